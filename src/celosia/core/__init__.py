@@ -1,0 +1,1 @@
+"""The words that every door uses: errors, guarantees, randomness, progress, releases, reports."""

@@ -1,0 +1,56 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from celosia.core.errors import InputError
+
+
+def check_writable(path: Path, *, overwrite: bool) -> None:
+    """Refuse, before any work is done, a path that could not be written at its end."""
+    if path.is_dir():
+        raise InputError(
+            "CEL-I003", f"{path} is a folder.", fix="Give the name of a file.", path=str(path)
+        )
+    if path.exists() and not overwrite:
+        raise InputError(
+            "CEL-I004",
+            f"{path} exists already.",
+            why="It would be lost.",
+            fix="Choose another name, or allow overwriting (--force).",
+            path=str(path),
+        )
+    if not path.parent.is_dir():
+        raise InputError(
+            "CEL-I005",
+            f"the folder {path.parent} does not exist.",
+            fix="Create it first, or choose another place.",
+            path=str(path),
+        )
+
+
+@contextmanager
+def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its name if the block ends well.
+
+    On an error, Ctrl-C included, the temporary file goes and `path` stays as it was. The suffix is
+    kept because writers choose their format by it.
+    """
+    check_writable(path, overwrite=overwrite)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    os.close(handle)
+    draft = Path(name)
+    try:
+        yield draft
+        # mkstemp makes files private; the result gets what the user's umask gives any new file.
+        umask = os.umask(0)
+        os.umask(umask)
+        draft.chmod(0o666 & ~umask)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,44 @@
+"""How a release was made: parameters, versions, time, and the seed if there was one."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """The facts needed to explain a release, and to make it again from the same input."""
+
+    made_by: str
+    """The public function that made the release."""
+    parameters: dict[str, Any]
+    """What it was called with, as plain values."""
+    seed: int | None
+    created: str
+    versions: dict[str, str]
+
+    @classmethod
+    def now(
+        cls, made_by: str, parameters: dict[str, Any], *, seed: int | None = None
+    ) -> Provenance:
+        """Provenance of a release made at this moment with the installed versions."""
+        return cls(
+            made_by=made_by,
+            parameters=parameters,
+            seed=seed,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            versions={
+                "celosia": version("celosia"),
+                "python": platform.python_version(),
+                "numpy": version("numpy"),
+                "polars": version("polars"),
+            },
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)

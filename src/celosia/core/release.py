@@ -1,0 +1,135 @@
+"""Protected data together with what is promised about it and how it was made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from celosia.core.errors import InputError
+from celosia.core.files import replacing
+from celosia.core.guarantee import Guarantee
+from celosia.core.provenance import Provenance
+from celosia.core.report import Document
+
+CERTIFICATE_SUFFIX = ".cert.json"
+"""Added to the name of the data file: `safe.csv` has its certificate in `safe.csv.cert.json`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release(ABC):
+    """What every door returns: the data, its guarantee and its provenance.
+
+    A subclass says how its data is written and read, which figures describe it, and how it is told
+    in a report; saving, loading and the certificate are the same for all.
+    """
+
+    kind: ClassVar[str]
+    """The name of this sort of release in certificates."""
+
+    guarantee: Guarantee
+    provenance: Provenance
+    warnings: tuple[str, ...] = ()
+
+    @abstractmethod
+    def write_data(self, path: Path) -> None:
+        """Write the protected data alone."""
+
+    @abstractmethod
+    def measures(self) -> dict[str, Any]:
+        """Risk left, use left and the like, as plain values that `from_parts` can take back."""
+
+    @classmethod
+    @abstractmethod
+    def from_parts(cls, path: Path, measures: dict[str, Any], **common: Any) -> Self:
+        """Rebuild a release from its data file and the measures of its certificate."""
+
+    @abstractmethod
+    def document(self) -> Document:
+        """The report."""
+
+    def certificate(self) -> dict[str, Any]:
+        """Everything about the release but its data, as plain values."""
+        return {
+            "kind": self.kind,
+            "guarantee": self.guarantee.as_dict(),
+            "provenance": self.provenance.as_dict(),
+            "measures": self.measures(),
+            "warnings": list(self.warnings),
+        }
+
+    def save(self, path: str | Path, *, overwrite: bool = True) -> Path:
+        """Write the data to `path` and its certificate beside it; both appear, or neither."""
+        target = Path(path)
+        beside = certificate_path(target)
+        with (
+            replacing(beside, overwrite=overwrite) as paper,
+            replacing(target, overwrite=overwrite) as draft,
+        ):
+            self.write_data(draft)
+            facts = self.certificate() | {"data": {"file": target.name, "sha256": _sha256(draft)}}
+            paper.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        return target
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read back what `save` wrote, refusing data that is not what the certificate describes."""
+        target = Path(path)
+        facts = _read_certificate(target)
+        if facts["kind"] != cls.kind:
+            raise InputError(
+                "CEL-I021",
+                f"{target} holds a {facts['kind']} release, not a {cls.kind} release.",
+                fix=f"Load it as a {facts['kind']} release.",
+            )
+        if facts["data"]["sha256"] != _sha256(target):
+            raise InputError(
+                "CEL-I022",
+                f"{target} is not the file its certificate describes.",
+                why="Somebody changed it after the release, so the guarantee may no longer hold.",
+                fix="Publish it again, or read it as an ordinary table.",
+            )
+        return cls.from_parts(
+            target,
+            facts["measures"],
+            guarantee=Guarantee.from_dict(facts["guarantee"]),
+            provenance=Provenance(**facts["provenance"]),
+            warnings=tuple(facts["warnings"]),
+        )
+
+    def report(self, path: str | Path, *, overwrite: bool = True) -> Path:
+        """Write the report as one HTML file that opens without a network."""
+        target = Path(path)
+        with replacing(target, overwrite=overwrite) as draft:
+            draft.write_text(self.document().html(), "utf-8")
+        return target
+
+
+def certificate_path(path: Path) -> Path:
+    """Where the certificate of a data file lies.
+
+    >>> certificate_path(Path("safe.csv")).name
+    'safe.csv.cert.json'
+    """
+    return path.with_name(path.name + CERTIFICATE_SUFFIX)
+
+
+def _read_certificate(path: Path) -> dict[str, Any]:
+    try:
+        facts = json.loads(certificate_path(path).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            "CEL-I020",
+            f"{path} has no readable certificate ({certificate_path(path).name}).",
+            why="Without it nobody can tell what was promised.",
+            fix="Keep both files together, or read the data as an ordinary table.",
+        ) from error
+    return dict(facts)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
