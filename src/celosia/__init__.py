@@ -1,1 +1,82 @@
-"""Celosía: data privacy under one roof."""
+"""Celosía: data privacy under one roof.
+
+Those inside see out, nobody sees in. The public names:
+
+- `publish`, `Schema`, `Role`, `KAnonymity`: publish a table;
+- `tables`, `frames`, `assess`, `datasets`: the doors and the data to start with;
+- `CelosiaError` and its family.
+
+Names load on first use, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version as _version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from celosia import assess, datasets, frames, tables
+    from celosia.core.errors import (
+        BudgetExceeded,
+        CelosiaError,
+        EngineError,
+        InputError,
+        PrivacyError,
+        PrivacyWarning,
+        QueryRefused,
+    )
+    from celosia.core.randomness import Seeded, System
+    from celosia.tables import KAnonymity, Role, Schema, TableRelease, publish
+
+_HOMES = {
+    "publish": "celosia.tables",
+    "KAnonymity": "celosia.tables",
+    "Role": "celosia.tables",
+    "Schema": "celosia.tables",
+    "TableRelease": "celosia.tables",
+    "Seeded": "celosia.core.randomness",
+    "System": "celosia.core.randomness",
+    "BudgetExceeded": "celosia.core.errors",
+    "CelosiaError": "celosia.core.errors",
+    "EngineError": "celosia.core.errors",
+    "InputError": "celosia.core.errors",
+    "PrivacyError": "celosia.core.errors",
+    "PrivacyWarning": "celosia.core.errors",
+    "QueryRefused": "celosia.core.errors",
+}
+
+__all__ = [
+    "BudgetExceeded",
+    "CelosiaError",
+    "EngineError",
+    "InputError",
+    "KAnonymity",
+    "PrivacyError",
+    "PrivacyWarning",
+    "QueryRefused",
+    "Role",
+    "Schema",
+    "Seeded",
+    "System",
+    "TableRelease",
+    "assess",
+    "datasets",
+    "frames",
+    "publish",
+    "tables",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version("celosia")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:
+        return import_module(f"celosia.{name}")
+    raise AttributeError(f"module 'celosia' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,1 +1,1 @@
-"""."""
+"""Assess: the risk that a table leaves."""

@@ -18,16 +18,16 @@ class CelosiaError(Exception):
         fix: what to do next.
         details: the facts behind the message (column, row, ...) for programs.
 
-    >>> error = InputError("CEL-I010", "k must be at least 2, got 1.",
+    >>> error = InputError("CEL-P010", "k must be at least 2, got 1.",
     ...                    why="A class of one is a single person.", fix="Try k = 5.", k=1)
     >>> print(error)
     k must be at least 2, got 1. A class of one is a single person. Try k = 5.
     >>> error.code, error.details
-    ('CEL-I010', {'k': 1})
+    ('CEL-P010', {'k': 1})
     """
 
     exit_code: ClassVar[int] = 2
-    """What the command line ends with: 1 cannot be promised, 2 bad input, 3 no budget, 70 our bug."""
+    """How the command line ends: 1 cannot be promised, 2 bad input, 3 no budget, 70 our fault."""
 
     def __init__(self, code: str, what: str, *, why: str = "", fix: str = "", **details: object):
         super().__init__(" ".join(part for part in (what, why, fix) if part))

@@ -44,5 +44,5 @@ class Guarantee:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Guarantee:
         """The inverse of `as_dict`."""
-        lists = {"assumes", "leaves_open"}
-        return cls(**{name: tuple(v) if name in lists else v for name, v in values.items()})
+        lists: dict[str, Any] = {name: tuple(values[name]) for name in ("assumes", "leaves_open")}
+        return cls(**(values | lists))

@@ -1,7 +1,7 @@
 """Two sources of randomness with one interface: the operating system's entropy, and a seed.
 
-Real releases draw from `System`. `Seeded` makes a run repeatable, and therefore a simulation: whoever
-knows the seed can undo the randomness, so a release made with it must say so.
+Real releases draw from `System`. `Seeded` makes a run repeatable, and therefore a simulation:
+whoever knows the seed can undo the randomness, so a release made with it must say so.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Source(ABC):
         small numbers.
 
         >>> Seeded(7).integers(6, 5).tolist()
-        [1, 2, 5, 3, 3]
+        [3, 5, 2, 0, 1]
         """
         if not 0 < bound <= 2**63:
             raise InputError(

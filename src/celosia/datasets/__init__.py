@@ -1,1 +1,21 @@
-"""."""
+"""Data to start with: a census of any size, its real rows, and small tables to check by hand.
+
+Nothing is downloaded, and nothing is read before a function is called.
+"""
+
+from celosia.datasets import examples
+from celosia.datasets.adult import adult
+from celosia.datasets.catalogue import Dataset, catalogue, load
+from celosia.datasets.census import census
+from celosia.datasets.schemas import census_schema, schema_text
+
+__all__ = [
+    "Dataset",
+    "adult",
+    "catalogue",
+    "census",
+    "census_schema",
+    "examples",
+    "load",
+    "schema_text",
+]

@@ -1,1 +1,40 @@
-"""."""
+"""Generalisation hierarchies: what a value becomes, level by level, on its way to the root.
+
+- The value itself: `Hierarchy`, checked on creation; `summary` tells its levels in counts.
+- Files: `read_hierarchy` and `write_hierarchy`, in ARX's CSV format.
+- Rules that build one from a column (`Builder`): `Intervals` for numbers, `Ordered` for values with
+  an order, `Mask` for codes, `Dates` for the calendar, `Tree` for groups written by hand, and
+  `Automatic`, which takes what `propose` suggests.
+- Schema files: `from_table` reads `[columns.NAME.hierarchy]`; each rule's `as_table` writes it.
+"""
+
+from celosia.tables.hierarchies.automatic import Automatic, propose
+from celosia.tables.hierarchies.builder import Builder
+from celosia.tables.hierarchies.csv_file import read_hierarchy, write_hierarchy
+from celosia.tables.hierarchies.dates import Dates
+from celosia.tables.hierarchies.hierarchy import MISSING, ROOT, Hierarchy
+from celosia.tables.hierarchies.intervals import Intervals
+from celosia.tables.hierarchies.levels import LevelSummary, summary
+from celosia.tables.hierarchies.mask import Mask
+from celosia.tables.hierarchies.notation import from_table
+from celosia.tables.hierarchies.ordered import Ordered
+from celosia.tables.hierarchies.tree import Tree
+
+__all__ = [
+    "MISSING",
+    "ROOT",
+    "Automatic",
+    "Builder",
+    "Dates",
+    "Hierarchy",
+    "Intervals",
+    "LevelSummary",
+    "Mask",
+    "Ordered",
+    "Tree",
+    "from_table",
+    "propose",
+    "read_hierarchy",
+    "summary",
+    "write_hierarchy",
+]

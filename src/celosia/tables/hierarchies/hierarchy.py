@@ -36,23 +36,30 @@ class Hierarchy:
     nodes: NDArray[np.int32]
 
     @classmethod
-    def from_paths(cls, paths: Iterable[Sequence[str]]) -> Hierarchy:
+    def from_paths(
+        cls, paths: Iterable[Sequence[str]], *, rows: Sequence[int] | None = None
+    ) -> Hierarchy:
         """A hierarchy from one path per leaf, `(leaf, level 1, ..., root)`.
+
+        Args:
+            paths: the leaves with their labels, level by level.
+            rows: where each path stands in its file; messages then speak of rows, not of leaves.
 
         Raises:
             InputError: CEL-H001 no leaves, CEL-H002 paths of different lengths, CEL-H003 a leaf
                 given twice, CEL-H004 a label with two parents, CEL-H005 more than one root.
         """
-        rows = [tuple(path) for path in paths]
-        _check_shape(rows)
+        given = [tuple(path) for path in paths]
+        place = _Place(rows)
+        _check_shape(given, place)
         labels: list[tuple[str, ...]] = []
-        nodes = np.empty((len(rows[0]), len(rows)), dtype=np.int32)
-        for level, column in enumerate(zip(*rows, strict=True)):
+        nodes = np.empty((len(given[0]), len(given)), dtype=np.int32)
+        for level, column in enumerate(zip(*given, strict=True)):
             index = {label: node for node, label in enumerate(dict.fromkeys(column))}
             labels.append(tuple(index))
             nodes[level] = [index[label] for label in column]
         hierarchy = cls(tuple(labels), nodes)
-        hierarchy._check_levels()
+        hierarchy._check_levels(place)
         return hierarchy
 
     @property
@@ -76,12 +83,26 @@ class Hierarchy:
         return {leaf: position for position, leaf in enumerate(self.leaves)}
 
     def label(self, leaf: str, *, level: int) -> str:
-        """What a raw value becomes at a level."""
-        return self.labels[level][self.nodes[level, self.index[leaf]]]
+        """What a raw value becomes at a level.
+
+        Raises:
+            InputError: CEL-H010 the value is no leaf; it is not named, as it may be a cell value.
+        """
+        position = self.index.get(leaf)
+        if position is None:
+            raise InputError(
+                "CEL-H010",
+                "the value is not a leaf of the hierarchy.",
+                why="It could not be generalised.",
+                fix="Extend the hierarchy or clean the value.",
+                leaves=len(self.leaves),
+            )
+        return self.labels[level][int(self.nodes[level, position])]
 
     def leaves_under(self, level: int) -> NDArray[np.int64]:
-        """For each leaf, how many leaves share its label at a level (1 at level 0, all at the root)."""
-        return np.bincount(self.nodes[level])[self.nodes[level]]
+        """For each leaf, how many leaves share its label: 1 at level 0, all at the root."""
+        shared: NDArray[np.int64] = np.bincount(self.nodes[level])[self.nodes[level]]
+        return shared
 
     def paths(self) -> list[tuple[str, ...]]:
         """One path per leaf, as `from_paths` takes them."""
@@ -91,22 +112,35 @@ class Hierarchy:
         ]
 
     def with_missing(self) -> Hierarchy:
-        """The same hierarchy with one more leaf for empty cells, on its own below the root."""
+        """The same hierarchy with one more leaf for empty cells, on its own below the root.
+
+        >>> Hierarchy.from_paths([("Male", "*"), ("Female", "*")]).with_missing().leaves
+        ('Male', 'Female', '(missing)')
+        """
+        if self.height == 0:  # a lone leaf is its own root: the two now need one above them
+            return Hierarchy.from_paths([(*self.leaves, ROOT), (MISSING, ROOT)])
         own = (MISSING,) * self.height + self.labels[-1]
         return Hierarchy.from_paths([*self.paths(), own])
 
-    def _check_levels(self) -> None:
+    def _check_levels(self, place: _Place) -> None:
         for level in range(1, self.levels):
-            pairs = np.unique(self.nodes[level - 1 : level + 1], axis=1)
-            torn = np.flatnonzero(np.bincount(pairs[0]) > 1)
-            if torn.size:
+            below, above = self.nodes[level - 1], self.nodes[level]
+            # Every leaf writes its parent; whoever does not find its own again has a rival.
+            parent = np.empty(len(self.labels[level - 1]), dtype=np.int32)
+            parent[below[::-1]] = above[::-1]
+            rivals = np.flatnonzero(parent[below] != above)
+            if rivals.size:
+                rival = int(rivals[0])
+                first = int(np.flatnonzero(below == below[rival])[0])
+                torn = np.unique(below[rivals]).size
                 raise InputError(
                     "CEL-H004",
-                    f"{torn.size} label(s) of level {level - 1} belong to more than one label of "
-                    f"level {level} (first at leaf {_first_leaf(self, level - 1, torn[0])}).",
-                    why="Each level must coarsen the one below, or a value has two generalisations.",
+                    f"{torn} label(s) of level {level - 1} belong to more than one label of "
+                    f"level {level} (first: {place(rival)} disagrees with {place(first)}).",
+                    why="Each level must coarsen the one below, or a value becomes two things.",
                     fix="Give every label exactly one parent.",
                     level=level - 1,
+                    row=place.number(rival),
                 )
         if len(self.labels[-1]) > 1:
             raise InputError(
@@ -121,35 +155,43 @@ class Hierarchy:
         return f"Hierarchy({len(self.leaves)} leaves, {self.levels} levels)"
 
 
-def _first_leaf(hierarchy: Hierarchy, level: int, node: int) -> int:
-    return int(np.flatnonzero(hierarchy.nodes[level] == node)[0]) + 1
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """How messages name a path: by its row in a file if there is one, else by its position."""
+
+    rows: Sequence[int] | None
+
+    def number(self, position: int) -> int:
+        return position + 1 if self.rows is None else self.rows[position]
+
+    def __call__(self, position: int) -> str:
+        return f"{'leaf' if self.rows is None else 'row'} {self.number(position)}"
 
 
-def _check_shape(rows: list[tuple[str, ...]]) -> None:
-    if not rows or not rows[0]:
+def _check_shape(paths: list[tuple[str, ...]], place: _Place) -> None:
+    if not paths or not paths[0]:
         raise InputError(
             "CEL-H001",
             "the hierarchy has no leaves.",
             why="No value could be generalised.",
             fix="Give one row per value: the value, then its label at each level.",
         )
-    for number, row in enumerate(rows, start=1):
-        if len(row) != len(rows[0]):
+    seen: dict[str, int] = {}
+    for position, path in enumerate(paths):
+        if len(path) != len(paths[0]):
             raise InputError(
                 "CEL-H002",
-                f"leaf {number} has {len(row)} levels, the first has {len(rows[0])}.",
+                f"{place(position)} has {len(path)} levels, {place(0)} has {len(paths[0])}.",
                 why="All values of a column are taken to the same level.",
                 fix="Repeat a label to fill a short path.",
-                row=number,
+                row=place.number(position),
             )
-    seen: dict[str, int] = {}
-    for number, row in enumerate(rows, start=1):
-        if row[0] in seen:
+        first = seen.setdefault(path[0], position)
+        if first != position:
             raise InputError(
                 "CEL-H003",
-                f"leaf {number} repeats leaf {seen[row[0]]}.",
+                f"{place(position)} repeats the leaf of {place(first)}.",
                 why="A value must have one place in its hierarchy.",
-                fix="Remove one of the two rows.",
-                row=number,
+                fix="Remove one of the two.",
+                row=place.number(position),
             )
-        seen[row[0]] = number

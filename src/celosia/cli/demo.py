@@ -1,0 +1,59 @@
+"""`celosia demo`: the main job from end to end on generated data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.publish import show_release
+
+
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where the files go.")] = Path("celosia-demo"),
+    k: Annotated[int, typer.Option("--k", help="Each record is one of at least K alike.")] = 5,
+    as_json: options.AsJson = False,
+) -> None:
+    """Generate a census of invented people, publish it with k-anonymity, and write a report.
+
+    **Example**
+
+    `celosia demo --folder my-demo --k 10`
+    """
+    from celosia import KAnonymity, datasets, tables
+    from celosia.core.files import replacing
+    from celosia.frames import write
+
+    model = KAnonymity(k)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not as_json:
+        console.show("A census of invented people, distributed as in the US census of 1994.")
+    with console.progress_bar(quiet=as_json) as progress:
+        census = datasets.census()
+        release = tables.publish(
+            census, datasets.census_schema(), model, suppression=0.05, progress=progress
+        )
+    with replacing(folder / "census.csv") as draft:
+        write(census, draft)
+    with replacing(folder / "census.toml") as draft:
+        draft.write_text(datasets.schema_text(), "utf-8")
+    release.save(folder / "safe.csv")
+    release.report(folder / "report.html")
+    if as_json:
+        console.show_json(release.certificate())
+        return
+    _show_rows("Before", census.head(3).rows(), census.columns)
+    _show_rows(
+        "After (other rows: the release is shuffled)", release.data.head(3).rows(), census.columns
+    )
+    show_release(release, folder / "safe.csv", folder / "report.html")
+    console.note(
+        f"Do it yourself: celosia publish {folder}/census.csv --schema {folder}/census.toml "
+        f"--k {k} -o mine.csv"
+    )
+
+
+def _show_rows(title: str, rows: list[tuple[object, ...]], columns: list[str]) -> None:
+    console.show_table(title, columns, [[str(cell) for cell in row] for row in rows])

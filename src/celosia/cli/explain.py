@@ -1,0 +1,34 @@
+"""`celosia explain`: what an error code means."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from celosia.cli import console, options
+
+
+def explain(
+    code: Annotated[str | None, typer.Argument(help="Such as CEL-T011; none lists all.")] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Explain an error code: what it means and what to do.
+
+    **Examples**
+
+    `celosia explain CEL-T011`
+
+    `celosia explain`  (all codes)
+    """
+    from celosia.core.catalogue import explanation, explanations
+
+    chosen = list(explanations().values()) if code is None else [explanation(code)]
+    if as_json:
+        console.show_json([asdict(entry) for entry in chosen])
+    elif code is None:
+        for entry in chosen:
+            console.show(f"[bold]{entry.code}[/]  {entry.title}")
+    else:
+        console.show(f"[bold]{chosen[0].code}: {chosen[0].title}[/]\n\n{chosen[0].text}")

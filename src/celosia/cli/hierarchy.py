@@ -1,0 +1,239 @@
+"""`celosia hierarchy`: build and check generalisation hierarchies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.tables import Hierarchy
+    from celosia.tables.hierarchies import Builder
+
+app = typer.Typer(no_args_is_help=True, help="Build and check generalisation hierarchies.")
+
+BUILD_EXAMPLES = """**Examples**
+
+`celosia hierarchy build people.csv --column age --kind intervals --widths 5,10,20 -o age.csv`
+
+`celosia hierarchy build people.csv --column zip --kind mask -o zip.csv`
+
+`celosia hierarchy build people.csv --column born --kind dates --levels month,year -o born.csv`
+
+`celosia hierarchy build people.csv --column job`  (look at what would be chosen by itself)
+"""
+
+
+def build(
+    table: options.Input,
+    column: Annotated[str, typer.Option(help="The column whose values are the leaves.")],
+    kind: Annotated[
+        str, typer.Option(help="automatic, intervals, ordered, mask, dates or tree.")
+    ] = "automatic",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The hierarchy file (CSV, ARX's format).")
+    ] = None,
+    widths: Annotated[str | None, typer.Option(help="intervals: width per level, 5,10,20.")] = None,
+    start: Annotated[float | None, typer.Option(help="intervals: where the first begins.")] = None,
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option(help="intervals: cut points of a level, 20,30,40,60; once per level."),
+    ] = None,
+    open_below: Annotated[
+        bool, typer.Option("--open-below", help="intervals: a group below the first cut.")
+    ] = False,
+    open_above: Annotated[
+        bool, typer.Option("--open-above", help="intervals: a group above the last cut.")
+    ] = False,
+    domain: Annotated[
+        str | None, typer.Option(help="intervals: all whole numbers of the domain, 1,100.")
+    ] = None,
+    order: Annotated[str | None, typer.Option(help="ordered: the values in order, a,b,c.")] = None,
+    sizes: Annotated[str | None, typer.Option(help="ordered: group size per level, 2,4.")] = None,
+    levels: Annotated[
+        str | None,
+        typer.Option(help="mask: characters hidden per level, 1,2,3; dates: month,year."),
+    ] = None,
+    direction: Annotated[str | None, typer.Option(help="mask: from the right or left.")] = None,
+    date_format: Annotated[
+        str | None, typer.Option("--format", help="dates: how a text is read, %d/%m/%Y.")
+    ] = None,
+    groups: Annotated[
+        Path | None, typer.Option(help="tree: a TOML file with the groups under [groups].")
+    ] = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    header: options.Header = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Build the hierarchy of a column from its values."""
+    from celosia.core.files import check_writable, replacing
+    from celosia.frames import encode
+    from celosia.tables.hierarchies import Hierarchy, from_table, write_hierarchy
+
+    if output is not None:
+        check_writable(output, overwrite=force)
+    rule = from_table(
+        {
+            "kind": kind,
+            **_given(
+                widths=_numbers(widths),
+                start=start,
+                bounds=[_numbers(cuts) for cuts in bounds] if bounds else None,
+                open_below=open_below or None,
+                open_above=open_above or None,
+                domain=_numbers(domain),
+                order=_words(order),
+                sizes=_numbers(sizes),
+                levels=_numbers(levels) if kind == "mask" else _words(levels),
+                direction=direction,
+                format=date_format,
+                groups=_groups(groups),
+            ),
+        },
+        folder=Path(),
+    )
+    series = _column(table, column, options.Reading(delimiter, encoding, header))
+    assert not isinstance(rule, Hierarchy)  # only a file gives one
+    values = encode(series).values
+    hierarchy = rule.build(values)
+    if output is not None:
+        with replacing(output, overwrite=force) as draft:
+            write_hierarchy(hierarchy, draft)
+    _tell(hierarchy, _chosen(rule, values), output, as_json=as_json)
+
+
+build.__doc__ = f"{build.__doc__}\n\n{BUILD_EXAMPLES}"
+app.command("build")(build)
+
+
+@app.command()
+def check(
+    hierarchy: Annotated[Path, typer.Argument(help="A hierarchy file (CSV, ARX's format).")],
+    table: Annotated[
+        Path | None, typer.Option(help="Also check that it covers a column of this table.")
+    ] = None,
+    column: Annotated[str | None, typer.Option(help="The column to cover.")] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Check a hierarchy file: consistent levels, one root, and every value of a column covered.
+
+    **Examples**
+
+    `celosia hierarchy check age.csv`
+
+    `celosia hierarchy check age.csv --table people.csv --column age`
+    """
+    from celosia.tables.coding import code_column
+    from celosia.tables.hierarchies import read_hierarchy
+    from celosia.tables.schema import Column, Role
+
+    if (table is None) != (column is None):
+        raise InputError(
+            "CEL-I034",
+            "--table and --column go together.",
+            fix="Give both to check that a column is covered, or none.",
+        )
+    found = read_hierarchy(hierarchy)
+    if table is not None and column is not None:
+        series = _column(table, column, options.Reading())
+        code_column(series, Column(column, Role.QUASI_IDENTIFIER, hierarchy=found, missing="value"))
+    _tell(found, None, None, as_json=as_json)
+
+
+def _tell(
+    hierarchy: Hierarchy, rule: dict[str, Any] | None, output: Path | None, *, as_json: bool
+) -> None:
+    from dataclasses import asdict
+
+    from celosia.tables.hierarchies import summary
+
+    levels = summary(hierarchy)
+    if as_json:
+        console.show_json(
+            {
+                "leaves": len(hierarchy.leaves),
+                "levels": [asdict(level) for level in levels],
+                "rule": rule,
+                "output": None if output is None else str(output),
+            }
+        )
+        return
+    console.show_table(
+        "Levels, from the raw value to the root",
+        ["level", "labels", "fewest leaves under one", "most"],
+        [
+            [str(level.level), f"{level.labels:,}", f"{level.smallest:,}", f"{level.largest:,}"]
+            for level in levels
+        ],
+    )
+    if rule is not None:
+        settings = ", ".join(f"{key} = {value}" for key, value in rule.items())
+        console.note(f"Rule: {settings}")
+    if output is not None:
+        console.show(f"hierarchy: {output}")
+    console.show(f"[bold]{len(hierarchy.leaves):,} leaves, {hierarchy.levels} levels[/]")
+
+
+def _chosen(rule: Builder, values: Any) -> dict[str, Any]:
+    """The rule that was used: for an automatic one, what it chose."""
+    from celosia.tables.hierarchies import Automatic, propose
+
+    return (propose(values) if isinstance(rule, Automatic) else rule).as_table()
+
+
+def _column(table: Path, column: str, reading: options.Reading) -> Any:
+    from celosia.core.suggest import did_you_mean
+    from celosia.frames import read
+
+    frame = read(table, **reading.as_arguments())
+    if column not in frame.columns:
+        raise InputError(
+            "CEL-I035",
+            f"{table} has no column '{column}'{did_you_mean(column, frame.columns)}.",
+            fix=f"Its columns are: {', '.join(frame.columns)}.",
+        )
+    return frame[column]
+
+
+def _given(**settings: Any) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _words(text: str | None) -> list[str] | None:
+    return None if text is None else [word.strip() for word in text.split(",")]
+
+
+def _numbers(text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        return [
+            int(word) if word.lstrip("-").isdigit() else float(word) for word in _words(text) or ()
+        ]
+    except ValueError as error:
+        raise InputError(
+            "CEL-I036",
+            f"{text!r} is not a list of numbers.",
+            fix="Write numbers with commas between them: 5,10,20.",
+        ) from error
+
+
+def _groups(path: Path | None) -> Any:
+    if path is None:
+        return None
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text("utf-8"))["groups"]
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError) as error:
+        raise InputError(
+            "CEL-I037",
+            f"{path} is not a TOML file with groups.",
+            fix='Write for instance: [groups] and below it North = ["Leeds", "York"].',
+        ) from error

@@ -1,0 +1,110 @@
+"""Options that several commands share, each defined once, and their translation to values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.tables import Schema
+
+Input = Annotated[Path, typer.Argument(help="The table: CSV, Parquet, Arrow, JSON lines or Excel.")]
+SchemaFile = Annotated[
+    Path | None, typer.Option("--schema", "-s", help="Roles and hierarchies of the columns (TOML).")
+]
+QuasiIdentifiers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--quasi-identifier", "-q", metavar="COLUMN", help="Instead of a schema; may be repeated."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite files that exist.")]
+Delimiter = Annotated[
+    str | None, typer.Option(help="Field separator of a CSV file; guessed if not given.")
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="Encoding of a text file; guessed if not given.")
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header", help="Whether a CSV file names its columns; else guessed."
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How to read a table from a file."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+
+    def as_arguments(self) -> dict[str, Any]:
+        """Keyword arguments for `frames.read`."""
+        given = {"delimiter": self.delimiter, "encoding": self.encoding, "header": self.header}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def share(text: str, *, option: str) -> float:
+    """A share written as 0.05 or 5%.
+
+    >>> share("5%", option="--suppress"), share("0.05", option="--suppress")
+    (0.05, 0.05)
+    """
+    from decimal import Decimal, InvalidOperation
+
+    try:
+        number = Decimal(text.strip().removesuffix("%"))
+    except InvalidOperation:
+        number = Decimal(-1)
+    value = float(number / 100 if text.strip().endswith("%") else number)
+    if not 0 <= value <= 1:  # also refuses NaN
+        raise InputError(
+            "CEL-I030",
+            f"{option} must be a share between 0% and 100%, got {text!r}.",
+            fix="Write 5% or 0.05.",
+        )
+    return value
+
+
+def schema_from(
+    schema: Path | None,
+    quasi_identifiers: list[str] | None,
+    *,
+    identifiers: list[str] | None = None,
+    sensitive: list[str] | None = None,
+    others: str | None = None,
+) -> Schema:
+    """The schema file, or a schema made of the column names given as options."""
+    from celosia.tables import Role, Schema
+
+    if schema is not None:
+        if quasi_identifiers or identifiers or sensitive:
+            raise InputError(
+                "CEL-I031",
+                "both a schema file and column roles were given.",
+                why="It is not clear which should count.",
+                fix="Give --schema, or name columns with -q and its fellows, not both.",
+            )
+        return Schema.load(schema)
+    if not quasi_identifiers:
+        raise InputError(
+            "CEL-I032",
+            "no schema was given.",
+            why="Celosía must know which columns may identify a person.",
+            fix="Give --schema FILE, or name the columns: -q age -q zip.",
+        )
+    return Schema.of(
+        quasi_identifiers=quasi_identifiers,
+        identifiers=identifiers or (),
+        sensitive=sensitive or (),
+        other_columns=None if others is None else Role(others),
+    )

@@ -1,0 +1,122 @@
+"""A file that grows chunk by chunk, in memory that does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import polars as pl
+
+from celosia.core.errors import InputError
+from celosia.frames.formats import Format, format_of
+from celosia.frames.writing import open_output, write_csv
+
+_Append = Callable[[pl.DataFrame], object]
+
+
+class Writer:
+    """Writes frames one after the other into one file; all must have the columns of the first.
+
+    Columns of categories are written as text, since each chunk would bring categories of its own.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "safe.csv"
+    ...     with writer(path) as out:
+    ...         out.write(pl.DataFrame({"age": [39]}))
+    ...         out.write(pl.DataFrame({"age": [50]}))
+    ...     path.read_text().split()
+    ['age', '39', '50']
+    """
+
+    def __init__(self, path: Path, format: Format):
+        self._path = path
+        self._format = format
+        self._open = ExitStack()
+        self._append: _Append | None = None
+        self._schema = pl.Schema()
+
+    def write(self, chunk: pl.DataFrame) -> None:
+        """Append the rows of a frame."""
+        named = (pl.Categorical, pl.Enum)
+        plain = chunk.with_columns(
+            column.cast(pl.String)
+            for column in chunk.iter_columns()
+            if isinstance(column.dtype, named)
+        )
+        if self._append is None:
+            self._append = self._start(plain)
+            self._schema = plain.schema
+        elif plain.schema != self._schema:
+            raise _different(self._path, self._schema, plain.schema)
+        self._append(plain)
+
+    def _start(self, first: pl.DataFrame) -> _Append:
+        """Open the file for the columns of the first chunk."""
+        if self._format in ("csv", "tsv"):
+            stream = self._open.enter_context(open_output(self._path))
+            write_csv(first.clear(), stream, self._format)
+            return lambda chunk: write_csv(chunk, stream, self._format, header=False)
+        if self._format == "jsonl":
+            stream = self._open.enter_context(open_output(self._path))
+            return lambda chunk: chunk.write_ndjson(stream)
+        sink = self._open.enter_context(_arrow_sink(self._path, self._format, first))
+        return lambda chunk: sink.write_table(chunk.to_arrow())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._open.close()
+        if kind is None and self._append is None:
+            raise InputError(
+                "CEL-F026",
+                f"{self._path}: nothing was written.",
+                why="Without a first chunk nobody knows the columns.",
+                fix="Write at least one chunk; it may be without rows.",
+            )
+
+
+def writer(path: str | Path, *, format: Format | None = None) -> Writer:
+    """A writer of chunks for CSV, TSV, Parquet, Arrow or JSON lines, by the name of the file."""
+    file = Path(path)
+    kind = format_of(file, format)
+    if kind == "excel":
+        raise InputError(
+            "CEL-F025",
+            f"{file}: a workbook cannot be written in chunks.",
+            fix="Choose CSV, Parquet, Arrow or JSON lines.",
+            path=str(file),
+        )
+    return Writer(file, kind)
+
+
+def _arrow_sink(path: Path, format: Format, first: pl.DataFrame) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - slow to load, and few callers write in chunks
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    schema = first.clear().to_arrow().schema
+    if format == "parquet":
+        return pq.ParquetWriter(str(path), schema)
+    return pa.ipc.new_file(str(path), schema)
+
+
+def _different(path: Path, expected: pl.Schema, found: pl.Schema) -> InputError:
+    names = [name for name in expected | found if expected.get(name) != found.get(name)]
+    return InputError(
+        "CEL-F027",
+        f"{path}: a chunk differs from the first in column {', '.join(map(repr, names))}."
+        if names
+        else f"{path}: a chunk has its columns in another order than the first.",
+        why="One file has one set of columns.",
+        fix="Give every chunk the same columns, types and order.",
+        columns=names,
+    )

@@ -1,0 +1,109 @@
+"""Where a delimited text file is broken: a slow pass, made only when there is reason to.
+
+Python's own reader is strict about quotes and tells lines; the fast one is neither.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+
+import numpy as np
+
+from celosia.core.errors import InputError
+from celosia.frames.dialect import Layout, cells_of_any_length
+from celosia.frames.encoding import codec, open_text, pieces
+
+_QUOTE = ord('"')
+
+
+def find_fault(layout: Layout) -> InputError | None:
+    """The first broken row of a file as an error to raise; None if all is well."""
+    expected = len(layout.names)
+    row = -1 if layout.dialect.header else 0
+    problem = None
+    with open_text(layout.path, layout.dialect.encoding) as lines, cells_of_any_length():
+        reader = csv.reader(lines, delimiter=layout.dialect.delimiter, strict=True)
+        try:
+            for record in reader:
+                if not record and (expected > 1 or row < 0):
+                    continue
+                row += 1
+                if len(record or [""]) != expected:
+                    return _wrong_width(layout, row, reader.line_num, len(record))
+        except csv.Error as error:
+            problem = str(error)
+    return None if problem is None else _bad_quote(layout, row + 1, problem)
+
+
+def quotes_are_tidy(layout: Layout) -> bool:
+    """Whether each quotation mark opens a whole cell, closes one, or is one of a pair inside.
+
+    In such a file the marks alternate: the first of each two stands at the start of a cell and the
+    second at its end, where a doubled mark counts as an end and a start. Two cells left open in
+    one file would otherwise swallow the rows between them without anyone noticing.
+    """
+    if not layout.quoted:
+        return True
+    edges = np.frombuffer(f'{layout.dialect.delimiter}\r\n"'.encode(), dtype=np.uint8)
+    if layout.dialect.delimiter > "\x7f":
+        return False
+    inside, last = 0, np.frombuffer(b"\n", dtype=np.uint8)
+    for piece in _utf8_pieces(layout):
+        block = np.concatenate([last, np.frombuffer(piece, dtype=np.uint8)])
+        # The last byte waits for the next piece, which says what follows it.
+        marks = np.flatnonzero(block[1:-1] == _QUOTE) + 1
+        opening, closing = marks[inside::2], marks[1 - inside :: 2]
+        if not (
+            np.isin(block[opening - 1], edges).all() and np.isin(block[closing + 1], edges).all()
+        ):
+            return False
+        inside = (inside + len(marks)) % 2
+        last = block[-2:]
+    return inside == 0
+
+
+def _utf8_pieces(layout: Layout) -> Iterator[bytes]:
+    """The file as UTF-8 without a byte order mark, with a line end after its last line."""
+    name = codec(layout.dialect.encoding)
+    if name == "utf-8-sig":
+        first = True
+        for piece in pieces(layout.path):
+            yield piece.removeprefix(b"\xef\xbb\xbf") if first else piece
+            first = False
+    else:
+        with open_text(layout.path, layout.dialect.encoding) as stream:
+            while text := stream.read(1 << 20):
+                yield text.encode()
+    yield b"\n\n"
+
+
+def _wrong_width(layout: Layout, row: int, line: int, found: int) -> InputError:
+    expected = len(layout.names)
+    place = f"row {row}" if row else "the header"
+    return InputError(
+        "CEL-F016",
+        f"{layout.path}: {place} (line {line}) has {found} fields where {expected} are expected.",
+        why="Nobody can tell which cells are missing or too many.",
+        fix="Mend the row (a delimiter inside a cell needs quotes), or give the right delimiter.",
+        row=row,
+        line=line,
+        expected=expected,
+        found=found,
+    )
+
+
+def _bad_quote(layout: Layout, row: int, problem: str) -> InputError:
+    place = f"row {row}" if row else "the header"
+    what = (
+        f"a quotation mark opened in {place} is never closed"
+        if "end of data" in problem
+        else f"{place} has text after a closing quotation mark"
+    )
+    return InputError(
+        "CEL-F017",
+        f"{layout.path}: {what}.",
+        why="Rows may have been swallowed into one cell.",
+        fix="Close the quotation mark, or double it if it belongs to the text.",
+        row=row,
+    )

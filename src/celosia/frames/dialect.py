@@ -1,0 +1,182 @@
+"""What a delimited text file looks like: its delimiter, its encoding, whether it has a header."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from celosia.core.errors import InputError
+from celosia.frames.columns import check_names
+from celosia.frames.encoding import open_text, survey
+from celosia.frames.formats import check_readable
+from celosia.frames.options import Options
+
+_DELIMITERS = "\t|;,"
+"""Tried in this order: a comma is often a decimal sign inside a cell, the others hardly ever."""
+
+_HEAD, _LARGEST_HEAD = 1 << 16, 1 << 25
+"""Characters at the start of a file from which its shape is told; more if its rows are long."""
+
+_RECORDS = 200
+
+_NUMBER_OR_DATE = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|\d{4}-\d{2}-\d{2}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How a delimited text file is written."""
+
+    delimiter: str
+    encoding: str
+    header: bool
+    quote: str = '"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """A dialect together with what else must be known before the rows can be read."""
+
+    path: Path
+    dialect: Dialect
+    names: list[str]
+    quoted: bool
+    """Whether a quotation mark occurs anywhere in the file."""
+    blank_lines: int
+    """How many empty lines come before the first that is not."""
+
+
+def sniff(path: str | Path) -> Dialect:
+    """How a delimited text file is written, told from its content.
+
+    The header is a guess when no column tells its first cell from the others: it is then taken to
+    be there unless that line holds a number, a date or nothing at all.
+    """
+    file = Path(path)
+    check_readable(file)
+    return lay_out(file, Options(), delimiter=None, naming=False).dialect
+
+
+def lay_out(path: Path, options: Options, *, delimiter: str | None, naming: bool = True) -> Layout:
+    """The layout of a file; what the options say is taken, what they leave open is found out."""
+    characters = survey(path, options.encoding)
+    if characters is None:
+        raise _undecodable(path, options, delimiter)
+    size = _HEAD
+    while True:
+        with open_text(path, characters.encoding) as stream:
+            head = stream.read(size)
+        chosen = options.delimiter or delimiter or _best_delimiter(head)
+        records = _records(head, chosen)
+        if len(records) > 2 or len(head) < size or size >= _LARGEST_HEAD:
+            break
+        size *= 8
+    if len(head) == size and len(records) > 1:
+        records = records[:-1]  # it may be cut
+    header = _header(records, options.header, path)
+    names = [f"column_{place}" for place in range(1, len(records[0]) + 1)]
+    if header and naming:
+        names = check_names(records[0], path=path)
+    dialect = Dialect(delimiter=chosen, encoding=characters.encoding, header=header)
+    return Layout(
+        path=path,
+        dialect=dialect,
+        names=names,
+        quoted=characters.quoted,
+        blank_lines=_blank_lines(head),
+    )
+
+
+def _records(head: str, delimiter: str) -> list[list[str]]:
+    """The first records that are not blank."""
+    with cells_of_any_length():
+        reader = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
+        return list(islice((record for record in reader if record), _RECORDS))
+
+
+@contextmanager
+def cells_of_any_length() -> Iterator[None]:
+    """Python's reader stops at 131 072 characters, which a document in a cell may exceed."""
+    before = csv.field_size_limit(2**31 - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _best_delimiter(head: str) -> str:
+    """The delimiter that splits the most records as it splits the first."""
+    best, best_share = ",", 0.0
+    for delimiter in _DELIMITERS:
+        records = _records(head, delimiter)
+        width = len(records[0])
+        share = sum(len(record) == width for record in records) / len(records)
+        if width > 1 and share > best_share:
+            best, best_share = delimiter, share
+    return best
+
+
+def _header(records: list[list[str]], given: bool | None, path: Path) -> bool:
+    if given is not None:
+        return given
+    first, rest = records[0], records[1:]
+    numeric = [_is_number_or_date(cell) for cell in first]
+    if rest:
+        votes = (_all_numbers(rest, place) and not numeric[place] for place in range(len(first)))
+        return any(votes) or not any(numeric)
+    if any(numeric):
+        return False
+    raise InputError(
+        "CEL-F015",
+        f"{path} has a single line, which may be its header or its only row.",
+        why="Taking one for the other would lose a row or invent one.",
+        fix="Say header=True or header=False (--header, --no-header).",
+        path=str(path),
+    )
+
+
+def _blank_lines(head: str) -> int:
+    lines = io.StringIO(head, newline="")
+    return next((place for place, line in enumerate(lines) if line.strip("\r\n")), 0)
+
+
+def _undecodable(path: Path, options: Options, delimiter: str | None) -> InputError:
+    """The error for bytes that are not in the encoding given, with the first row of them."""
+    encoding = options.encoding or ""
+    row = None
+    with suppress(UnicodeError), open_text(path, encoding, errors="surrogateescape") as lines:
+        head = lines.read(_HEAD)
+        chosen = options.delimiter or delimiter or _best_delimiter(head)
+        header = options.header is not False
+        lines.seek(0)
+        with cells_of_any_length():
+            records = (record for record in csv.reader(lines, delimiter=chosen) if record)
+            row = next(place for place, cells in enumerate(records, not header) if _escaped(cells))
+    place = "" if row is None else f" (first at {f'row {row}' if row else 'the header'})"
+    return InputError(
+        "CEL-F018",
+        f"{path} is not written in {encoding}{place}.",
+        why="Its letters would come out wrong.",
+        fix="Leave the encoding out to have it found, or give the right one.",
+        path=str(path),
+        encoding=encoding,
+        row=row,
+    )
+
+
+def _escaped(cells: list[str]) -> bool:
+    return any("\udc80" <= letter <= "\udcff" for cell in cells for letter in cell)
+
+
+def _all_numbers(records: Sequence[list[str]], place: int) -> bool:
+    cells = [record[place] for record in records if len(record) > place and record[place]]
+    return bool(cells) and all(_is_number_or_date(cell) for cell in cells)
+
+
+def _is_number_or_date(cell: str) -> bool:
+    return _NUMBER_OR_DATE.fullmatch(cell) is not None

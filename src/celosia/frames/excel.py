@@ -1,0 +1,139 @@
+"""The first sheet of an Excel workbook as a frame, and back."""
+
+from __future__ import annotations
+
+import datetime as dt
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from celosia.core.errors import InputError
+from celosia.frames.columns import check_names, mixed_column
+from celosia.frames.formats import empty, unreadable
+
+_ROWS, _COLUMNS, _LETTERS = 1_048_576, 16_384, 32_767
+"""The most that one sheet and one cell can hold, by Microsoft's specification."""
+
+_EXACT = 2**53
+"""Excel keeps every number as a float; larger whole numbers lose digits."""
+
+
+def read_excel(path: Path, *, header: bool | None) -> pl.DataFrame:
+    """The first sheet; its first line holds the names unless `header` is False."""
+    book = _open(path)
+    first = _load(book, dtypes="string", n_rows=1)
+    if first is None or first.is_empty():
+        raise empty(path)
+    if header is False:
+        names, skip = [f"column_{place}" for place in range(1, first.width + 1)], 0
+    else:
+        names, skip = check_names(first.row(0), path=path), 1
+    frame = _load(book, skip_rows=skip, dtype_coercion="strict", schema_sample_rows=None)
+    if frame is None:
+        _refuse_mixed(book, names, skip)
+        frame = _load(book, skip_rows=skip, schema_sample_rows=None)
+    if frame is None:
+        raise unreadable(path, "its first sheet could not be read", fix="Save it again as .xlsx.")
+    frame.columns = names
+    return frame.with_columns(_plain(column) for column in frame.iter_columns())
+
+
+def write_excel(frame: pl.DataFrame, path: Path) -> None:
+    """One sheet with the names in its first line; refused if Excel cannot hold the data."""
+    import xlsxwriter  # noqa: PLC0415 - slow to load, and few callers write workbooks
+
+    _refuse_oversized(frame, path)
+    # Text stays text: a cell that starts with = must not become a formula.
+    settings = {
+        "constant_memory": True,
+        "strings_to_formulas": False,
+        "strings_to_urls": False,
+        "strings_to_numbers": False,
+        "nan_inf_to_errors": True,
+    }
+    with xlsxwriter.Workbook(str(path), settings) as book:
+        sheet = book.add_worksheet()
+        day = book.add_format({"num_format": "yyyy-mm-dd"})
+        moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
+        sheet.write_row(0, 0, frame.columns)
+        for row, values in enumerate(frame.iter_rows(), 1):
+            for column, value in enumerate(values):
+                if isinstance(value, dt.date):
+                    style = moment if isinstance(value, dt.datetime) else day
+                    sheet.write_datetime(row, column, value, style)
+                elif value is not None:
+                    sheet.write(row, column, value)
+
+
+def _open(path: Path) -> Any:
+    import fastexcel  # noqa: PLC0415 - slow to load, and few callers read workbooks
+
+    book = None
+    with suppress(fastexcel.FastExcelError, OSError):
+        book = fastexcel.read_excel(str(path))
+    if book is None:
+        raise unreadable(path, "it is not a readable Excel workbook", fix="Save it as .xlsx.")
+    return book
+
+
+def _load(book: Any, **settings: Any) -> pl.DataFrame | None:
+    """The first sheet without regard to its header; None if the settings do not fit the cells."""
+    import fastexcel  # noqa: PLC0415 - as above
+
+    try:
+        return pl.DataFrame(book.load_sheet(0, header_row=None, **settings))
+    except fastexcel.FastExcelError:
+        return None
+
+
+def _refuse_mixed(book: Any, names: list[str], skip: int) -> None:
+    """Find by halving the first row where a column stops being of one type."""
+    for place, name in enumerate(names):
+
+        def uniform(rows: int | None, place: int = place) -> bool:
+            settings: dict[str, Any] = {"dtype_coercion": "strict", "schema_sample_rows": rows}
+            return (
+                _load(book, skip_rows=skip, use_columns=[place], n_rows=rows, **settings)
+                is not None
+            )
+
+        if uniform(None):
+            continue
+        whole = _load(book, skip_rows=skip, use_columns=[place])
+        low, high = 1, whole.height if whole is not None else 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if uniform(middle) else (low, middle)
+        raise mixed_column(name, high, "one kind", "another")
+
+
+def _plain(column: pl.Series) -> pl.Series:
+    """Whole numbers as integers and midnights as days: Excel has one type for each pair."""
+    values = column.drop_nulls()
+    if column.dtype == pl.Float64 and len(values):
+        whole = (values == values.floor()) & (values.abs() <= _EXACT)
+        return column.cast(pl.Int64) if whole.all() else column
+    if isinstance(column.dtype, pl.Datetime) and len(values):
+        return column.cast(pl.Date) if (values.dt.time() == dt.time()).all() else column
+    return column
+
+
+def _refuse_oversized(frame: pl.DataFrame, path: Path) -> None:
+    problems = []
+    if frame.height >= _ROWS or frame.width > _COLUMNS:
+        problems.append(f"a table of {frame.height} rows and {frame.width} columns")
+    for column in frame.iter_columns():
+        if column.dtype == pl.String and (column.str.len_chars() > _LETTERS).any():
+            problems.append(f"the long texts of column {column.name!r}")
+        elif column.dtype.is_integer() and (column.abs() > _EXACT).any():
+            problems.append(f"the long numbers of column {column.name!r}")
+    if problems:
+        raise InputError(
+            "CEL-F024",
+            f"{path}: Excel cannot hold {' or '.join(problems)}.",
+            why="It would cut them without a word.",
+            fix="Write CSV or Parquet instead.",
+            path=str(path),
+        )

@@ -1,0 +1,79 @@
+"""Whether the values of a column are all of one kind, for data that does not say so itself."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import numbers
+from collections.abc import Iterable
+from decimal import Decimal
+
+from celosia.core.errors import InputError
+from celosia.frames.columns import mixed_column, nested_columns
+
+NESTED = "a list or record"
+
+
+def kind_of(value: object) -> str | None:
+    """The kind of one value in words; None if it is missing.
+
+    >>> kind_of(3), kind_of("x"), kind_of(True), kind_of(float("nan")), kind_of([1])
+    ('a number', 'text', 'true or false', None, 'a list or record')
+    """
+    if _is_missing(value):
+        return None
+    # Order matters: a boolean is an integer in Python, and a datetime a date.
+    named: tuple[tuple[type | tuple[type, ...], str], ...] = (
+        (str, "text"),
+        (bool, "true or false"),
+        ((numbers.Real, Decimal), "a number"),
+        (dt.datetime, "a date with time"),
+        (dt.date, "a date"),
+        ((dt.time, dt.timedelta), "a time"),
+    )
+    if type(value).__name__ in {"bool", "bool_"}:
+        return "true or false"
+    return next((name for kinds, name in named if isinstance(value, kinds)), NESTED)
+
+
+def check_one_kind(column: str, values: Iterable[object]) -> None:
+    """Refuse a column that changes the kind of its values, naming the row where it does."""
+    first: str | None = None
+    for row, value in enumerate(values, 1):
+        kind = kind_of(value)
+        if kind is None:
+            continue
+        if kind == NESTED:
+            raise nested_columns([column])
+        if first is not None and kind != first:
+            raise mixed_column(column, row, first, kind)
+        first = kind
+
+
+class KindWatch:
+    """Remembers the kind of each column, row after row."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, str] = {}
+
+    def fault(self, row: int, cells: Iterable[tuple[str, object]]) -> InputError | None:
+        """What is wrong with the kinds of a row, if anything."""
+        for column, value in cells:
+            kind = kind_of(value)
+            if kind is None:
+                continue
+            if kind == NESTED:
+                return nested_columns([column])
+            before = self._kinds.setdefault(column, kind)
+            if before != kind:
+                return mixed_column(column, row, before, kind)
+        return None
+
+
+def _is_missing(value: object) -> bool:
+    # pandas has missing marks of its own (NA, NaT), told by name so as not to import pandas.
+    return (
+        value is None
+        or (isinstance(value, float) and math.isnan(value))
+        or type(value).__name__ in {"NAType", "NaTType"}
+    )

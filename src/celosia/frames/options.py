@@ -1,0 +1,90 @@
+"""What the caller says about a file, checked before the file is opened."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Literal, get_args
+
+from celosia.core.errors import InputError
+from celosia.frames.formats import Format
+
+ColumnType = Literal["string", "integer", "decimal", "date"]
+"""What a column of text can be declared to hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of `read` and `read_chunks`; None means: find out."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    types: Mapping[str, ColumnType] = field(default_factory=dict)
+    missing: tuple[str, ...] = ("",)
+    columns: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
+            raise _wrong("the delimiter must be one character, neither a quote nor a line end.")
+        if self.encoding is not None and not _is_text_encoding(self.encoding):
+            raise _wrong(f"encoding {self.encoding!r} is not known.", fix="Try 'utf-8'.")
+        allowed = get_args(ColumnType)
+        for name, wanted in self.types.items():
+            if wanted not in allowed:
+                raise _wrong(
+                    f"column {name!r}: type {wanted!r} is not known.",
+                    fix=f"Choose one of: {', '.join(allowed)}.",
+                )
+        if self.columns is not None and len(set(self.columns)) < len(self.columns):
+            raise _wrong("a column is asked for twice.", fix="Name each column once.")
+
+    def check_format(self, format: Format) -> None:
+        """Refuse options that the format has no use for: they would be ignored in silence."""
+        allowed = {"csv": ("delimiter", "encoding", "header"), "excel": ("header",)}
+        allowed["tsv"] = allowed["csv"]
+        for name in ("delimiter", "encoding", "header"):
+            if getattr(self, name) is not None and name not in allowed.get(format, ()):
+                raise _wrong(f"{name!r} means nothing for a {format} file.", fix="Leave it out.")
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Refuse options about columns that the file does not have."""
+        wanted = [*(self.columns or ()), *self.types]
+        unknown = [name for name in dict.fromkeys(wanted) if name not in names]
+        if unknown:
+            raise _unknown_columns(unknown, names)
+
+
+def names_in(given: str | Iterable[str]) -> tuple[str, ...]:
+    """One name or several as a tuple: a lone text is not a sequence of letters here.
+
+    >>> names_in("NA"), names_in(["", "NA"])
+    (('NA',), ('', 'NA'))
+    """
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _wrong(what: str, *, fix: str = "") -> InputError:
+    return InputError("CEL-F021", what, fix=fix)
+
+
+def _is_text_encoding(name: str) -> bool:
+    try:
+        codecs.lookup(name)
+        "".encode(name)
+    except LookupError:
+        return False
+    return True
+
+
+def _unknown_columns(unknown: list[str], names: Sequence[str]) -> InputError:
+    near = get_close_matches(unknown[0], names, n=1)
+    hint = f"Did you mean {near[0]!r}?" if near else f"It has: {', '.join(map(repr, names))}."
+    return InputError(
+        "CEL-F022",
+        f"the file has no column {', '.join(map(repr, unknown))}.",
+        fix=hint,
+        columns=unknown,
+    )

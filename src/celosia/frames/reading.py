@@ -1,0 +1,153 @@
+"""Files as frames, whole or in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import polars as pl
+
+from celosia.core.errors import InputError
+from celosia.frames.columnar import columnar_chunks, columnar_names, read_columnar
+from celosia.frames.csv_read import csv_chunks, read_csv
+from celosia.frames.excel import read_excel
+from celosia.frames.formats import Format, check_readable, format_of
+from celosia.frames.inference import convert
+from celosia.frames.json_lines import json_lines_chunks, read_json_lines
+from celosia.frames.options import ColumnType, Options, names_in
+
+
+def read(  # noqa: PLR0913 - each keyword is one thing a file may leave unsaid
+    path: str | Path,
+    *,
+    format: Format | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    types: Mapping[str, ColumnType] | None = None,
+    missing: Iterable[str] = ("",),
+    columns: Iterable[str] | None = None,
+) -> pl.DataFrame:
+    """The table in a file, with nothing dropped, padded or guessed in silence.
+
+    Delimited text is first read as text; then each column gets the narrowest type that all its
+    values have: integer (no leading zeros), decimal, date (yyyy-mm-dd), else text. Cells keep their
+    blanks. Excel sheets and JSON lines must hold one kind of value in each column.
+
+    Args:
+        path: a file ending in .csv, .tsv, .txt (also with .gz), .parquet, .arrow, .feather, .ipc,
+            .jsonl, .ndjson or .xlsx.
+        format: the format, where the name does not say it.
+        delimiter: of delimited text; found out if left open.
+        encoding: of delimited text; found out if left open.
+        header: whether the first line holds names; found out if left open. Without a header the
+            columns are called column_1, column_2 ...
+        types: what certain columns must hold.
+        missing: cells of delimited text that mean "no value", quoted or not.
+        columns: the columns to read, in this order.
+
+    Raises:
+        InputError: CEL-F002 ... CEL-F024, with column and row (counted from 1 after the header).
+    """
+    options = Options(
+        delimiter=delimiter,
+        encoding=encoding,
+        header=header,
+        types=dict(types or {}),
+        missing=names_in(missing),
+        columns=None if columns is None else names_in(columns),
+    )
+    file = Path(path)
+    kind = _checked(file, format, options)
+    if kind == "csv" or kind == "tsv":  # noqa: PLR1714 - narrows the type
+        return read_csv(file, kind, options)
+    if kind == "jsonl":
+        return _finished(_known(read_json_lines(file), options), options)
+    if kind == "excel":
+        return _finished(_known(read_excel(file, header=options.header), options), options)
+    options.check_names(columnar_names(file, kind))
+    return _finished(read_columnar(file, kind, options.columns), options)
+
+
+def read_chunks(  # noqa: PLR0913 - the keywords of `read`
+    path: str | Path,
+    *,
+    rows: int = 250_000,
+    format: Format | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    types: Mapping[str, ColumnType] | None = None,
+    missing: Iterable[str] = ("",),
+    columns: Iterable[str] | None = None,
+) -> Iterator[pl.DataFrame]:
+    """The table in a file as frames of `rows` rows, in memory that does not grow with the file.
+
+    The frames put together are what `read` gives, types included: a first pass over text settles
+    them. Workbooks are small by nature and are read whole. There is always at least one frame.
+    """
+    options = Options(
+        delimiter=delimiter,
+        encoding=encoding,
+        header=header,
+        types=dict(types or {}),
+        missing=names_in(missing),
+        columns=None if columns is None else names_in(columns),
+    )
+    file = Path(path)
+    if rows < 1:
+        raise InputError("CEL-F021", f"rows must be at least 1, got {rows}.", rows=rows)
+    kind = _checked(file, format, options)
+    return _chunks(file, kind, options, rows)
+
+
+def _chunks(file: Path, kind: Format, options: Options, rows: int) -> Iterator[pl.DataFrame]:
+    if kind == "csv" or kind == "tsv":  # noqa: PLR1714 - narrows the type
+        yield from _sized(csv_chunks(file, kind, options), rows)
+        return
+    if kind == "jsonl":
+        parts = _sized((_known(part, options) for part in json_lines_chunks(file)), rows)
+    elif kind == "excel":
+        parts = _sized(iter([_known(read_excel(file, header=options.header), options)]), rows)
+    else:
+        options.check_names(columnar_names(file, kind))
+        parts = columnar_chunks(file, kind, options.columns, rows=rows)
+    before = 0
+    for part in parts:
+        yield _finished(part, options, rows_before=before)
+        before += part.height
+
+
+def _checked(file: Path, format: Format | None, options: Options) -> Format:
+    check_readable(file)
+    kind = format_of(file, format)
+    options.check_format(kind)
+    return kind
+
+
+def _known(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
+    """The same frame, once it is sure that it has every column the options speak of."""
+    options.check_names(frame.columns)
+    return frame
+
+
+def _finished(frame: pl.DataFrame, options: Options, *, rows_before: int = 0) -> pl.DataFrame:
+    """The columns asked for, with the types declared."""
+    chosen = frame if options.columns is None else frame.select(options.columns)
+    return chosen.with_columns(
+        convert(chosen.get_column(name), wanted, rows_before=rows_before)
+        for name, wanted in options.types.items()
+        if name in chosen.columns
+    )
+
+
+def _sized(parts: Iterator[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
+    """The same rows cut into frames of equal height, the last one shorter."""
+    held: pl.DataFrame | None = None
+    for part in parts:
+        held = part if held is None else pl.concat([held, part])
+        while held.height > rows:
+            yield held.head(rows)
+            held = held.slice(rows)
+    if held is not None:
+        yield held

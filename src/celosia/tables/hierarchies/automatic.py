@@ -1,0 +1,153 @@
+"""A hierarchy chosen by looking at the values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from celosia.tables.hierarchies import _numbers
+from celosia.tables.hierarchies._leaves import distinct_texts
+from celosia.tables.hierarchies._parameters import as_written, is_number
+from celosia.tables.hierarchies.builder import Builder
+from celosia.tables.hierarchies.dates import Dates
+from celosia.tables.hierarchies.hierarchy import Hierarchy
+from celosia.tables.hierarchies.intervals import Intervals
+from celosia.tables.hierarchies.mask import Mask
+from celosia.tables.hierarchies.ordered import Ordered
+
+FEW = 8
+"""Up to so many different texts are left without groups: nobody could guess useful ones."""
+
+CODE_LENGTHS = range(3, 13)
+"""Texts of equal shape and such a length are taken for codes."""
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Automatic:
+    """What `propose` chooses for the values: a start to be looked at, not a considered choice.
+
+    >>> Automatic().build(pl.Series([17, 39, 90])).label("39", level=2)
+    '30-39'
+    """
+
+    def build(self, values: pl.Series) -> Hierarchy:
+        """The hierarchy that the proposed rule builds."""
+        return propose(values).build(values)
+
+    def as_table(self) -> dict[str, Any]:
+        """The rule as a schema file writes it."""
+        return as_written("automatic", self)
+
+
+def propose(values: pl.Series) -> Builder:
+    """A rule that fits the values, to be used as it is or edited.
+
+    - Dates, or texts that are all ISO dates: month, quarter, year and decade, less those in which
+      all values fall together; days first if there are times.
+    - Texts with the same length from 3 to 12 and with digits in the same places, at least one, and
+      more than 8 of them: masked from the right. Numbers that are codes are not recognised: read
+      postal codes as text.
+    - Numbers, or texts that are all numbers: up to three intervals, the first a round number
+      (1, 2 or 5 times a power of ten) that makes at most 20 groups, then twice and four times that.
+    - Up to 8 other texts, or truth values: nothing but the root.
+    - Other texts: groups in alphabetical order, at up to three sizes that grow evenly.
+
+    >>> propose(pl.Series([17, 39, 90]))
+    Intervals(widths=(5, 10, 20), start=0, bounds=(), open_below=False, open_above=False, \
+domain=None, style=None)
+    >>> propose(pl.Series(["Male", "Female"]))
+    Ordered(order=None, sizes=())
+    """
+    texts = distinct_texts(values)
+    if (dates := _dates(values, texts)) is not None:
+        return dates
+    if values.dtype == pl.String and _are_codes(texts):
+        return Mask()
+    numbers = [_numbers.parse(text) for text in texts]
+    if texts and None not in numbers:
+        return _intervals([number for number in numbers if number is not None])
+    return Ordered(sizes=_even_sizes(len(texts))) if len(texts) > FEW else Ordered()
+
+
+def _dates(values: pl.Series, texts: list[str]) -> Dates | None:
+    if values.dtype not in (pl.Date, pl.Datetime) and not _are_days(texts):
+        return None
+    names = ("day", "month", "quarter", "year", "decade")
+    levels = names if values.dtype == pl.Datetime else names[1:]
+    hierarchy = Dates(levels=levels).build(values)
+    telling = [
+        name for name, labels in zip(levels, hierarchy.labels[1:], strict=False) if len(labels) > 1
+    ]
+    return Dates(levels=tuple(telling or levels[:1]))
+
+
+def _are_days(texts: list[str]) -> bool:
+    if not texts or not all(map(_DAY.fullmatch, texts)):
+        return False
+    # The shape alone is not enough: there is no 31 February.
+    return pl.Series(texts).str.to_date("%Y-%m-%d", strict=False).null_count() == 0
+
+
+def _are_codes(texts: list[str]) -> bool:
+    shapes = {re.sub(r"[0-9]", "9", re.sub(r"[^0-9]", "x", text)) for text in texts}
+    return (
+        len(texts) > FEW
+        and len(shapes) == 1
+        and "9" in (shape := shapes.pop())
+        and len(shape) in CODE_LENGTHS
+    )
+
+
+def _intervals(numbers: list[_numbers.Decimal]) -> Builder:
+    places = _numbers.finest(numbers)
+    on_grid = [number.on_grid(places) for number in numbers]
+    low, high = min(on_grid), max(on_grid)
+    whole = all(number % 10**places == 0 for number in on_grid)
+    step = _round_step(high - low, least=2 * 10**places if whole else 1)
+    widths = [step * factor for factor in (1, 2, 4) if step * factor <= high - low]
+    if not widths:
+        return Ordered()
+    start = low - low % widths[-1]
+    if not all(_fits_a_float(number, places) for number in (start, *widths)):
+        return Ordered(sizes=_even_sizes(len(numbers)))
+    return Intervals(
+        widths=tuple(_number(width, places) for width in widths), start=_number(start, places)
+    )
+
+
+def _round_step(span: int, *, least: int) -> int:
+    """The smallest of 1, 2, 5, 10, 20, 50, ... that cuts a span into at most 20 pieces."""
+    power = 1
+    while True:
+        for step in (power, 2 * power, 5 * power):
+            if step >= least and step * 20 >= span:
+                return step
+        power *= 10
+
+
+def _number(value: int, places: int) -> float:
+    text = _numbers.plain(value, places)
+    return float(text) if "." in text else int(text)
+
+
+def _fits_a_float(value: int, places: int) -> bool:
+    """Whether a parameter can hold the number exactly: some of 20 digits would be rounded."""
+    number = _number(value, places)
+    return is_number(number) and _numbers.of(number) == _numbers.parse(
+        _numbers.plain(value, places)
+    )
+
+
+def _even_sizes(count: int) -> tuple[int, ...]:
+    """Group sizes that split every group into about as many as the root is split into.
+
+    >>> _even_sizes(41), _even_sizes(10_000)
+    ((3, 9, 27), (10, 100, 1000))
+    """
+    factor = next(n for n in range(2, count + 2) if n**4 >= count)
+    return tuple(size for size in (factor, factor**2, factor**3) if size < count)

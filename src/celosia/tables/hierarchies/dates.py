@@ -1,0 +1,155 @@
+"""Dates grouped by the calendar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from celosia.core.errors import InputError
+from celosia.tables.hierarchies._leaves import distinct_texts, misplaced
+from celosia.tables.hierarchies._parameters import (
+    as_written,
+    check_choice,
+    is_whole,
+    items,
+    wrong,
+)
+from celosia.tables.hierarchies.hierarchy import ROOT, Hierarchy
+
+
+class Day(NamedTuple):
+    """A day as three numbers, which may be a day that no calendar has (29 February 1900)."""
+
+    year: int
+    month: int
+    day: int
+
+
+def _years(width: int) -> Callable[[Day], str]:
+    def label(day: Day) -> str:
+        first = day.year - day.year % width
+        return f"{first:04}-{first + width - 1:04}"
+
+    return label
+
+
+LABELS: dict[str, Callable[[Day], str]] = {
+    "day": lambda day: f"{day.year:04}-{day.month:02}-{day.day:02}",
+    "month": lambda day: f"{day.year:04}-{day.month:02}",
+    "quarter": lambda day: f"{day.year:04}-Q{(day.month + 2) // 3}",
+    "year": lambda day: f"{day.year:04}",
+    "5 years": _years(5),
+    "decade": _years(10),
+    "century": _years(100),
+}
+"""From fine to coarse. Each nests in the next; weeks are missing because they nest in no month."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """Months, quarters, years and longer periods above each date.
+
+    Labels are '2026-11', '2026-Q4', '2026', '2025-2029' (5 years), '2020-2029' (decade) and
+    '2000-2099' (century). Level 0 is the value as it stands; 'day' is for columns with a time.
+
+    Args:
+        levels: an increasing choice of day, month, quarter, year, 5 years, decade, century.
+        format: how a text column writes its dates, as in '%d/%m/%Y'; by default ISO 8601. Not used
+            for columns that hold dates already.
+        century: with a two-digit year (%y), the century all of them belong to, such as 1900.
+            Without it Python decides: 69 to 99 are 1969 to 1999, 00 to 68 are 2000 to 2068.
+
+    >>> Dates(levels=("month", "year", "5 years"), format="%d/%m/%y", century=1900).build(
+    ...     pl.Series(["19/08/63"])).paths()
+    [('19/08/63', '1963-08', '1963', '1960-1964', '*')]
+    """
+
+    levels: Sequence[str] = ("month", "quarter", "year", "decade")
+    format: str | None = None
+    century: int | None = None
+
+    def __post_init__(self) -> None:
+        names = list(LABELS)
+        levels = items("dates", "levels", self.levels, "a list of periods")
+        for level in levels:
+            check_choice("dates", "levels", level, names)
+        if not levels or list(levels) != sorted(set(levels), key=names.index):
+            raise wrong("dates", "levels", f"in this order, each once: {', '.join(names)}")
+        object.__setattr__(self, "levels", levels)
+        if self.format is not None:
+            _check_format(self.format, levels)
+        if self.century is not None and not self._is_century():
+            raise wrong("dates", "century", "a multiple of 100, with a format that holds %y")
+
+    def build(self, values: pl.Series) -> Hierarchy:
+        """The dates in order, one level per period.
+
+        Raises:
+            InputError: CEL-H040 a value is no date, or not in the format.
+        """
+        texts = distinct_texts(values)
+        written = None if values.dtype.is_temporal() else self.format
+        days = [self._day(text, written) for text in texts]
+        if strange := [at for at, day in enumerate(days) if day is None]:
+            raise misplaced(
+                "CEL-H040",
+                strange,
+                "are not dates" + (" in the given format" if written else ""),
+                why="They belong to no period.",
+                fix="Give the format, as in format = '%d/%m/%Y', or clean the column.",
+            )
+        dated = sorted((day, text) for day, text in zip(days, texts, strict=True) if day)
+        rules = [LABELS[level] for level in self.levels]
+        return Hierarchy.from_paths(
+            (text, *(rule(day) for rule in rules), ROOT) for day, text in dated
+        )
+
+    def as_table(self) -> dict[str, Any]:
+        """The rule as a schema file writes it."""
+        return as_written("dates", self)
+
+    def _is_century(self) -> bool:
+        short = self.format is not None and "%y" in self.format
+        return short and is_whole(self.century, minimum=100) and (self.century or 0) % 100 == 0
+
+    def _day(self, text: str, written: str | None) -> Day | None:
+        try:
+            date = datetime.strptime(text, written) if written else datetime.fromisoformat(text)
+        except ValueError:
+            return None
+        if written is None or self.century is None:
+            return Day(date.year, date.month, date.day)
+        return Day(self.century + date.year % 100, date.month, date.day)
+
+
+def _check_format(form: object, levels: Sequence[str]) -> None:
+    """Refuse a format that cannot be read, or that says too little for the finest level."""
+    if not isinstance(form, str):
+        raise wrong("dates", "format", "a text such as '%d/%m/%Y'")
+    probe = datetime(2017, 11, 28)
+    needs = {"year": probe.replace(year=2018)}
+    if levels[0] in {"day", "month", "quarter"}:
+        needs["month"] = probe.replace(month=5)
+    if levels[0] == "day":
+        needs["day"] = probe.replace(day=3)
+    text = probe.strftime(form)
+    missing = [name for name, other in needs.items() if other.strftime(form) == text]
+    try:
+        readable = not missing and datetime.strptime(text, form) is not None
+    except (ValueError, re.error):  # unknown directive; the same directive twice
+        readable = False
+    if not readable:
+        lacks = f"does not say the {' and the '.join(missing)}" if missing else "cannot be read"
+        raise InputError(
+            "CEL-H041",
+            f"dates: the format {lacks}.",
+            why="Every date must lead to its periods.",
+            fix="Write it as in '%d/%m/%Y' (day/month/year), or choose coarser levels.",
+            kind="dates",
+            key="format",
+        )

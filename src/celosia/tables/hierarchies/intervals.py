@@ -1,0 +1,252 @@
+"""Numbers grouped into intervals, by equal widths or by cut points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from celosia.core.errors import InputError
+from celosia.tables.hierarchies import _numbers
+from celosia.tables.hierarchies._interval import Interval, between, labels, on_steps
+from celosia.tables.hierarchies._leaves import distinct_texts, misplaced
+from celosia.tables.hierarchies._parameters import (
+    as_written,
+    check_choice,
+    check_flag,
+    check_multiples,
+    is_number,
+    is_whole,
+    items,
+    wrong,
+)
+from celosia.tables.hierarchies.hierarchy import ROOT, Hierarchy
+
+Style = Literal["range", "bracket"]
+
+LARGEST_DOMAIN = 1_000_000
+"""More leaves than this are a slip of the pen, and would only fill the memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intervals:
+    """Intervals of growing width above each number, closed on the left and open on the right.
+
+    Ends are exact, in decimals as written: 0.3 is in [0.3, 0.4), whatever a float thinks.
+
+    Args:
+        widths: one width per level, each a multiple of the one before.
+        start: with `widths`, where the first interval begins.
+        bounds: instead of `widths`, one list of cut points per level, each a subset of the one
+            below. The last cut is outside the last interval.
+        open_below: adds a group such as '< 20' for everything before the first cut (or `start`).
+        open_above: adds a group such as '>= 60' from the last cut on; only with `bounds`.
+        domain: first and last whole number; the leaves are then all numbers between them, seen or
+            not. Loss counts leaves, so this makes it independent of who happens to be in the data.
+        style: 'range' for labels such as '21-40' (whole numbers, both ends inside; ' to ' instead
+            of '-' when an end is negative), 'bracket' for '[20, 30['. By default, range if all
+            values and cuts are whole numbers, else bracket.
+
+    >>> age = Intervals(widths=(5, 10, 20), start=1, domain=(1, 100)).build(pl.Series([17, 40]))
+    >>> [age.label("40", level=level) for level in range(age.levels)]
+    ['40', '36-40', '31-40', '21-40', '*']
+    >>> age = Intervals(bounds=((20, 30, 40, 60),), style="bracket").build(pl.Series([29, 30, 59]))
+    >>> [age.label(leaf, level=1) for leaf in age.leaves]
+    ['[20, 30[', '[30, 40[', '[40, 60[']
+    """
+
+    widths: Sequence[float] = ()
+    start: float = 0
+    bounds: Sequence[Sequence[float]] = ()
+    open_below: bool = False
+    open_above: bool = False
+    domain: Sequence[int] | None = None
+    style: Style | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "widths", _list_of_numbers("widths", self.widths))
+        levels = items("intervals", "bounds", self.bounds, "a list of lists of numbers")
+        cuts = tuple(_list_of_numbers("bounds", level) for level in levels)
+        object.__setattr__(self, "bounds", cuts)
+        if not is_number(self.start):
+            raise wrong("intervals", "start", "a number")
+        check_flag("intervals", "open_below", self.open_below)
+        check_flag("intervals", "open_above", self.open_above)
+        if self.style is not None:
+            check_choice("intervals", "style", self.style, ("range", "bracket"))
+        if bool(self.widths) == bool(self.bounds):
+            raise _either_or("give either 'widths' or 'bounds'")
+        if self.widths:
+            self._check_widths()
+        else:
+            self._check_bounds()
+        if self.domain is not None:
+            object.__setattr__(self, "domain", self._checked_domain())
+
+    def build(self, values: pl.Series) -> Hierarchy:
+        """The values (or the whole domain) in numeric order, one level per width or list of cuts.
+
+        Raises:
+            InputError: CEL-H023 not a number, CEL-H024 outside the intervals or the domain,
+                CEL-H025 a fraction under the style 'range'.
+        """
+        texts = distinct_texts(values)
+        if self.domain is not None:
+            texts = self._domain_texts(texts)
+        parsed = _parse(texts)
+        places = _numbers.finest([*parsed, *self._parameters()])
+        numbers = [number.on_grid(places) for number in parsed]
+        self._check_inside(numbers, places)
+        ranged = self._is_ranged(numbers, places)
+        columns = [
+            labels(level, places=places, ranged=ranged)
+            for level in self._intervals(numbers, places)
+        ]
+        order = sorted(range(len(texts)), key=numbers.__getitem__)
+        return Hierarchy.from_paths(
+            (texts[at], *(column[at] for column in columns), ROOT) for at in order
+        )
+
+    def as_table(self) -> dict[str, Any]:
+        """The rule as a schema file writes it."""
+        return as_written("intervals", self)
+
+    def _check_widths(self) -> None:
+        if min(self.widths) <= 0:
+            raise wrong("intervals", "widths", "a list of positive numbers")
+        if self.open_above:
+            raise _either_or("'open_above' needs 'bounds', as widths have no last interval")
+        exact = [_numbers.of(width) for width in self.widths]
+        places = _numbers.finest(exact)
+        check_multiples("intervals", "widths", [width.on_grid(places) for width in exact])
+
+    def _check_bounds(self) -> None:
+        if self.start != 0:
+            raise _either_or("'start' goes with 'widths' only")
+        for level, cuts in enumerate(self.bounds, start=1):
+            groups = len(cuts) - 1 + self.open_below + self.open_above
+            if not cuts or groups < 1 or list(cuts) != sorted(set(cuts)):
+                raise wrong("intervals", "bounds", f"increasing and make a group (level {level})")
+        for level in range(1, len(self.bounds)):
+            below, above = self.bounds[level - 1], self.bounds[level]
+            same_first = self.open_below or above[0] == below[0]
+            same_last = self.open_above or above[-1] == below[-1]
+            if not (set(above) <= set(below) and same_first and same_last):
+                raise InputError(
+                    "CEL-H021",
+                    f"intervals: the cuts of level {level + 1} are not taken from level {level}, "
+                    "or leave out an end that is not open.",
+                    why="Groups of one level would cut through groups of the level above.",
+                    fix="Drop inner cuts only, or open the ends.",
+                    kind="intervals",
+                    key="bounds",
+                    level=level + 1,
+                )
+
+    def _checked_domain(self) -> tuple[int, int]:
+        expected = f"two whole numbers, the second not smaller, at most {LARGEST_DOMAIN:,} apart"
+        ends = items("intervals", "domain", self.domain, expected)
+        sound = len(ends) == 2 and all(is_whole(end, minimum=-(10**300)) for end in ends)
+        if not sound or not 0 <= ends[1] - ends[0] < LARGEST_DOMAIN:
+            raise wrong("intervals", "domain", expected)
+        low, high = ends
+        first = self.start if self.widths else self.bounds[0][0]
+        last = high + 1 if self.widths else self.bounds[0][-1]
+        if (low < first and not self.open_below) or (high >= last and not self.open_above):
+            raise wrong("intervals", "domain", "inside the intervals, unless their ends are open")
+        return low, high
+
+    def _domain_texts(self, texts: list[str]) -> list[str]:
+        assert self.domain is not None
+        low, high = self.domain
+        domain = [str(number) for number in range(low, high + 1)]
+        known = set(domain)
+        if outside := [at for at, text in enumerate(texts) if text not in known]:
+            raise misplaced(
+                "CEL-H024",
+                outside,
+                f"are no whole numbers of the domain {low} to {high}",
+                why="They would have no leaf.",
+                fix="Widen the domain or clean the column.",
+            )
+        return domain
+
+    def _parameters(self) -> list[_numbers.Decimal]:
+        cuts = [cut for level in self.bounds for cut in level]
+        return [_numbers.of(number) for number in (*self.widths, self.start, *cuts)]
+
+    def _is_ranged(self, numbers: list[int], places: int) -> bool:
+        one = 10**places
+        broken = [at for at, number in enumerate(numbers) if number % one]
+        whole_cuts = all(number.exponent >= 0 for number in self._parameters())
+        if self.style == "range" and not whole_cuts:
+            raise wrong("intervals", "style", "'bracket', as some widths or cuts are fractions")
+        if self.style == "range" and broken:
+            raise misplaced(
+                "CEL-H025",
+                broken,
+                "are fractions, which labels such as '21-40' cannot hold",
+                why="A value between 40 and 41 would seem to belong nowhere.",
+                fix="Use style = 'bracket', or round the column.",
+            )
+        return whole_cuts and not broken if self.style is None else self.style == "range"
+
+    def _check_inside(self, numbers: list[int], places: int) -> None:
+        first = self.start if self.widths else self.bounds[0][0]
+        low = None if self.open_below else _numbers.of(first).on_grid(places)
+        high = None
+        if self.bounds and not self.open_above:
+            high = _numbers.of(self.bounds[0][-1]).on_grid(places)
+        outside = [
+            at
+            for at, number in enumerate(numbers)
+            if (low is not None and number < low) or (high is not None and number >= high)
+        ]
+        if outside:
+            raise misplaced(
+                "CEL-H024",
+                outside,
+                "lie outside the intervals",
+                why="They could not be generalised; the last cut itself is outside too.",
+                fix="Move the start or the outer cuts, open the ends, or clean the column.",
+            )
+
+    def _intervals(self, numbers: list[int], places: int) -> list[list[Interval]]:
+        start = _numbers.of(self.start).on_grid(places)
+        widths = [_numbers.of(width).on_grid(places) for width in self.widths]
+        bounds = [[_numbers.of(cut).on_grid(places) for cut in cuts] for cuts in self.bounds]
+        if widths:
+            return [[on_steps(n, start=start, width=width) for n in numbers] for width in widths]
+        return [[between(n, cuts=cuts) for n in numbers] for cuts in bounds]
+
+
+def _list_of_numbers(key: str, value: object) -> tuple[float, ...]:
+    numbers = items("intervals", key, value, "a list of numbers")
+    if not all(is_number(number) for number in numbers):
+        raise wrong("intervals", key, "a list of numbers")
+    return numbers
+
+
+def _either_or(what: str) -> InputError:
+    return InputError(
+        "CEL-H022",
+        f"intervals: {what}.",
+        why="The two ways of writing intervals do not mix.",
+        fix="For example widths = [5, 10, 20], or bounds = [[20, 30, 40, 60]].",
+        kind="intervals",
+    )
+
+
+def _parse(texts: list[str]) -> list[_numbers.Decimal]:
+    parsed = [_numbers.parse(text) for text in texts]
+    if strange := [at for at, number in enumerate(parsed) if number is None]:
+        raise misplaced(
+            "CEL-H023",
+            strange,
+            "are not numbers",
+            why="Only numbers have a place in intervals.",
+            fix="Clean the column, or use another kind of hierarchy.",
+        )
+    return [number for number in parsed if number is not None]

@@ -1,0 +1,98 @@
+"""Codes hidden character by character."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from celosia.core.errors import InputError
+from celosia.tables.hierarchies._leaves import distinct_texts
+from celosia.tables.hierarchies._parameters import (
+    as_written,
+    check_choice,
+    whole_numbers,
+    wrong,
+)
+from celosia.tables.hierarchies.hierarchy import Hierarchy
+
+Direction = Literal["right", "left"]
+
+MOST_LEVELS = 64
+"""Longer texts are no codes: one level per character would be a hierarchy nobody can read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """More and more characters replaced by a mark, until nothing is left.
+
+    Shorter values are filled with the mark on the masked side up to the longest value, so that
+    level i hides the same positions everywhere: beside '47677', the value '476' is '476**' from
+    level 1 on. The root is the mark repeated to the length of the longest value ('*****' for postal
+    codes of five digits), one label for all values; a suppressed record shows a single '*' instead.
+
+    Args:
+        direction: the side from which characters are replaced.
+        character: the mark.
+        levels: how many characters are hidden at each level below the root; None hides one more at
+            each level. Levels that would hide everything fall together with the root.
+
+    >>> zip_code = Mask().build(pl.Series(["47677"]))
+    >>> zip_code.paths()
+    [('47677', '4767*', '476**', '47***', '4****', '*****')]
+    >>> Mask(levels=(2,)).build(pl.Series(["47677", "476"])).paths()
+    [('476', '476**', '*****'), ('47677', '476**', '*****')]
+    """
+
+    direction: Direction = "right"
+    character: str = "*"
+    levels: Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("mask", "direction", self.direction, ("right", "left"))
+        if not isinstance(self.character, str) or len(self.character) != 1:
+            raise wrong("mask", "character", "one character")
+        if self.levels is not None:
+            levels = whole_numbers("mask", "levels", self.levels, minimum=1)
+            object.__setattr__(self, "levels", levels)
+
+    def build(self, values: pl.Series) -> Hierarchy:
+        """The values in alphabetical order, one level per number of hidden characters.
+
+        Raises:
+            InputError: CEL-H031 the longest value would need too many levels.
+        """
+        texts = sorted(distinct_texts(values))
+        longest = max(map(len, texts), default=0)
+        depths = self._depths(longest)
+        root = self.character * max(longest, 1)
+        return Hierarchy.from_paths(
+            (text, *(self._masked(text, depth, longest) for depth in depths), root)
+            for text in texts
+        )
+
+    def as_table(self) -> dict[str, Any]:
+        """The rule as a schema file writes it."""
+        return as_written("mask", self)
+
+    def _depths(self, longest: int) -> list[int]:
+        if self.levels is not None:
+            return [depth for depth in self.levels if depth < longest]
+        if longest > MOST_LEVELS:
+            raise InputError(
+                "CEL-H031",
+                f"mask: the longest value has {longest} characters; one level for each is too many "
+                f"(at most {MOST_LEVELS}).",
+                why="Masks are for codes, such as postal codes.",
+                fix="Say how many characters to hide, as in levels = [2, 4, 6].",
+                longest=longest,
+            )
+        return list(range(1, longest))
+
+    def _masked(self, text: str, depth: int, longest: int) -> str:
+        hidden = self.character * depth
+        if self.direction == "right":
+            return text.ljust(longest, self.character)[: longest - depth] + hidden
+        return hidden + text.rjust(longest, self.character)[depth:]

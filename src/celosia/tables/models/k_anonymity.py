@@ -1,0 +1,74 @@
+"""k-anonymity: every combination of quasi-identifier values is shared by at least k records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.tables.models.model import Classes
+
+
+@dataclass(frozen=True, slots=True)
+class KAnonymity:
+    """Each record is one of at least `k` that look alike on the quasi-identifiers.
+
+    Guarantee: an attacker who knows somebody's quasi-identifiers, and that she is in the table,
+    finds at least `k` candidate records, so her chance of naming the right one is at most 1/k.
+
+    >>> KAnonymity(5)
+    KAnonymity(k=5)
+    >>> KAnonymity(5).holds(Classes(np.array([4, 5, 9]))).tolist()
+    [False, True, True]
+
+    Reference: Samarati & Sweeney 1998; Sweeney 2002.
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 2:
+            raise InputError(
+                "CEL-P010",
+                f"k must be a whole number of at least 2, got {self.k!r}.",
+                why="A class of one is a single person.",
+                fix="Try k = 5, the usual choice.",
+                k=self.k,
+            )
+
+    @property
+    def smallest(self) -> int:
+        """No class with fewer than `k` records can meet the model."""
+        return self.k
+
+    def holds(self, classes: Classes) -> NDArray[np.bool_]:
+        """For each class, whether it has `k` records."""
+        return classes.sizes >= self.k
+
+    def promise(self) -> str:
+        """The model in words."""
+        return f"{self.k}-anonymity"
+
+    def protects(self) -> str:
+        """What an attacker cannot do."""
+        return (
+            f"an attacker who knows a person's quasi-identifiers finds at least {self.k} records "
+            f"that fit, so the chance of picking hers is at most 1/{self.k}"
+        )
+
+    def leaves_open(self) -> tuple[str, ...]:
+        """What the model does not protect against."""
+        return (
+            "a class whose records all share a sensitive value tells it without naming anybody "
+            "(homogeneity)",
+            "an attacker who can rule out some sensitive values narrows the rest "
+            "(background knowledge)",
+            "two releases of the same people can be joined (complementary release)",
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Name and parameters as plain values."""
+        return {"model": "k-anonymity", "k": self.k}

@@ -1,0 +1,98 @@
+"""Quasi-identifier values packed into machine words, and the tables that move them up a level.
+
+Each column takes as many bits as its values in the data need, within one word; a key has as many
+words as the columns need, so that no table is too wide. Codes at a higher level are smaller numbers
+in the same bits: going up rewrites a few bits and touches nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.tables.hierarchies import Hierarchy
+
+WORD_BITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a column's code lies in a key."""
+
+    word: int
+    bit: int
+    mask: int
+
+
+class PackedColumn:
+    """One column of the keys: its place, and its codes at every level of its hierarchy.
+
+    Only leaves that occur in the data get a code; that keeps keys short.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, present: NDArray[np.int64], place: Place):
+        self.place = place
+        self.levels = hierarchy.levels
+        self._codes = [
+            np.unique(hierarchy.nodes[level][present], return_inverse=True)[1]
+            for level in range(hierarchy.levels)
+        ]
+        self._leaves = [hierarchy.leaves_under(level)[present] for level in range(hierarchy.levels)]
+        self.raised = cache(self._raised)
+        self.leaves = cache(self._leaf_counts)
+
+    def _raised(self, low: int, high: int) -> NDArray[np.uint64]:
+        """Code at level `low` -> code at level `high`, already shifted into place."""
+        table = np.zeros(int(self._codes[low].max()) + 1, dtype=np.uint64)
+        table[self._codes[low]] = self._codes[high].astype(np.uint64)
+        return table << np.uint64(self.place.bit)
+
+    def raise_in_place(self, keys: NDArray[np.uint64], level: int) -> None:
+        """Take this column from level 0 to `level` in every key."""
+        bit, mask = np.uint64(self.place.bit), np.uint64(self.place.mask)
+        word = keys[:, self.place.word]
+        codes = (word >> bit) & mask
+        keys[:, self.place.word] = (word & ~(mask << bit)) | self.raised(0, level)[codes]
+
+    def _leaf_counts(self, level: int) -> NDArray[np.int64]:
+        """Code at a level -> how many leaves of the whole hierarchy have that label."""
+        table = np.zeros(int(self._codes[level].max()) + 1, dtype=np.int64)
+        table[self._codes[level]] = self._leaves[level]
+        return table
+
+
+def lay_out(cardinalities: Sequence[int]) -> tuple[list[Place], int]:
+    """A place for each column, given its number of values; and the number of words.
+
+    >>> places, words = lay_out([5, 100])
+    >>> places[1], words
+    (Place(word=0, bit=3, mask=127), 1)
+    """
+    places: list[Place] = []
+    word = bit = 0
+    for cardinality in cardinalities:
+        bits = max(1, (cardinality - 1).bit_length())
+        if bit + bits > WORD_BITS:
+            word, bit = word + 1, 0
+        places.append(Place(word, bit, (1 << bits) - 1))
+        bit += bits
+    return places, word + 1
+
+
+def pack(
+    columns: Sequence[NDArray[np.int32]],
+    present: Sequence[NDArray[np.int64]],
+    places: Sequence[Place],
+    words: int,
+) -> NDArray[np.uint64]:
+    """One key per row from each column's leaves; `present` lists the leaves that occur in it."""
+    keys = np.zeros((columns[0].size, words), dtype=np.uint64)
+    for leaf_of_row, leaves, place in zip(columns, present, places, strict=True):
+        table = np.zeros(int(leaves[-1]) + 1, dtype=np.uint64)
+        table[leaves] = np.arange(leaves.size, dtype=np.uint64) << np.uint64(place.bit)
+        keys[:, place.word] |= table[leaf_of_row]
+    return keys

@@ -1,0 +1,281 @@
+"""What the columns of a table mean: their roles, types and hierarchies, as a small TOML file.
+
+[table]
+other_columns = "insensitive"        # columns not named below; without it they are refused
+
+[columns.name]
+role = "identifier"
+
+[columns.zip]
+role = "quasi-identifier"
+type = "string"
+missing = "value"
+hierarchy = { kind = "mask" }
+
+[columns.disease]
+role = "sensitive"
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import polars as pl
+
+from celosia.core.errors import InputError
+from celosia.core.suggest import did_you_mean
+from celosia.tables.hierarchies import Automatic, Builder, Hierarchy, from_table
+
+ColumnType = Literal["string", "integer", "decimal", "date"]
+Missing = Literal["refuse", "value"]
+
+
+class Role(StrEnum):
+    """What a column may give away."""
+
+    IDENTIFIER = "identifier"
+    """Names a person by itself; never released."""
+    QUASI_IDENTIFIER = "quasi-identifier"
+    """May name a person together with others; generalised."""
+    SENSITIVE = "sensitive"
+    """What must not be learnt about a person; released as it is."""
+    INSENSITIVE = "insensitive"
+    """Neither; released as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its role, and for a quasi-identifier how it is generalised.
+
+    `hierarchy` is a hierarchy or a rule that builds one from the column's values; a
+    quasi-identifier without one gets `Automatic()`. `missing` says what an empty quasi-identifier
+    cell is: refused, or a value of its own.
+    """
+
+    name: str
+    role: Role
+    type: ColumnType | None = None
+    hierarchy: Hierarchy | Builder | None = None
+    missing: Missing = "refuse"
+
+    def hierarchy_for(self, values: pl.Series) -> Hierarchy:
+        """The hierarchy of this column, built from its distinct values where it is a rule."""
+        rule = Automatic() if self.hierarchy is None else self.hierarchy
+        if isinstance(rule, Hierarchy):
+            return rule
+        try:
+            return rule.build(values)
+        except InputError as error:
+            raise _in_column(error, self.name) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The columns of a table with their roles; each name once.
+
+    >>> schema = Schema.of(quasi_identifiers=["age", "zip"], sensitive=["disease"])
+    >>> [column.name for column in schema.quasi_identifiers]
+    ['age', 'zip']
+    """
+
+    columns: tuple[Column, ...]
+    other_columns: Role | None = None
+    """The role of columns that are not named; None refuses them, so that none is published by
+    oversight."""
+
+    def __post_init__(self) -> None:
+        names = [column.name for column in self.columns]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InputError(
+                "CEL-S001",
+                f"the schema names {', '.join(map(repr, twice))} more than once.",
+                fix="Give each column one role.",
+            )
+        if self.other_columns is Role.QUASI_IDENTIFIER:
+            raise InputError(
+                "CEL-S002",
+                "other_columns cannot be quasi-identifiers.",
+                why="Each quasi-identifier needs its own place in the schema, and its hierarchy.",
+                fix="Name them, or use identifier, sensitive or insensitive.",
+            )
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        quasi_identifiers: Iterable[str] | Mapping[str, Hierarchy | Builder | None],
+        identifiers: Iterable[str] = (),
+        sensitive: Iterable[str] = (),
+        insensitive: Iterable[str] = (),
+        other_columns: Role | None = None,
+    ) -> Schema:
+        """A schema from column names by role; quasi-identifiers may bring their hierarchies."""
+        rules = dict(quasi_identifiers) if isinstance(quasi_identifiers, Mapping) else {}
+        columns = [
+            Column(name, Role.QUASI_IDENTIFIER, hierarchy=rules.get(name))
+            for name in quasi_identifiers
+        ]
+        plain = {
+            Role.IDENTIFIER: identifiers,
+            Role.SENSITIVE: sensitive,
+            Role.INSENSITIVE: insensitive,
+        }
+        columns += [Column(name, role) for role, names in plain.items() for name in names]
+        return cls(tuple(columns), other_columns)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Schema:
+        """Read a schema file; paths of hierarchy files are relative to it."""
+        source = Path(path)
+        try:
+            table = tomllib.loads(source.read_text("utf-8"))
+        except OSError as error:
+            raise InputError(
+                "CEL-S003",
+                f"the schema {source} cannot be read ({error.strerror}).",
+                fix="Check the path.",
+            ) from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(
+                "CEL-S004",
+                f"the schema {source} is not valid TOML: {error}.",
+                fix="Mend that line.",
+            ) from error
+        return cls.from_table(table, folder=source.parent)
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any], *, folder: Path = Path()) -> Schema:
+        """A schema from the parsed content of a schema file."""
+        _check_keys(table, {"table", "columns"}, "the schema")
+        settings = _section(table, "table")
+        _check_keys(settings, {"other_columns"}, "[table]")
+        other = settings.get("other_columns")
+        columns = _section(table, "columns")
+        if not columns:
+            raise InputError(
+                "CEL-S005",
+                "the schema has no [columns.NAME] section.",
+                fix='Add one per column: [columns.age] with role = "quasi-identifier" below it.',
+            )
+        return cls(
+            tuple(_column(name, columns, folder) for name in columns),
+            None if other is None else _choice(other, [*Role], "other_columns", Role),
+        )
+
+    @property
+    def quasi_identifiers(self) -> tuple[Column, ...]:
+        """The quasi-identifiers in order."""
+        return tuple(c for c in self.columns if c.role is Role.QUASI_IDENTIFIER)
+
+    def named(self, role: Role) -> tuple[str, ...]:
+        """The names of the columns that are given a role."""
+        return tuple(column.name for column in self.columns if column.role is role)
+
+    def types(self) -> dict[str, ColumnType]:
+        """The declared types by column name."""
+        return {column.name: column.type for column in self.columns if column.type is not None}
+
+    def role_of(self, name: str) -> Role | None:
+        """The role of a column, by name or by the rule for other columns."""
+        return next((c.role for c in self.columns if c.name == name), self.other_columns)
+
+    def check_columns(self, names: Iterable[str]) -> None:
+        """Refuse a table that lacks a column of the schema, or has one without a role."""
+        present = list(names)
+        absent = [column.name for column in self.columns if column.name not in present]
+        if absent:
+            names = ", ".join(f"'{name}'{did_you_mean(name, present)}" for name in absent)
+            raise InputError(
+                "CEL-S010",
+                f"the table has no column {names}.",
+                why="The schema gives it a role.",
+                fix="Correct the name in the schema, or remove it there.",
+                columns=absent,
+            )
+        unnamed = [name for name in present if self.role_of(name) is None]
+        if unnamed:
+            raise InputError(
+                "CEL-S011",
+                f"the schema gives no role to column {', '.join(map(repr, unnamed))}.",
+                why="A column published by oversight can undo the protection.",
+                fix='Name it in the schema, or set other_columns = "insensitive" under [table].',
+                columns=unnamed,
+            )
+
+
+def _column(name: str, columns: Mapping[str, Any], folder: Path) -> Column:
+    where = f"column '{name}'"
+    table = _section(columns, name)
+    _check_keys(table, {"role", "type", "hierarchy", "missing"}, where)
+    if "role" not in table:
+        raise InputError(
+            "CEL-S006",
+            f"{where} has no role.",
+            fix=f"Add role = ... with one of: {', '.join(Role)}.",
+            column=name,
+        )
+    role = _choice(table["role"], [*Role], f"the role of {where}", Role)
+    kind = table.get("type")
+    hierarchy = table.get("hierarchy")
+    try:
+        rule = None if hierarchy is None else from_table(hierarchy, folder=folder)
+    except InputError as error:
+        raise _in_column(error, name) from error
+    return Column(
+        name,
+        role,
+        None if kind is None else _choice(kind, get_args(ColumnType), f"the type of {where}", str),
+        rule,
+        _choice(table.get("missing", "refuse"), get_args(Missing), f"missing of {where}", str),
+    )
+
+
+def _choice(value: Any, allowed: Iterable[str], what: str, kind: type) -> Any:
+    options = [str(option) for option in allowed]
+    if not isinstance(value, str) or value not in options:
+        raise InputError(
+            "CEL-S007",
+            f"{what} must be one of {', '.join(options)}; got {value!r}"
+            f"{did_you_mean(value, options)}.",
+            fix="Correct it in the schema.",
+        )
+    return kind(value)
+
+
+def _section(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    section = table.get(name, {})
+    if not isinstance(section, Mapping):
+        raise InputError(
+            "CEL-S008",
+            f"'{name}' in the schema must be a table of settings, got {type(section).__name__}.",
+            fix=f'Write it as a section: [{name}] or [columns.{name}], with role = "..." below.',
+        )
+    return section
+
+
+def _check_keys(table: Mapping[str, Any], allowed: set[str], where: str) -> None:
+    unknown = sorted(set(table) - allowed)
+    if unknown:
+        raise InputError(
+            "CEL-S009",
+            f"{where} has the unknown key {unknown[0]!r}{did_you_mean(unknown[0], allowed)}.",
+            why="A misspelt key would be ignored in silence.",
+            fix=f"Use: {', '.join(sorted(allowed))}.",
+        )
+
+
+def _in_column(error: InputError, name: str) -> InputError:
+    """The same error with the column's name in front."""
+    return InputError(
+        error.code,
+        f"column '{name}': {error.what}",
+        why=error.why,
+        fix=error.fix,
+        **(error.details | {"column": name}),
+    )

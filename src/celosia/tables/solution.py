@@ -1,0 +1,58 @@
+"""What was done to a table: the levels chosen, who was suppressed, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from celosia.tables.recoding.search import Certificate
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnOutcome:
+    """How far one quasi-identifier was generalised, and what that and suppression cost it."""
+
+    name: str
+    level: int
+    height: int
+    loss: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """The optimum over the lattice, as facts about the release."""
+
+    rows: int
+    suppressed: int
+    loss: float
+    """Information lost, in [0, 1]: 0 is the raw table, 1 tells nothing."""
+    columns: tuple[ColumnOutcome, ...]
+    class_sizes: dict[int, int]
+    """How many kept classes have each size."""
+    search: Certificate
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The node: a level for each quasi-identifier."""
+        return tuple(column.level for column in self.columns)
+
+    @property
+    def suppressed_share(self) -> float:
+        """Share of the records that were suppressed."""
+        return self.suppressed / self.rows
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; `from_dict` takes them back."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Solution:
+        """The inverse of `as_dict`; JSON has made the sizes into texts."""
+        return cls(
+            **values
+            | {
+                "columns": tuple(ColumnOutcome(**column) for column in values["columns"]),
+                "class_sizes": {int(k): v for k, v in values["class_sizes"].items()},
+                "search": Certificate(**values["search"]),
+            }
+        )

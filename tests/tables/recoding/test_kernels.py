@@ -1,0 +1,76 @@
+"""Each kernel equals its plain twin."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from celosia.tables.recoding import _kernels
+
+words = st.integers(0, 2**64 - 1)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), words), min_size=1, max_size=60))
+def test_group_rows_numbers_groups_by_first_appearance(rows: list[tuple[int, int]]) -> None:
+    keys = np.array(rows, dtype=np.uint64)
+    slots = np.full(128, -1, dtype=np.int64)
+    group_of, first, groups = _kernels.group_rows(keys, slots)
+    numbers = {row: number for number, row in enumerate(dict.fromkeys(rows))}
+    assert groups == len(numbers)
+    assert group_of.tolist() == [numbers[row] for row in rows]
+    assert [rows[row] for row in first[:groups]] == list(numbers)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 15), st.integers(1, 9)), max_size=60),
+    st.lists(st.integers(0, 7), min_size=8, max_size=8),
+)
+def test_roll_up_adds_the_counts_of_classes_that_become_equal(
+    rows: list[tuple[int, int, int]], table: list[int]
+) -> None:
+    # One word a key: bits 0-2 hold a column that `table` raises, bits 3-6 one that stays.
+    keys = np.array([[low | high << 3] for low, high, _ in rows], dtype=np.uint64).reshape(-1, 1)
+    counts = np.array([count for _, _, count in rows], dtype=np.int64)
+    raised = np.array([[0, 0, 7, 0]], dtype=np.uint64)
+    slots, stamps = np.zeros(128, dtype=np.int64), np.zeros(128, dtype=np.int64)
+    out_keys, out_counts = np.empty_like(keys), np.empty_like(counts)
+    for stamp in (1, 2):  # the second call finds the first one's slots used
+        classes = _kernels.roll_up(
+            keys,
+            counts,
+            raised,
+            np.array(table, np.uint64),
+            slots,
+            stamps,
+            stamp,
+            out_keys,
+            out_counts,
+        )
+        expected: Counter[int] = Counter()
+        for low, high, count in rows:
+            expected[table[low] | high << 3] += count
+        got = zip(out_keys[:classes, 0].tolist(), out_counts[:classes].tolist(), strict=True)
+        assert dict(got) == dict(expected)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(1, 9), st.booleans()), max_size=40),
+    st.lists(st.integers(1, 9), min_size=4, max_size=4),
+)
+def test_suppressed_leaves_adds_up_those_who_go(
+    rows: list[tuple[int, int, bool]], leaves: list[int]
+) -> None:
+    keys = np.array([[code << 5] for code, _, _ in rows], dtype=np.uint64).reshape(-1, 1)
+    counts = np.array([count for _, count, _ in rows], dtype=np.int64)
+    kept = np.array([keep for _, _, keep in rows], dtype=np.bool_)
+    places = np.array([[0, 5, 3, 0]], dtype=np.uint64)
+    out = np.full(1, 99, dtype=np.int64)
+    gone = _kernels.suppressed_leaves(keys, counts, kept, places, np.array(leaves), out)
+    assert gone == sum(count for _, count, keep in rows if not keep)
+    assert out[0] == sum(count * leaves[code] for code, count, keep in rows if not keep)
