@@ -12,9 +12,9 @@ from celosia.core.files import replacing
 
 
 def test_a_file_takes_its_name_when_the_block_ends_well(tmp_path: Path) -> None:
-    target = tmp_path / "safe.csv"
+    target = tmp_path / "safe.csv.gz"
     with replacing(target) as draft:
-        assert draft.suffix == ".csv"
+        assert draft.suffixes == [".csv", ".gz"]
         draft.write_text("a")
         assert not target.exists()
     assert target.read_text() == "a"

@@ -52,18 +52,18 @@ def risk(
         roles.named(Role.QUASI_IDENTIFIER),
         threshold=threshold,
     )
-    if as_json:
-        console.show_json(profile.as_dict())
-    else:
-        _tell(profile)
     if wished is not None and profile.records and profile.smallest < wished.k:
         raise PrivacyError(
             "CEL-A010",
             f"{wished.promise()} does not hold: the smallest class has {profile.smallest} records.",
             why=f"The most exposed record can be picked with a chance of {profile.maximum:.1%}.",
             fix=f"Publish it again with --k {wished.k}.",
-            smallest=profile.smallest,
+            **profile.as_dict(),
         )
+    if as_json:
+        console.show_json(profile.as_dict())
+    else:
+        _tell(profile)
 
 
 risk.__doc__ = f"{risk.__doc__}\n\n{EXAMPLES}"

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from celosia.cli import console, options
 from celosia.cli.publish import show_release
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.tables import TableRelease
+
+EXAMPLES = 2
+"""Records shown of each table."""
 
 
 def demo(
@@ -44,10 +52,7 @@ def demo(
     if as_json:
         console.show_json(release.certificate())
         return
-    _show_rows("Before", census.head(3).rows(), census.columns)
-    _show_rows(
-        "After (other rows: the release is shuffled)", release.data.head(3).rows(), census.columns
-    )
+    _show_records(census, release)
     show_release(release, folder / "safe.csv", folder / "report.html")
     console.note(
         f"Do it yourself: celosia publish {folder}/census.csv --schema {folder}/census.toml "
@@ -55,5 +60,13 @@ def demo(
     )
 
 
-def _show_rows(title: str, rows: list[tuple[object, ...]], columns: list[str]) -> None:
-    console.show_table(title, columns, [[str(cell) for cell in row] for row in rows])
+def _show_records(census: pl.DataFrame, release: TableRelease) -> None:
+    before, after = (table.head(EXAMPLES).rows() for table in (census, release.data))
+    console.show_table(
+        "Some records before and others after (a release is shuffled)",
+        ["column", *["before"] * EXAMPLES, *["after"] * EXAMPLES],
+        [
+            [name, *(str(row[number]) for row in (*before, *after))]
+            for number, name in enumerate(census.columns)
+        ],
+    )

@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 what is asked cannot be promised; 2 wrong usage or input; 
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from typing import Annotated
@@ -65,30 +66,33 @@ app.command("doctor")(doctor.doctor)
 
 def main() -> None:
     """Run the command line and exit."""
-    as_json = "--json" in sys.argv[1:]
+    # fastexcel logs a guess about empty columns that means nothing to a user.
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)
     try:
-        # Not standalone: Typer would print interrupts and errors its own way.
-        code = app(standalone_mode=False)
+        code = _run(as_json="--json" in sys.argv[1:])
         sys.stdout.flush()
-    except CelosiaError as error:
-        console.show_error(error, as_json=as_json)
-        code = error.exit_code
-    except typer.Abort:
-        code = _interrupted()
-    except KeyboardInterrupt:
-        code = _interrupted()
     except BrokenPipeError:
-        # Whoever read our output has enough (`| head`); a second complaint at exit would be noise.
+        # Whoever read our output has enough (`| head`); a complaint at exit would be noise.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    sys.exit(code)
+
+
+def _run(*, as_json: bool) -> int:
+    try:
+        # Not standalone: Typer would print interrupts and errors its own way.
+        result = app(standalone_mode=False)
+    except CelosiaError as error:
+        console.show_error(error, as_json=as_json)
+        return error.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        console.note("Stopped. Nothing was written.")
+        return INTERRUPTED
+    except BrokenPipeError:
+        raise
     except Exception as error:
-        code = _usage_or_fault(error, as_json=as_json)
-    sys.exit(code if isinstance(code, int) else 0)
-
-
-def _interrupted() -> int:
-    console.note("Stopped. Nothing was written.")
-    return INTERRUPTED
+        return _usage_or_fault(error, as_json=as_json)
+    return result if isinstance(result, int) else 0
 
 
 def _usage_or_fault(error: Exception, *, as_json: bool) -> int:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from celosia.cli import console, options
+from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
-    from celosia.tables import TableRelease
+    from celosia.tables.release import PublishedTable
+
+GROWTH = 6
+"""A table in memory, with what the work needs, takes up to this many times its file."""
 
 EXAMPLES = """**Examples**
 
@@ -60,6 +66,13 @@ def publish(
     seed: Annotated[
         int | None, typer.Option(help="Repeat the shuffle; makes the release a simulation.")
     ] = None,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--in-memory",
+            help="Work in chunks from file to file; by default for files too large for memory.",
+        ),
+    ] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
@@ -76,25 +89,30 @@ def publish(
         if path is not None:  # before any work, not after minutes of it
             check_writable(path, overwrite=force)
     model = KAnonymity(k)
-    limit = options.share(suppress, option="--suppress")
     roles = options.schema_from(
         schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
     )
-    reading = options.Reading(delimiter, encoding, header)
+    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    wish: dict[str, Any] = {
+        "suppression": options.share(suppress, option="--suppress"),
+        "keep_order": keep_order,
+        "drop_suppressed": drop_suppressed,
+        "randomness": source(seed),
+    }
+    in_chunks = _in_chunks(table, output, wanted=stream)
+    release: PublishedTable
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
-        release = tables.publish(
-            read(table, types=roles.types(), **reading.as_arguments()),
-            roles,
-            model,
-            suppression=limit,
-            keep_order=keep_order,
-            drop_suppressed=drop_suppressed,
-            randomness=source(seed),
-            progress=progress,
-        )
-    if output is not None:
-        release.save(output, overwrite=force)
+        wish["progress"] = progress
+        if in_chunks is not None:
+            release = tables.publish_file(
+                table, in_chunks, roles, model, overwrite=force, **wish, **reading
+            )
+        else:
+            frame = read(table, types=roles.types(), **reading)
+            release = tables.publish(frame, roles, model, **wish)
+            if output is not None:
+                release.save(output, overwrite=force)
     if report is not None:
         release.report(report, overwrite=force)
     if as_json:
@@ -106,7 +124,7 @@ def publish(
 publish.__doc__ = f"{publish.__doc__}\n\n{EXAMPLES}"
 
 
-def show_release(release: TableRelease, output: Path | None, report: Path | None) -> None:
+def show_release(release: PublishedTable, output: Path | None, report: Path | None) -> None:
     """Print levels, risk before and after, warnings and files, the most important line last."""
     solution, risk, before = release.solution, release.risk, release.risk_before
     console.show_table(
@@ -137,3 +155,24 @@ def show_release(release: TableRelease, output: Path | None, report: Path | None
     if output is None:
         console.note("Nothing was written: give -o FILE to keep the release.")
     console.show(f"[bold]{release}[/]")
+
+
+def _in_chunks(table: Path, output: Path | None, *, wanted: bool | None) -> Path | None:
+    """Where to publish to in chunks; None to do the work in memory."""
+    if wanted and output is None:
+        raise InputError(
+            "CEL-I038",
+            "--stream needs an output file.",
+            why="It works from file to file.",
+            fix="Add -o FILE.",
+        )
+    too_large = table.is_file() and table.stat().st_size * GROWTH > _memory()
+    return output if (too_large if wanted is None else wanted) else None
+
+
+def _memory() -> int:
+    """Bytes of physical memory, or no limit where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return sys.maxsize

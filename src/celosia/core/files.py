@@ -38,11 +38,12 @@ def check_writable(path: Path, *, overwrite: bool) -> None:
 def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
     """A temporary path beside `path` that takes its name if the block ends well.
 
-    On an error, Ctrl-C included, the temporary file goes and `path` stays as it was. The suffix is
-    kept because writers choose their format by it.
+    On an error, Ctrl-C included, the temporary file goes and `path` stays as it was. The suffixes
+    are kept because writers choose their format by them.
     """
     check_writable(path, overwrite=overwrite)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    stem, suffixes = path.name.split(".")[0], "".join(path.suffixes)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{stem}-", suffix=suffixes)
     os.close(handle)
     draft = Path(name)
     try:

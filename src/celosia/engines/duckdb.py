@@ -17,16 +17,18 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-SIZE = "celosia group size"
-"""An unlikely name for a column, so that no column of a user is hidden by it."""
+SIZE, ROW = "celosia group size", "celosia row"
+"""Unlikely names for columns, so that no column of a user is hidden by them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Distinct combinations of some columns, and how many rows have each."""
+    """Distinct combinations of some columns, how many rows have each, and the first that does."""
 
     values: pl.DataFrame
     sizes: NDArray[np.int64]
+    first_rows: NDArray[np.int64]
+    """Counted from 0 over the whole stream."""
 
 
 class DuckDB:
@@ -56,22 +58,35 @@ class DuckDB:
         chunks = [source] if isinstance(source, pl.DataFrame) else source
         names = ", ".join(_quoted(name) for name in columns)
         relation = self._connection.from_arrow(_reader(iter(chunks), columns))
-        grouped = relation.aggregate(f"{names}, count(*) AS {_quoted(SIZE)}", names)
-        result = frames.as_frame(grouped.to_arrow_table())
-        return Groups(result.drop(SIZE), result[SIZE].to_numpy())
+        grouped = relation.aggregate(
+            f"{names}, count(*) AS {_quoted(SIZE)}, min({_quoted(ROW)}) AS {_quoted(ROW)}", names
+        )
+        result = frames.as_frame(grouped.to_arrow_table()).sort(ROW)
+        return Groups(
+            result.drop(SIZE, ROW), result[SIZE].to_numpy(), result[ROW].cast(pl.Int64).to_numpy()
+        )
 
 
 def _reader(chunks: Iterator[pl.DataFrame], columns: Sequence[str]) -> pa.RecordBatchReader:
     import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where an engine is wanted
 
-    first = next(chunks).select(columns)
-    schema = first.to_arrow().schema
+    numbered = _numbered(chunks, columns)
+    first = next(numbered)
     batches = (
         batch
-        for chunk in chain([first], chunks)
-        for batch in chunk.select(columns).to_arrow().cast(schema).to_batches()
+        for table in chain([first], numbered)
+        for batch in table.cast(first.schema).to_batches()
     )
-    return pa.RecordBatchReader.from_batches(schema, batches)
+    return pa.RecordBatchReader.from_batches(first.schema, batches)
+
+
+def _numbered(chunks: Iterator[pl.DataFrame], columns: Sequence[str]) -> Iterator[pa.Table]:
+    """The wanted columns of each chunk, with row numbers that run on through all chunks."""
+    done = 0
+    for chunk in chunks:
+        rows = pl.Series(ROW, np.arange(done, done + chunk.height))
+        yield chunk.select(columns).with_columns(rows).to_arrow()
+        done += chunk.height
 
 
 def _quoted(name: str) -> str:

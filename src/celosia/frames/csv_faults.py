@@ -45,18 +45,15 @@ def quotes_are_tidy(layout: Layout) -> bool:
     """
     if not layout.quoted:
         return True
-    edges = np.frombuffer(f'{layout.dialect.delimiter}\r\n"'.encode(), dtype=np.uint8)
-    if layout.dialect.delimiter > "\x7f":
-        return False
+    is_edge = np.zeros(256, dtype=np.bool_)
+    is_edge[list(f'{layout.dialect.delimiter}\r\n"'.encode())] = True
     inside, last = 0, np.frombuffer(b"\n", dtype=np.uint8)
     for piece in _utf8_pieces(layout):
         block = np.concatenate([last, np.frombuffer(piece, dtype=np.uint8)])
         # The last byte waits for the next piece, which says what follows it.
         marks = np.flatnonzero(block[1:-1] == _QUOTE) + 1
         opening, closing = marks[inside::2], marks[1 - inside :: 2]
-        if not (
-            np.isin(block[opening - 1], edges).all() and np.isin(block[closing + 1], edges).all()
-        ):
+        if not (is_edge[block[opening - 1]].all() and is_edge[block[closing + 1]].all()):
             return False
         inside = (inside + len(marks)) % 2
         last = block[-2:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -16,10 +17,11 @@ from celosia.frames.formats import Format, is_gzip, unreadable
 from celosia.frames.inference import NARROW, Narrow, convert, infer, parse
 from celosia.frames.options import ColumnType, Options
 
-_BLOCK = 1 << 23
-"""Bytes parsed in one go; a row must fit in them."""
+_BLOCK, _LARGEST_BLOCK = 1 << 23, (1 << 31) - 1
+"""Bytes parsed in one go when all is read; a row must fit in them, so the second is tried too."""
 
-_LARGEST_BLOCK = (1 << 31) - 1
+_CHUNK_BLOCK = 1 << 22
+"""The same for chunks. Arrow reads some thirty blocks ahead, which is the memory that it takes."""
 
 _Result = TypeVar("_Result")
 
@@ -87,16 +89,17 @@ def _whole_text(layout: Layout, options: Options) -> pl.DataFrame:
         with _input(layout.path) as stream:
             return arrow.read_csv(stream, **_arrow_options(layout, options, block))
 
-    with suppress(_RowBeyondBlock):
-        return _named(_guarded(layout, lambda: load(_BLOCK)), layout)
-    return _named(_guarded(layout, lambda: load(_LARGEST_BLOCK)), layout)
+    for block in (_BLOCK, _LARGEST_BLOCK):
+        with suppress(_RowBeyondBlock):
+            return _named(_guarded(layout, partial(load, block)), layout)
+    raise unreadable(layout.path, "a row is longer than 2 gigabytes")
 
 
 def _text_chunks(layout: Layout, options: Options) -> Iterator[pl.DataFrame]:
     import pyarrow.csv as arrow  # noqa: PLC0415 - as above
 
     with _input(layout.path) as stream, suppress(_RowBeyondBlock):
-        arguments = _arrow_options(layout, options, _BLOCK)
+        arguments = _arrow_options(layout, options, _CHUNK_BLOCK)
         reader = _guarded(layout, lambda: arrow.open_csv(stream, **arguments))
         yield pl.DataFrame(schema=dict.fromkeys(options.columns or layout.names, pl.String))
         while (batch := _guarded(layout, lambda: next(reader, None))) is not None:
@@ -104,7 +107,7 @@ def _text_chunks(layout: Layout, options: Options) -> Iterator[pl.DataFrame]:
         return
     raise unreadable(
         layout.path,
-        f"a row is longer than {_BLOCK >> 20} megabytes",
+        f"a row is longer than {_CHUNK_BLOCK >> 20} megabytes",
         fix="Read the file whole instead of in chunks.",
     )
 
@@ -119,8 +122,8 @@ def _arrow_options(layout: Layout, options: Options, block: int) -> dict[str, An
     import pyarrow as pa  # noqa: PLC0415 - as above
     import pyarrow.csv as arrow  # noqa: PLC0415
 
-    places = [str(place) for place in range(len(layout.names))]
-    wanted = options.columns or layout.names
+    place_of = {name: str(place) for place, name in enumerate(layout.names)}
+    places = list(place_of.values())
     name = codec(layout.dialect.encoding)
     return {
         "read_options": arrow.ReadOptions(
@@ -140,7 +143,7 @@ def _arrow_options(layout: Layout, options: Options, block: int) -> dict[str, An
             column_types=dict.fromkeys(places, pa.string()),
             null_values=list(options.missing),
             strings_can_be_null=bool(options.missing),
-            include_columns=[places[layout.names.index(column)] for column in wanted],
+            include_columns=[place_of[name] for name in options.columns or layout.names],
         ),
     }
 

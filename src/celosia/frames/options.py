@@ -27,8 +27,8 @@ class Options:
     columns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
-            raise _wrong("the delimiter must be one character, neither a quote nor a line end.")
+        if self.delimiter is not None and not _is_delimiter(self.delimiter):
+            raise _wrong("the delimiter must be one ASCII character, no quote and no line end.")
         if self.encoding is not None and not _is_text_encoding(self.encoding):
             raise _wrong(f"encoding {self.encoding!r} is not known.", fix="Try 'utf-8'.")
         allowed = get_args(ColumnType)
@@ -68,6 +68,10 @@ def names_in(given: str | Iterable[str]) -> tuple[str, ...]:
 
 def _wrong(what: str, *, fix: str = "") -> InputError:
     return InputError("CEL-F021", what, fix=fix)
+
+
+def _is_delimiter(text: str) -> bool:
+    return len(text) == 1 and text.isascii() and text not in '"\r\n\0'
 
 
 def _is_text_encoding(name: str) -> bool:

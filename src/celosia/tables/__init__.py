@@ -13,14 +13,16 @@ from celosia.tables.hierarchies import (
 )
 from celosia.tables.models import KAnonymity, Model
 from celosia.tables.publishing import publish
-from celosia.tables.release import TableRelease
+from celosia.tables.release import FileRelease, TableRelease
 from celosia.tables.schema import Column, Role, Schema
 from celosia.tables.solution import Solution
+from celosia.tables.streaming import publish_file
 
 __all__ = [
     "Automatic",
     "Column",
     "Dates",
+    "FileRelease",
     "Hierarchy",
     "Intervals",
     "KAnonymity",
@@ -33,6 +35,7 @@ __all__ = [
     "TableRelease",
     "Tree",
     "publish",
+    "publish_file",
     "read_hierarchy",
     "write_hierarchy",
 ]

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.engines import Groups
 from celosia.frames import as_text, encode
 from celosia.tables.hierarchies import MISSING, Hierarchy
 from celosia.tables.schema import Column
@@ -39,8 +40,10 @@ class CodedColumn:
         )
 
 
-def code_column(series: pl.Series, column: Column) -> CodedColumn:
+def code_column(series: pl.Series, column: Column, *, origin: Groups | None = None) -> CodedColumn:
     """Find each cell of a quasi-identifier in its hierarchy.
+
+    Where the table was grouped before, `origin` tells from which rows the cells come.
 
     Raises:
         InputError: CEL-T010 empty cells where the schema does not allow them, CEL-T011 values that
@@ -48,14 +51,14 @@ def code_column(series: pl.Series, column: Column) -> CodedColumn:
     """
     codes = encode(series)
     if codes.missing and column.missing == "refuse":
-        raise _empty_cells(column.name, codes.codes)
+        raise _empty_cells(column.name, codes.codes < 0, origin)
     texts = as_text(codes.values)
     hierarchy = column.hierarchy_for(codes.values)
     leaf_of_value = np.array(
         [hierarchy.index.get(text, -1) for text in texts.to_list()], dtype=np.int32
     )
     if (leaf_of_value < 0).any():
-        raise _uncovered(column.name, leaf_of_value, codes.codes)
+        raise _uncovered(column.name, leaf_of_value < 0, codes.codes, origin)
     if codes.missing:
         hierarchy = hierarchy.with_missing()
     # Missing cells have code -1, which picks the last entry: the leaf that with_missing added.
@@ -63,31 +66,40 @@ def code_column(series: pl.Series, column: Column) -> CodedColumn:
     return CodedColumn(column.name, hierarchy, table[codes.codes])
 
 
-def _empty_cells(name: str, codes: NDArray[np.int32]) -> InputError:
-    rows = np.flatnonzero(codes < 0)
+def _empty_cells(name: str, empty: NDArray[np.bool_], origin: Groups | None) -> InputError:
+    rows, first = _rows(empty, origin)
     return InputError(
         "CEL-T010",
-        f"column '{name}': {rows.size} cell(s) are empty (first at row {rows[0] + 1}).",
+        f"column '{name}': {rows} cells are empty (first at row {first}).",
         why="An empty cell can point at a person as well as a value can.",
         fix='Fill or remove them, or set missing = "value" for this column in the schema, which '
         "treats empty as a value of its own.",
         column=name,
-        cells=int(rows.size),
-        row=int(rows[0]) + 1,
+        rows=rows,
+        row=first,
     )
 
 
-def _uncovered(name: str, leaf_of_value: NDArray[np.int32], codes: NDArray[np.int32]) -> InputError:
-    lost = leaf_of_value < 0
+def _uncovered(
+    name: str, lost: NDArray[np.bool_], codes: NDArray[np.int32], origin: Groups | None
+) -> InputError:
     # A trailing False keeps code -1 (an empty cell) out of the count.
-    rows = np.flatnonzero(np.append(lost, False)[codes])
+    rows, first = _rows(np.append(lost, False)[codes], origin)
     return InputError(
         "CEL-T011",
-        f"column '{name}': {int(lost.sum())} value(s) have no place in its hierarchy "
-        f"({rows.size} row(s), first at row {rows[0] + 1}).",
+        f"column '{name}': {int(lost.sum())} values have no place in its hierarchy "
+        f"({rows} rows, first at row {first}).",
         why="They could not be generalised.",
         fix="Extend the hierarchy or clean the column.",
         column=name,
         values=int(lost.sum()),
-        row=int(rows[0]) + 1,
+        rows=rows,
+        row=first,
     )
+
+
+def _rows(bad: NDArray[np.bool_], origin: Groups | None) -> tuple[int, int]:
+    """How many rows of the table are bad, and the first of them, counted from 1."""
+    if origin is None:
+        return int(bad.sum()), int(np.argmax(bad)) + 1
+    return int(origin.sizes[bad].sum()), int(origin.first_rows[bad].min()) + 1

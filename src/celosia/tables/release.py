@@ -1,7 +1,8 @@
-"""A published table."""
+"""A published table, in memory or in a file."""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -17,19 +18,14 @@ from celosia.tables.solution import Solution
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableRelease(Release):
-    """A table whose quasi-identifiers were generalised, with the risk before and after."""
+class PublishedTable(Release):
+    """What is known of a published table, wherever its data lies."""
 
     kind: ClassVar[str] = "table"
 
-    data: pl.DataFrame
     solution: Solution
     risk: RiskProfile
     risk_before: RiskProfile
-
-    def write_data(self, path: Path) -> None:
-        """Write the table in the format that the suffix names."""
-        frames.write(self.data, path)
 
     def measures(self) -> dict[str, Any]:
         """Levels, loss, suppression, search, and risk before and after."""
@@ -43,12 +39,17 @@ class TableRelease(Release):
     def from_parts(cls, path: Path, measures: dict[str, Any], **common: Any) -> Self:
         """Rebuild a release from its data file and certificate."""
         return cls(
-            data=frames.read(path),
             solution=Solution.from_dict(measures["solution"]),
             risk=RiskProfile(**measures["risk"]),
             risk_before=RiskProfile(**measures["risk_before"]),
+            **cls.holding(path),
             **common,
         )
+
+    @classmethod
+    def holding(cls, path: Path) -> dict[str, Any]:
+        """The data of a file, as this sort of release holds it."""
+        raise NotImplementedError
 
     def document(self) -> Document:
         """The report: what was done, what risk is left, what use is left."""
@@ -69,3 +70,35 @@ class TableRelease(Release):
             f"loss {solution.loss:.3%}, {solution.suppressed:,} of {solution.rows:,} records "
             f"suppressed, average risk {self.risk.average:.3%}"
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableRelease(PublishedTable):
+    """A published table in memory."""
+
+    data: pl.DataFrame
+
+    def write_data(self, path: Path) -> None:
+        """Write the table in the format that the suffix names."""
+        frames.write(self.data, path)
+
+    @classmethod
+    def holding(cls, path: Path) -> dict[str, Any]:
+        """The table itself."""
+        return {"data": frames.read(path)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRelease(PublishedTable):
+    """A published table that lies in a file, for it may be larger than memory."""
+
+    path: Path
+
+    def write_data(self, path: Path) -> None:
+        """Copy the file."""
+        shutil.copyfile(self.path, path)
+
+    @classmethod
+    def holding(cls, path: Path) -> dict[str, Any]:
+        """The path alone."""
+        return {"path": path}

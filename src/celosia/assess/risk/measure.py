@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,9 @@ def measure(
     *,
     threshold: float = THRESHOLD,
 ) -> RiskProfile:
-    """How exposed the records of a table or file are, judged by these columns.
+    """How exposed the records of a table are, judged by these columns.
+
+    The table may be a frame, the path of a file, or what `frames.read_chunks` gives.
 
     Records with `*` in every one of them count as suppressed, unless all records are so: then the
     table was generalised fully and is one class. A file is streamed through the
@@ -45,7 +47,7 @@ def measure(
             why="Risk is judged by what an attacker may know of a person.",
             fix="Name the columns, or give a schema that marks them.",
         )
-    chunks = iter(read_chunks(data)) if isinstance(data, str | Path) else iter([as_frame(data)])
+    chunks = _chunks(data)
     first = next(chunks)
     _check_known(quasi_identifiers, first.columns)
     with DuckDB() as engine:
@@ -56,6 +58,12 @@ def measure(
     return RiskProfile.of_sizes(
         groups.sizes[~hidden], suppressed=int(groups.sizes[hidden].sum()), threshold=threshold
     )
+
+
+def _chunks(data: Any) -> Iterator[pl.DataFrame]:
+    if isinstance(data, str | Path):
+        return read_chunks(data)
+    return data if isinstance(data, Iterator) else iter([as_frame(data)])
 
 
 def _all_stars(groups: pl.DataFrame) -> NDArray[np.bool_]:

@@ -1,0 +1,37 @@
+"""`python -m bench NAME [--json]`: run one benchmark; without a name, list them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pkgutil
+from importlib import import_module
+
+import bench
+
+
+def main() -> None:
+    """Run a benchmark and print its ratios."""
+    names = sorted(m.name for m in pkgutil.iter_modules(bench.__path__) if m.name[0] != "_")
+    names.remove("timing")
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("name", nargs="?", choices=names, help="which benchmark")
+    parser.add_argument("--rows", type=int, help="size of the table, where a benchmark takes one")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    arguments = parser.parse_args()
+    if arguments.name is None:
+        print("\n".join(names))
+        return
+    module = import_module(f"bench.{arguments.name}")
+    result = module.run() if arguments.rows is None else module.run(rows=arguments.rows)
+    if arguments.json:
+        print(json.dumps({"bench": arguments.name, **result}, indent=2))
+        return
+    print(f"{arguments.name}: {(module.__doc__ or '').splitlines()[0]}")
+    for kind, values in result.items():
+        print(f"\n{kind}")
+        for name, value in values.items():
+            print(f"  {name:<52} {value:>10}")
+
+
+main()

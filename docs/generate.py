@@ -1,0 +1,351 @@
+"""Write the reference pages that follow from the code: `python docs/generate.py`.
+
+The Python pages come from docstrings, the command-line page from `--help`, the page of error codes
+from the catalogue of explanations. A test compares the files with what this script would write.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import os
+import re
+import subprocess  # noqa: S404 - runs our own command, to see what it prints
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import is_dataclass
+from enum import EnumType
+from itertools import groupby
+from pathlib import Path
+from textwrap import dedent
+from types import ModuleType
+from typing import Any
+
+REFERENCE = Path(__file__).parent / "reference"
+
+MODULES = {
+    "celosia": "celosia.md",
+    "celosia.tables": "tables.md",
+    "celosia.frames": "frames.md",
+    "celosia.assess.risk": "assess-risk.md",
+    "celosia.engines": "engines.md",
+    "celosia.datasets": "datasets.md",
+}
+"""Every public module with its page."""
+
+FAMILIES = {
+    "A": "Assess",
+    "C": "Cancelled",
+    "D": "Data sets",
+    "F": "Files and frames",
+    "H": "Hierarchies",
+    "I": "Input and files in general",
+    "P": "Publish",
+    "S": "Schema",
+    "T": "Tables",
+    "X": "Faults of Celosía",
+}
+"""What the letter of an error code stands for."""
+
+WRITTEN = "<!-- Written by docs/generate.py: change the code, not this page. -->\n\n"
+
+
+def pages() -> dict[Path, str]:
+    """Every generated page with its text."""
+    found = {REFERENCE / "api" / file: module_page(name) for name, file in MODULES.items()}
+    found[REFERENCE / "command-line.md"] = command_line_page()
+    found[REFERENCE / "errors.md"] = errors_page()
+    return found
+
+
+def module_page(name: str) -> str:
+    """The page of a public module: a table of its names, then each name."""
+    module = importlib.import_module(name)
+    parts = [WRITTEN, f"# {name}\n\n", _prose(module.__doc__ or ""), "\n"]
+    parts += ["| name | what it is |\n|---|---|\n"]
+    for public in module.__all__:
+        first = _doc(module, public).partition("\n")[0]
+        parts.append(f"| [`{public}`](#{_anchor(public)}) | {_cell(first)} |\n")
+    for public in module.__all__:
+        parts.append(f"\n## `{public}` {{#{_anchor(public)}}}\n\n")
+        parts += _entry(module, public)
+    return "".join(parts)
+
+
+def _entry(module: ModuleType, public: str) -> Iterator[str]:
+    thing = getattr(module, public)
+    if inspect.ismodule(thing):
+        page = MODULES.get(thing.__name__)
+        yield _prose(_doc(module, public))
+        if page is not None:
+            yield f"\nSee [{thing.__name__}]({page}).\n"
+        return
+    if page := _other_page(module, public):
+        yield _prose(_doc(module, public).partition("\n")[0])
+        yield f"\nSee [{page.partition('.')[0]}.{public}]({page}#{_anchor(public)}).\n"
+        return
+    if not inspect.isclass(thing) and not inspect.isfunction(thing):
+        yield f"```py\n{_definition(module, public)}\n```\n\n"
+    elif _shows_signature(thing):
+        yield f"```py\n{_signature(public, thing)}\n```\n\n"
+    yield _prose(_doc(module, public))
+    if inspect.isclass(thing):
+        yield from _members(thing)
+
+
+def _other_page(module: ModuleType, public: str) -> str | None:
+    """Where a name that the top of the package only repeats is described."""
+    if module.__name__ != "celosia":
+        return None
+    for name, page in MODULES.items():
+        if name != "celosia" and public in importlib.import_module(name).__all__:
+            return page
+    return None
+
+
+def _definition(module: ModuleType, public: str) -> str:
+    """A constant as it is written in the source."""
+    source = inspect.getsource(_home_of(module, public))
+    for statement in ast.parse(source).body:
+        target = getattr(statement, "target", None) or (getattr(statement, "targets", [None])[0])
+        if isinstance(target, ast.Name) and target.id == public:
+            return ast.get_source_segment(source, statement) or ""
+    return ""
+
+
+def _shows_signature(thing: Any) -> bool:
+    """Values of an enumeration, protocols and plain errors say more by their members."""
+    if isinstance(thing, EnumType) or getattr(thing, "_is_protocol", False):
+        return False
+    return not inspect.isclass(thing) or is_dataclass(thing) or "__init__" in vars(thing)
+
+
+def _signature(name: str, thing: Any) -> str:
+    """The call on as many lines as it needs, with annotations as they are written."""
+    signature = inspect.signature(thing)
+    words: list[str] = []
+    starred = False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            starred = True
+        elif parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            words.append("*")
+            starred = True
+        words.append(_parameter(parameter))
+    result = signature.return_annotation
+    tail = "" if inspect.isclass(thing) or result is signature.empty else f" -> {_plain(result)}"
+    line = f"{name}({', '.join(words)}){tail}"
+    if len(line) <= 92:
+        return line
+    return f"{name}(\n" + "".join(f"    {word},\n" for word in words) + f"){tail}"
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    text = stars + parameter.name
+    if parameter.annotation is not parameter.empty:
+        text += f": {_plain(parameter.annotation)}"
+    if parameter.default is parameter.empty:
+        return text
+    default = parameter.default
+    shown = default.__name__ if inspect.isfunction(default) else repr(default)
+    return f"{text} = {shown}" if ":" in text else f"{text}={shown}"
+
+
+def _plain(annotation: Any) -> str:
+    if isinstance(annotation, str):
+        return annotation
+    return str(getattr(annotation, "__name__", annotation))
+
+
+def _members(thing: type) -> Iterator[str]:
+    """The fields, properties and methods that have a sentence of their own."""
+    own = [thing] if issubclass(thing, Exception) else thing.__mro__
+    rows: dict[str, str] = {}
+    for part in own:
+        if part.__module__.startswith("celosia"):
+            rows = _own_members(part) | rows
+    if rows:
+        yield "\n| member | what it is |\n|---|---|\n"
+        yield from (f"| `{name}` | {_cell(text)} |\n" for name, text in rows.items())
+
+
+def _own_members(thing: type) -> dict[str, str]:
+    rows = dict(_field_docs(thing))
+    for name, member in vars(thing).items():
+        if name.startswith("_") or name in rows:
+            continue
+        is_value = isinstance(member, property) or hasattr(member, "attrname")  # cached_property
+        function = getattr(member, "fget", None) or getattr(member, "func", None) or member
+        function = getattr(function, "__func__", function)
+        text = inspect.getdoc(function) if inspect.isfunction(function) else None
+        if text:
+            rows[name if is_value else f"{name}()"] = text.partition("\n")[0]
+    return rows
+
+
+def _field_docs(thing: type) -> dict[str, str]:
+    """The fields of a class that have a string below them, and the members of an enumeration."""
+    try:
+        tree = ast.parse(dedent(inspect.getsource(thing)))
+    except (OSError, TypeError):
+        return {}
+    body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
+    return {name: " ".join(text.split()) for name, text in _strings_below(body)}
+
+
+def _strings_below(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    for statement, following in zip(body, body[1:], strict=False):
+        if isinstance(statement, ast.AnnAssign):
+            target: ast.expr = statement.target
+        elif isinstance(statement, ast.Assign):
+            target = statement.targets[0]
+        else:
+            continue
+        is_text = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+        if isinstance(target, ast.Name) and is_text and isinstance(following.value.value, str):
+            yield target.id, following.value.value
+
+
+def _doc(module: ModuleType, public: str) -> str:
+    """The docstring of a name; for a constant, the string below its definition."""
+    thing = getattr(module, public)
+    if inspect.ismodule(thing) or inspect.isclass(thing) or inspect.isfunction(thing):
+        return inspect.getdoc(thing) or ""
+    home = _home_of(module, public)
+    tree = ast.parse(inspect.getsource(home))
+    return " ".join(dict(_strings_below(tree.body)).get(public, "").split())
+
+
+def _home_of(module: ModuleType, public: str) -> ModuleType:
+    """The module that a package takes a name from."""
+    for statement in ast.walk(ast.parse(inspect.getsource(module))):
+        if isinstance(statement, ast.ImportFrom) and statement.module:
+            if any((alias.asname or alias.name) == public for alias in statement.names):
+                return _home_of(importlib.import_module(statement.module), public)
+    return module
+
+
+def _prose(docstring: str) -> str:
+    """A docstring in Markdown: sections become lists, examples become blocks."""
+    out: list[str] = []
+    lines = inspect.cleandoc(docstring).splitlines()
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if line.startswith(">>>"):
+            end = next((n for n in range(at, len(lines)) if not lines[n].strip()), len(lines))
+            out += ["```pycon", *lines[at:end], "```"]
+            at = end
+        elif line in ("Args:", "Raises:"):
+            out += [{"Args:": "Arguments:", "Raises:": "Raises:"}[line], ""]
+            end = at + 1
+            while end < len(lines) and (lines[end].startswith(" ") or not lines[end].strip()):
+                end += 1
+            out += [*_listed(lines[at + 1 : end]), ""]
+            at = end
+        else:
+            out.append(_escaped(line))
+            at += 1
+    text = "\n".join(out).strip("\n")
+    return re.sub(r"\n{3,}", "\n\n", text) + "\n" if text else ""
+
+
+def _listed(lines: list[str]) -> Iterator[str]:
+    """`name: text` entries, continued on deeper lines, as a list."""
+    text = "\n".join(lines).rstrip()
+    for entry in re.split(r"\n(?=    \S+: )", "\n" + text)[1:]:
+        name, _, words = entry.strip().partition(": ")
+        yield f"- `{name}`: {_escaped(' '.join(words.split()))}"
+
+
+def _escaped(text: str) -> str:
+    """Stars outside of code would be taken for emphasis."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(part if part.startswith("`") else part.replace("*", r"\*") for part in parts)
+
+
+def _cell(text: str) -> str:
+    return _escaped(" ".join(text.split())).replace("|", r"\|")
+
+
+def _anchor(public: str) -> str:
+    return f"name-{public}"
+
+
+def command_line_page() -> str:
+    """Every command with its help, as a terminal of 100 letters shows it."""
+    commands = list(_commands())
+    with ThreadPoolExecutor(2) as pool:
+        helps = list(pool.map(_help, commands))
+    parts = [WRITTEN, "# Command line\n\n"]
+    parts.append(
+        "What each command says under `--help`. Results go to standard output, talk to standard "
+        "error. `--json` prints the same facts for programs: `{\"ok\": true, \"data\": ...}`, or "
+        '`{"ok": false, "code": ...}` when something is wrong. How commands end is on the page '
+        "of [exit codes](exit-codes.md); `celosia --install-completion` teaches your shell to "
+        "complete commands and options.\n"
+    )
+    for command, text in zip(commands, helps, strict=True):
+        parts.append(f"\n## `{' '.join(('celosia', *command))}`\n\n```text\n{text}\n```\n")
+    return "".join(parts)
+
+
+def _commands() -> Iterator[tuple[str, ...]]:
+    import typer.main  # noqa: PLC0415 - only this page needs it
+
+    from celosia.cli.main import app  # noqa: PLC0415
+
+    def walk(command: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        yield path
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from walk(inner, (*path, name))
+
+    yield from walk(typer.main.get_command(app), ())
+
+
+def _help(command: tuple[str, ...]) -> str:
+    plain = {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "100", "PYTHONUTF8": "1"}
+    program = Path(sys.executable).parent / "celosia"
+    done = subprocess.run(  # noqa: S603 - our own command
+        [program, *command, "--help"],
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+        env=os.environ | plain,
+    )
+    return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
+
+
+def errors_page() -> str:
+    """Every error code with its explanation."""
+    from celosia.core.catalogue import explanations  # noqa: PLC0415 - as above
+
+    parts = [WRITTEN, "# Error codes\n\n"]
+    parts.append(
+        "Every error has a stable code. `celosia explain CODE` prints what stands here; in Python "
+        "it is `error.code`, beside `error.what`, `error.why`, `error.fix` and `error.details`. "
+        "No message holds a cell value: columns, rows and counts only.\n"
+    )
+    known = explanations().values()
+    for letter, group in groupby(known, key=lambda entry: entry.code.removeprefix("CEL-")[0]):
+        parts.append(f"\n## {FAMILIES.get(letter, letter)} (CEL-{letter})\n")
+        for entry in group:
+            parts.append(f"\n### {entry.code}: {entry.title} {{#{entry.code.lower()}}}\n\n")
+            parts.append(f"{_escaped(entry.text)}\n")
+    return "".join(parts)
+
+
+def main() -> None:
+    """Write every page that is not up to date."""
+    for path, text in pages().items():
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+            print(f"wrote {path}")
+
+
+if __name__ == "__main__":
+    main()

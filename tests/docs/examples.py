@@ -1,0 +1,151 @@
+"""The examples of a Markdown page, run from top to bottom as one story.
+
+Three sorts of fenced block are run, in the order of the page and in one empty folder:
+
+- a block with a title, such as ```toml title="people.toml", is written to a file of that name;
+- a ```python block is run; lines after a prompt are compared with what they print;
+- a ```console block runs each `$ command` in a shell, which must end well, and compares what it
+  prints with the lines below. A line of `...` stands for any lines; no lines at all, for anything.
+
+One page is one test, because its blocks build on each other and workers must not share them out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import chdir
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
+from pathlib import Path
+
+import pytest
+from sybil import Document, Example, Region, Sybil
+from sybil.parsers.markdown import PythonCodeBlockParser
+from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
+
+CONSOLE = re.compile(r"console[^\n]*\n")
+TITLED = re.compile(r"\w+ title=\"(?P<title>[^\"]+)\"[^\n]*\n")
+
+
+class FencedBlocks:
+    """A parser of the fenced blocks whose first line has a form."""
+
+    def __init__(self, first_line: re.Pattern[str]):
+        self._lexer = RawFencedCodeBlockLexer(first_line)
+
+    def __call__(self, document: Document) -> Iterable[Region]:
+        for region in self._lexer(document):
+            region.parsed = region.lexemes
+            region.evaluator = self.evaluate
+            yield region
+
+    def evaluate(self, example: Example) -> str | None:
+        """What is wrong with the block, or None."""
+        raise NotImplementedError
+
+
+class Files(FencedBlocks):
+    """Writes blocks that have a title."""
+
+    def __init__(self) -> None:
+        super().__init__(TITLED)
+
+    def evaluate(self, example: Example) -> str | None:
+        Path(example.parsed["title"]).write_text(str(example.parsed["source"]), "utf-8")
+        return None
+
+
+class Console(FencedBlocks):
+    """Runs commands and compares what they print."""
+
+    def __init__(self) -> None:
+        super().__init__(CONSOLE)
+
+    def evaluate(self, example: Example) -> str | None:
+        for command, expected in commands(str(example.parsed["source"])):
+            done = run(command)
+            if done.returncode != 0:
+                return f"$ {command}\nended with exit code {done.returncode}:\n{done.stdout}"
+            if expected and not matches(expected, done.stdout):
+                return f"$ {command}\nexpected:\n{expected}\nprinted:\n{done.stdout}"
+        return None
+
+
+def commands(block: str) -> Iterator[tuple[str, str]]:
+    """The commands of a block, each with the text below it."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        lines = part.replace("\\\n", "").splitlines()
+        yield lines[0], "\n".join(lines[1:]).strip("\n")
+
+
+def run(command: str) -> subprocess.CompletedProcess[str]:
+    """A command as a reader would type it, on a screen without colours, 100 letters wide."""
+    return subprocess.run(
+        ["/bin/sh", "-c", command],
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        env=plain_environment(),
+        timeout=120,
+    )
+
+
+def plain_environment() -> dict[str, str]:
+    """The variables of this process, less what changes how commands look."""
+    folder = str(Path(sys.executable).parent)
+    return os.environ | {
+        "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        "COLUMNS": "100",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONUTF8": "1",
+    }
+
+
+def matches(expected: str, printed: str) -> bool:
+    """Whether a text is what was expected, where `...` stands for anything."""
+    plain = "\n".join(line.rstrip() for line in printed.strip("\n").splitlines())
+    pattern = re.escape(expected).replace(re.escape("..."), r"[\s\S]*")
+    return re.fullmatch(pattern, plain) is not None
+
+
+SYBIL = Sybil(
+    parsers=[
+        PythonCodeBlockParser(doctest_optionflags=ELLIPSIS | NORMALIZE_WHITESPACE),
+        Files(),
+        Console(),
+    ],
+    patterns=["*.md"],
+)
+
+
+class Page(pytest.File):
+    """A Markdown file; its examples are one test."""
+
+    def collect(self) -> Iterator[Story]:
+        document = SYBIL.parse(self.path)
+        examples = list(document.examples())
+        if examples:
+            yield Story.from_parent(self, name="examples", examples=examples)
+
+
+class Story(pytest.Item):
+    """All examples of a page, run in an empty folder."""
+
+    def __init__(self, *, examples: list[Example], **common: object):
+        super().__init__(**common)  # type: ignore[arg-type]  # what from_parent hands on
+        self._examples = examples
+
+    def runtest(self) -> None:
+        with tempfile.TemporaryDirectory() as folder, chdir(folder):
+            for example in self._examples:
+                example.evaluate()
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, f"the examples of {self.path.name}"
