@@ -1,8 +1,9 @@
 """The examples of a Markdown page, run from top to bottom as one story.
 
-Three sorts of fenced block are run, in the order of the page and in one empty folder:
+Four sorts of fenced block are run, in the order of the page and in one empty folder:
 
 - a block with a title, such as ```toml title="people.toml", is written to a file of that name;
+- a ```toml block must be sound: the columns it shows are taken as a schema;
 - a ```python block is run; lines after a prompt are compared with what they print;
 - a ```console block runs each `$ command` in a shell, which must end well, and compares what it
   prints with the lines below. A line of `...` stands for any lines; no lines at all, for anything.
@@ -17,17 +18,26 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import chdir
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from sybil import Document, Example, Region, Sybil
+from sybil.example import SybilFailure
 from sybil.parsers.markdown import PythonCodeBlockParser
 from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
 
+from celosia import Role, Schema
+
+if TYPE_CHECKING:
+    from _pytest._code.code import TerminalRepr
+
 CONSOLE = re.compile(r"console[^\n]*\n")
+TOML = re.compile(r"toml[^\n]*\n")
 TITLED = re.compile(r"\w+ title=\"(?P<title>[^\"]+)\"[^\n]*\n")
 
 
@@ -56,6 +66,22 @@ class Files(FencedBlocks):
 
     def evaluate(self, example: Example) -> str | None:
         Path(example.parsed["title"]).write_text(str(example.parsed["source"]), "utf-8")
+        return None
+
+
+class SchemaParts(FencedBlocks):
+    """Reads TOML blocks; those of hierarchies alone get the role that a hierarchy is for."""
+
+    def __init__(self) -> None:
+        super().__init__(TOML)
+
+    def evaluate(self, example: Example) -> str | None:
+        shown = tomllib.loads(str(example.parsed["source"]))
+        for column in shown.get("columns", {}).values():
+            column.setdefault("role", Role.QUASI_IDENTIFIER)
+        if shown.keys() & {"table", "columns"}:
+            shown.setdefault("columns", {"any": {"role": "insensitive"}})
+            Schema.from_table(shown, folder=Path())
         return None
 
 
@@ -111,14 +137,16 @@ def plain_environment() -> dict[str, str]:
 def matches(expected: str, printed: str) -> bool:
     """Whether a text is what was expected, where `...` stands for anything."""
     plain = "\n".join(line.rstrip() for line in printed.strip("\n").splitlines())
-    pattern = re.escape(expected).replace(re.escape("..."), r"[\s\S]*")
-    return re.fullmatch(pattern, plain) is not None
+    parts = re.split(r"^\.\.\.\n?", expected, flags=re.MULTILINE)
+    pattern = r"(?:[\s\S]*\n)?".join(re.escape(part) for part in parts)
+    return re.fullmatch(pattern, plain + "\n" if expected.endswith("...") else plain) is not None
 
 
 SYBIL = Sybil(
     parsers=[
         PythonCodeBlockParser(doctest_optionflags=ELLIPSIS | NORMALIZE_WHITESPACE),
         Files(),
+        SchemaParts(),
         Console(),
     ],
     patterns=["*.md"],
@@ -146,6 +174,13 @@ class Story(pytest.Item):
         with tempfile.TemporaryDirectory() as folder, chdir(folder):
             for example in self._examples:
                 example.evaluate()
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> str | TerminalRepr:
+        if isinstance(excinfo.value, SybilFailure):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, f"the examples of {self.path.name}"

@@ -12,13 +12,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia import frames
+from celosia.frames import unused_name
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
-
-SIZE, ROW = "celosia group size", "celosia row"
-"""Unlikely names for columns, so that no column of a user is hidden by them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,35 +54,32 @@ class DuckDB:
     ) -> Groups:
         """Group a frame, or a stream of frames that need not fit in memory together."""
         chunks = [source] if isinstance(source, pl.DataFrame) else source
+        row, size = unused_name("row", columns), unused_name("size", columns)
         names = ", ".join(_quoted(name) for name in columns)
-        relation = self._connection.from_arrow(_reader(iter(chunks), columns))
-        grouped = relation.aggregate(
-            f"{names}, count(*) AS {_quoted(SIZE)}, min({_quoted(ROW)}) AS {_quoted(ROW)}", names
-        )
-        result = frames.as_frame(grouped.to_arrow_table()).sort(ROW)
-        return Groups(
-            result.drop(SIZE, ROW), result[SIZE].to_numpy(), result[ROW].cast(pl.Int64).to_numpy()
-        )
+        relation = self._connection.from_arrow(_reader(_numbered(iter(chunks), columns, row)))
+        counted = f"count(*) AS {_quoted(size)}, min({_quoted(row)}) AS {_quoted(row)}"
+        grouped = relation.aggregate(f"{names}, {counted}", names)
+        result = frames.as_frame(grouped.to_arrow_table()).sort(row)
+        return Groups(result.drop(size, row), result[size].to_numpy(), result[row].to_numpy())
 
 
-def _reader(chunks: Iterator[pl.DataFrame], columns: Sequence[str]) -> pa.RecordBatchReader:
+def _reader(tables: Iterator[pa.Table]) -> pa.RecordBatchReader:
     import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where an engine is wanted
 
-    numbered = _numbered(chunks, columns)
-    first = next(numbered)
+    first = next(tables)
     batches = (
-        batch
-        for table in chain([first], numbered)
-        for batch in table.cast(first.schema).to_batches()
+        batch for table in chain([first], tables) for batch in table.cast(first.schema).to_batches()
     )
     return pa.RecordBatchReader.from_batches(first.schema, batches)
 
 
-def _numbered(chunks: Iterator[pl.DataFrame], columns: Sequence[str]) -> Iterator[pa.Table]:
+def _numbered(
+    chunks: Iterator[pl.DataFrame], columns: Sequence[str], row: str
+) -> Iterator[pa.Table]:
     """The wanted columns of each chunk, with row numbers that run on through all chunks."""
     done = 0
     for chunk in chunks:
-        rows = pl.Series(ROW, np.arange(done, done + chunk.height))
+        rows = pl.Series(row, np.arange(done, done + chunk.height))
         yield chunk.select(columns).with_columns(rows).to_arrow()
         done += chunk.height
 

@@ -2,9 +2,10 @@
 
 from celosia.frames.chunk_writer import Writer, writer
 from celosia.frames.codes import Codes, encode
+from celosia.frames.columns import unused_name
 from celosia.frames.convert import ArrowStream, TableLike, as_frame
 from celosia.frames.dialect import Dialect, sniff
-from celosia.frames.formats import SUFFIXES, Format
+from celosia.frames.formats import SUFFIXES, Format, format_of
 from celosia.frames.options import ColumnType
 from celosia.frames.reading import read, read_chunks
 from celosia.frames.text import as_text
@@ -22,9 +23,11 @@ __all__ = [
     "as_frame",
     "as_text",
     "encode",
+    "format_of",
     "read",
     "read_chunks",
     "sniff",
+    "unused_name",
     "write",
     "writer",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -92,3 +92,14 @@ def _duplicates(names: list[str], twice: list[str], place: str) -> InputError:
 
 def _positions(numbers: Sequence[int]) -> str:
     return ("position " if len(numbers) == 1 else "positions ") + ", ".join(map(str, numbers))
+
+
+def unused_name(wanted: str, taken: Collection[str]) -> str:
+    """A column name for our own use that hides no column of the user's.
+
+    >>> unused_name("size", ["size", "age"])
+    "size'"
+    """
+    while wanted in taken:
+        wanted += "'"
+    return wanted

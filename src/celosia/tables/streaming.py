@@ -23,6 +23,7 @@ from celosia.core.files import check_writable
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 from celosia.engines import DuckDB, Groups
+from celosia.frames import unused_name
 from celosia.tables.account import Wish, account
 from celosia.tables.coding import code_column
 from celosia.tables.models import Classes, Model, hold_all
@@ -30,9 +31,6 @@ from celosia.tables.publishing import as_list, check_table, identifiers, release
 from celosia.tables.recoding import Lattice, optimum
 from celosia.tables.release import FileRelease
 from celosia.tables.schema import Role, Schema
-
-HIDDEN = "celosia hidden"
-"""An unlikely name for a column, so that no column of a user is hidden by it."""
 
 
 def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers for
@@ -78,6 +76,7 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
     )
     goal = Path(target)
     check_writable(goal, overwrite=overwrite)
+    frames.writer(goal)  # refuses a format that cannot grow in chunks, before any work
     file = _File(Path(source), chunk_rows, {"types": schema.types(), **reading}, progress)
     groups = _group(file, schema)
     columns = [
@@ -150,24 +149,26 @@ class _Recoding:
     hidden: pl.Series
 
     def apply_all(self, chunks: Iterator[pl.DataFrame], *, drop: bool) -> Iterator[pl.DataFrame]:
-        names = self.combinations.columns
-        changed = [series.name for series in self.released]
-        new = [series.alias(_new(series.name)) for series in self.released]
-        table = self.combinations.with_columns(*new, self.hidden.alias(HIDDEN))
         for chunk in chunks:
-            # The engine may have changed a type on its way (a category into text): look up by ours.
-            known = table.cast({name: chunk.schema[name] for name in names})
-            found = chunk.join(known, on=names, how="left", nulls_equal=True, maintain_order="left")
-            kept = found.filter(~pl.col(HIDDEN)) if drop else found
-            yield kept.select(
-                pl.col(_new(name)).alias(name) if name in changed else pl.col(name)
-                for name in chunk.columns
-                if name not in identifiers(chunk, self.schema)
-            )
+            yield self._apply(chunk, drop=drop)
 
-
-def _new(name: str) -> str:
-    return f"celosia released {name}"
+    def _apply(self, chunk: pl.DataFrame, *, drop: bool) -> pl.DataFrame:
+        names = self.combinations.columns
+        hidden = unused_name("hidden", chunk.columns)
+        new = {
+            series.name: unused_name(f"released {series.name}", chunk.columns)
+            for series in self.released
+        }
+        # The engine may have changed a type on its way (a category into text): look up by ours.
+        table = self.combinations.cast({name: chunk.schema[name] for name in names}).with_columns(
+            *(series.alias(new[series.name]) for series in self.released), self.hidden.alias(hidden)
+        )
+        found = chunk.join(table, on=names, how="left", nulls_equal=True, maintain_order="left")
+        return (found.filter(~pl.col(hidden)) if drop else found).select(
+            pl.col(new.get(name, name)).alias(name)
+            for name in chunk.columns
+            if name not in identifiers(chunk, self.schema)
+        )
 
 
 def _write(chunks: Iterator[pl.DataFrame], path: Path) -> None:
