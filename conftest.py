@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.docs.examples import Page
 
 ROOT = Path(__file__).parent

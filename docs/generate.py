@@ -11,7 +11,7 @@ import importlib
 import inspect
 import os
 import re
-import subprocess  # noqa: S404 - runs our own command, to see what it prints
+import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -283,7 +283,7 @@ def command_line_page() -> str:
     parts = [WRITTEN, "# Command line\n\n"]
     parts.append(
         "What each command says under `--help`. Results go to standard output, talk to standard "
-        "error. `--json` prints the same facts for programs: `{\"ok\": true, \"data\": ...}`, or "
+        'error. `--json` prints the same facts for programs: `{"ok": true, "data": ...}`, or '
         '`{"ok": false, "code": ...}` when something is wrong. How commands end is on the page '
         "of [exit codes](exit-codes.md); `celosia --install-completion` teaches your shell to "
         "complete commands and options.\n"

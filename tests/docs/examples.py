@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
 
 CONSOLE = re.compile(r"console[^\n]*\n")
-TOML = re.compile(r"toml[^\n]*\n")
+TOML = re.compile(r"toml\n")
 TITLED = re.compile(r"\w+ title=\"(?P<title>[^\"]+)\"[^\n]*\n")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise, product
+from typing import NamedTuple
 
 import polars as pl
 import pytest
@@ -64,16 +65,29 @@ def levels(digits: str) -> tuple[int, ...]:
     return tuple(int(digit) for digit in digits)
 
 
-# k, loss %, average class, largest, smallest, classes, kept, suppressed, levels
+class Printed(NamedTuple):
+    """A row of the published tables, for k-anonymity without a suppression limit."""
+
+    k: int
+    loss: float
+    average: float
+    largest: int
+    smallest: int
+    classes: int
+    kept: int
+    suppressed: int
+    levels: str
+
+
 PRINTED = [
-    (2, 10.755107672663633, 20.22309899569584, 1250, 2, 1394, 28191, 1971, "03001000"),
-    (5, 16.21326131666998, 54.011583011583014, 1340, 5, 518, 27978, 2184, "03002100"),
-    (8, 18.8452728927623, 73.67391304347827, 1340, 8, 368, 27112, 3050, "03002100"),
-    (12, 20.483907217969088, 121.19736842105263, 1685, 12, 228, 27633, 2529, "03002110"),
-    (15, 21.276112589866925, 132.18357487922705, 1685, 15, 207, 27362, 2800, "03002110"),
-    (17, 21.909891188744024, 140.65284974093265, 1685, 17, 193, 27146, 3016, "03002110"),
-    (20, 23.118892328526375, 157.24705882352941, 1685, 20, 170, 26732, 3430, "03002110"),
-    (25, 24.76722, 181.70833333333334, 1685, 25, 144, 26166, 3996, "03002110"),
+    Printed(2, 10.755107672663633, 20.22309899569584, 1250, 2, 1394, 28191, 1971, "03001000"),
+    Printed(5, 16.21326131666998, 54.011583011583014, 1340, 5, 518, 27978, 2184, "03002100"),
+    Printed(8, 18.8452728927623, 73.67391304347827, 1340, 8, 368, 27112, 3050, "03002100"),
+    Printed(12, 20.483907217969088, 121.19736842105263, 1685, 12, 228, 27633, 2529, "03002110"),
+    Printed(15, 21.276112589866925, 132.18357487922705, 1685, 15, 207, 27362, 2800, "03002110"),
+    Printed(17, 21.909891188744024, 140.65284974093265, 1685, 17, 193, 27146, 3016, "03002110"),
+    Printed(20, 23.118892328526375, 157.24705882352941, 1685, 20, 170, 26732, 3430, "03002110"),
+    Printed(25, 24.76722, 181.70833333333334, 1685, 25, 144, 26166, 3996, "03002110"),
 ]
 
 # k, average risk %, maximum risk %, at risk %
@@ -88,22 +102,35 @@ RISKS = [
     (25, 0.5503324925475809, 4, 0),
 ]
 
-# k, suppression limit, loss %, levels, classes, suppressed, smallest, largest
+
+class Computed(NamedTuple):
+    """A reference run of the specification, with a suppression limit or another k."""
+
+    k: int
+    limit: float
+    loss: float
+    levels: str
+    classes: int
+    suppressed: int
+    smallest: int
+    largest: int
+
+
 COMPUTED = [
-    (3, 1.0, 13.632950, "03001100", 914, 1922, 3, 1340),
-    (4, 1.0, 15.284784, "03001100", 736, 2456, 4, 1340),
-    (10, 1.0, 19.801190, "03002110", 250, 2297, 10, 1685),
-    (50, 1.0, 29.499948, "03012010", 72, 5124, 52, 1679),
-    (100, 1.0, 33.443199, "03013010", 40, 4732, 104, 3156),
-    (5, 0.0, 54.221083, "04123200", 26, 0, 5, 10489),
-    (5, 0.01, 29.883267, "03023110", 147, 233, 5, 6134),
-    (5, 0.02, 24.647716, "03022110", 222, 506, 5, 3218),
-    (5, 0.05, 17.012279, "03002110", 397, 1346, 5, 1685),
-    (5, 0.1, 16.213261, "03002100", 518, 2184, 5, 1340),
-    (2, 0.0, 47.928505, "04113200", 52, 0, 2, 6319),
-    (2, 0.05, 11.450326, "03001100", 1266, 1218, 2, 1340),
-    (25, 0.0, 61.317178, "04113220", 8, 0, 406, 7884),
-    (25, 0.05, 29.542496, "04012110", 75, 1293, 25, 3125),
+    Computed(3, 1.0, 13.632950, "03001100", 914, 1922, 3, 1340),
+    Computed(4, 1.0, 15.284784, "03001100", 736, 2456, 4, 1340),
+    Computed(10, 1.0, 19.801190, "03002110", 250, 2297, 10, 1685),
+    Computed(50, 1.0, 29.499948, "03012010", 72, 5124, 52, 1679),
+    Computed(100, 1.0, 33.443199, "03013010", 40, 4732, 104, 3156),
+    Computed(5, 0.0, 54.221083, "04123200", 26, 0, 5, 10489),
+    Computed(5, 0.01, 29.883267, "03023110", 147, 233, 5, 6134),
+    Computed(5, 0.02, 24.647716, "03022110", 222, 506, 5, 3218),
+    Computed(5, 0.05, 17.012279, "03002110", 397, 1346, 5, 1685),
+    Computed(5, 0.1, 16.213261, "03002100", 518, 2184, 5, 1340),
+    Computed(2, 0.0, 47.928505, "04113200", 52, 0, 2, 6319),
+    Computed(2, 0.05, 11.450326, "03001100", 1266, 1218, 2, 1340),
+    Computed(25, 0.0, 61.317178, "04113220", 8, 0, 406, 7884),
+    Computed(25, 0.05, 29.542496, "04012110", 75, 1293, 25, 3125),
 ]
 
 
@@ -119,27 +146,21 @@ def counts(release: TableRelease) -> tuple[tuple[int, ...], int, int, int, int, 
     )
 
 
-@pytest.mark.parametrize(
-    ("k", "loss", "average", "largest", "smallest", "classes", "kept", "suppressed", "node"),
-    PRINTED,
-    ids=[f"k={row[0]}" for row in PRINTED],
-)
+@pytest.mark.parametrize("row", PRINTED, ids=lambda row: f"k={row.k}")
 def test_k_anonymity_gives_the_printed_levels_classes_and_loss(
-    published: Publisher,
-    k: int,
-    loss: float,
-    average: float,
-    largest: int,
-    smallest: int,
-    classes: int,
-    kept: int,
-    suppressed: int,
-    node: str,
+    published: Publisher, row: Printed
 ) -> None:
-    release = published(k, 1.0)
-    assert counts(release) == (levels(node), classes, kept, suppressed, smallest, largest)
-    assert release.risk.average_size == pytest.approx(average, rel=1e-12)
-    assert 100 * release.solution.loss == pytest.approx(loss, abs=LOSS_TOLERANCE)
+    release = published(row.k, 1.0)
+    assert counts(release) == (
+        levels(row.levels),
+        row.classes,
+        row.kept,
+        row.suppressed,
+        row.smallest,
+        row.largest,
+    )
+    assert release.risk.average_size == pytest.approx(row.average, rel=1e-12)
+    assert 100 * release.solution.loss == pytest.approx(row.loss, abs=LOSS_TOLERANCE)
 
 
 def test_the_loss_of_five_anonymity_has_every_printed_digit(published: Publisher) -> None:
@@ -158,26 +179,18 @@ def test_k_anonymity_leaves_the_printed_risk(
     assert 100 * risk.at_risk == pytest.approx(at_risk, abs=RISK_TOLERANCE)
 
 
-@pytest.mark.parametrize(
-    ("k", "limit", "loss", "node", "classes", "suppressed", "smallest", "largest"),
-    COMPUTED,
-    ids=[f"k={row[0]}, limit={row[1]:.0%}" for row in COMPUTED],
-)
-def test_other_k_and_limits_give_the_reference_figures(
-    published: Publisher,
-    k: int,
-    limit: float,
-    loss: float,
-    node: str,
-    classes: int,
-    suppressed: int,
-    smallest: int,
-    largest: int,
-) -> None:
-    release = published(k, limit)
-    expected = (levels(node), classes, 30_162 - suppressed, suppressed, smallest, largest)
-    assert counts(release) == expected
-    assert 100 * release.solution.loss == pytest.approx(loss, abs=LOSS_TOLERANCE)
+@pytest.mark.parametrize("row", COMPUTED, ids=lambda row: f"k={row.k}, limit={row.limit:.0%}")
+def test_other_k_and_limits_give_the_reference_figures(published: Publisher, row: Computed) -> None:
+    release = published(row.k, row.limit)
+    assert counts(release) == (
+        levels(row.levels),
+        row.classes,
+        30_162 - row.suppressed,
+        row.suppressed,
+        row.smallest,
+        row.largest,
+    )
+    assert 100 * release.solution.loss == pytest.approx(row.loss, abs=LOSS_TOLERANCE)
 
 
 @pytest.mark.parametrize(
@@ -271,9 +284,7 @@ def test_the_rows_have_the_published_value_counts(
 
 def test_the_search_finds_the_best_of_all_4320_nodes(lattice: Lattice) -> None:
     models = [KAnonymity(5)]
-    every = [
-        lattice.evaluate(node, models) for node in product(*(range(n) for n in lattice.shape))
-    ]
+    every = [lattice.evaluate(node, models) for node in product(*(range(n) for n in lattice.shape))]
     for limit, allowed in ((0.02, 603), (1.0, 30_161)):
         best = min(
             (outcome for outcome in every if outcome.suppressed <= allowed),

@@ -171,9 +171,7 @@ def test_the_columns_that_are_not_generalised_pass_as_they_are(
         return
     original = frame_of(table)
     assert release.data.columns == [name for name in original.columns if name != "name"]
-    assert_frame_equal(
-        release.data.select("number", "parity"), original.select("number", "parity")
-    )
+    assert_frame_equal(release.data.select("number", "parity"), original.select("number", "parity"))
 
 
 @ignore_warnings
@@ -228,7 +226,7 @@ def test_a_second_model_never_lowers_the_loss(table: Table, k: int, limit: float
     assert both.guarantee.promise.startswith(f"{k}-anonymity and {k + 2}-anonymity over c0")
 
 
-PEOPLE = {
+PEOPLE: dict[str, list[Any]] = {
     "name": ["Ana", "Bea", "Cai", "Dan", "Eva"],
     "age": [21, 22, 23, 24, 61],
     "sex": ["F", "F", "M", "M", "F"],
@@ -612,9 +610,7 @@ LEAKS: dict[str, Callable[[], object]] = {
         pd.DataFrame({"secret": [1, MARKER]}), PLAIN, KAnonymity(2)
     ),
     "nested": lambda: publish({"secret": [[MARKER], [MARKER]]}, PLAIN, KAnonymity(2)),
-    "records": lambda: publish(
-        pl.DataFrame({"secret": [{"x": MARKER}] * 2}), PLAIN, KAnonymity(2)
-    ),
+    "records": lambda: publish(pl.DataFrame({"secret": [{"x": MARKER}] * 2}), PLAIN, KAnonymity(2)),
     "bytes": lambda: publish({"secret": [MARKER.encode()] * 2}, PLAIN, KAnonymity(2)),
     "a text for a column": lambda: publish({"secret": MARKER}, PLAIN, KAnonymity(2)),
     "a text for a table": lambda: publish(MARKER, PLAIN, KAnonymity(2)),
@@ -630,9 +626,7 @@ LEAKS: dict[str, Callable[[], object]] = {
     "an unknown column": lambda: publish(
         texts(), Schema.of(quasi_identifiers=["secrets"]), KAnonymity(2)
     ),
-    "a column without role": lambda: publish(
-        texts() | {"b": [1] * 4}, PLAIN, KAnonymity(2)
-    ),
+    "a column without role": lambda: publish(texts() | {"b": [1] * 4}, PLAIN, KAnonymity(2)),
     "two leaves alike": lambda: Hierarchy.from_paths([(MARKER, "*"), (MARKER, "*")]),
     "two parents": lambda: Hierarchy.from_paths([("a", MARKER, "x"), ("b", MARKER, "y")]),
     "ragged paths": lambda: Hierarchy.from_paths([("a", MARKER, "*"), (MARKER, "*")]),

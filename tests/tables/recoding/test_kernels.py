@@ -17,7 +17,7 @@ words = st.integers(0, 2**64 - 1)
 @given(st.lists(st.tuples(st.integers(0, 3), words), min_size=1, max_size=60))
 def test_group_rows_numbers_groups_by_first_appearance(rows: list[tuple[int, int]]) -> None:
     keys = np.array(rows, dtype=np.uint64)
-    slots = np.full(128, -1, dtype=np.int64)
+    slots = np.full(_kernels.slots_for(len(rows)), -1, dtype=np.int64)
     group_of, first, groups = _kernels.group_rows(keys, slots)
     numbers = {row: number for number, row in enumerate(dict.fromkeys(rows))}
     assert groups == len(numbers)
@@ -36,21 +36,11 @@ def test_roll_up_adds_the_counts_of_classes_that_become_equal(
     # One word a key: bits 0-2 hold a column that `table` raises, bits 3-6 one that stays.
     keys = np.array([[low | high << 3] for low, high, _ in rows], dtype=np.uint64).reshape(-1, 1)
     counts = np.array([count for _, _, count in rows], dtype=np.int64)
-    raised = np.array([[0, 0, 7, 0]], dtype=np.uint64)
-    slots, stamps = np.zeros(128, dtype=np.int64), np.zeros(128, dtype=np.int64)
+    slots = np.zeros(_kernels.slots_for(len(rows)), dtype=np.int64)
     out_keys, out_counts = np.empty_like(keys), np.empty_like(counts)
+    codes = np.array(table, dtype=np.uint64)
     for stamp in (1, 2):  # the second call finds the first one's slots used
-        classes = _kernels.roll_up(
-            keys,
-            counts,
-            raised,
-            np.array(table, np.uint64),
-            slots,
-            stamps,
-            stamp,
-            out_keys,
-            out_counts,
-        )
+        classes = _kernels.roll_up(keys, counts, 0, 0, 7, codes, slots, stamp, out_keys, out_counts)
         expected: Counter[int] = Counter()
         for low, high, count in rows:
             expected[table[low] | high << 3] += count

@@ -15,29 +15,50 @@ Keys = NDArray[np.uint64]
 Array = NDArray[Any]
 
 
+def slots_for(keys: int) -> int:
+    """How many slots the kernels use for so many keys: a power of two, at least twice as many."""
+    return 1 << max(4, (2 * keys - 1).bit_length())
+
+
 @njit(cache=True, nogil=True)
-def _mix(words: Array) -> np.uint64:
-    """Spread a key over 64 bits (multiply and fold, as in splitmix64) so that slots fill evenly."""
-    state = np.uint64(0x9E3779B97F4A7C15)
-    for word in words:
-        state = (state ^ word) * np.uint64(0xBF58476D1CE4E5B9)
-        state ^= state >> np.uint64(29)
-    return state * np.uint64(0x94D049BB133111EB)
+def _mix(keys: Keys, row: int) -> np.uint64:
+    """Spread a key over 64 bits (Fibonacci hashing of folded words) so that slots fill evenly."""
+    state = np.uint64(0)
+    for word in range(keys.shape[1]):
+        state ^= keys[row, word]
+        state = (state ^ (state >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    return state
+
+
+@njit(cache=True, nogil=True)
+def _equal(keys: Keys, one: int, other: int) -> bool:
+    for word in range(keys.shape[1]):  # noqa: SIM110 - a generator would be slow here
+        if keys[one, word] != keys[other, word]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _slot_bits(keys: int) -> tuple[np.uint64, int]:
+    """How to find a key's slot among at least twice as many slots as keys: shift and last slot."""
+    bits = 4
+    while 1 << bits < 2 * keys:
+        bits += 1
+    return np.uint64(64 - bits), (1 << bits) - 1
 
 
 @njit(cache=True, nogil=True)
 def group_rows(keys: Keys, slots: Array) -> tuple[Array, Array, int]:
     """For each row the number of its group, in order of first appearance; first rows; group count.
 
-    `slots` has a power-of-two length of more than the number of rows, filled with -1.
+    `slots` are `slots_for` the number of rows, all -1.
     """
-    shift = np.uint64(64 - int(np.log2(slots.size) + 0.5))
-    last = slots.size - 1
+    shift, last = _slot_bits(keys.shape[0])
     group_of = np.empty(keys.shape[0], dtype=np.int64)
     first = np.empty(keys.shape[0], dtype=np.int64)
     groups = 0
     for row in range(keys.shape[0]):
-        slot = np.int64(_mix(keys[row]) >> shift)
+        slot = np.int64(_mix(keys, row) >> shift)
         while True:
             group = slots[slot]
             if group < 0:
@@ -46,12 +67,7 @@ def group_rows(keys: Keys, slots: Array) -> tuple[Array, Array, int]:
                 group_of[row] = groups
                 groups += 1
                 break
-            same = True
-            for word in range(keys.shape[1]):
-                if keys[first[group], word] != keys[row, word]:
-                    same = False
-                    break
-            if same:
+            if _equal(keys, first[group], row):
                 group_of[row] = group
                 break
             slot = (slot + 1) & last
@@ -62,54 +78,45 @@ def group_rows(keys: Keys, slots: Array) -> tuple[Array, Array, int]:
 def roll_up(
     keys: Keys,
     counts: Array,
-    raised: Array,
-    tables: Array,
+    word: int,
+    bit: int,
+    mask: int,
+    table: Array,
     slots: Array,
-    stamps: Array,
     stamp: int,
     out_keys: Keys,
     out_counts: Array,
 ) -> int:
-    """Merge classes after taking some columns to higher levels; returns the number of classes.
+    """Merge classes after taking one column to a higher level; returns the number of classes.
 
-    Each row of `raised` is (word, bit, mask, start): the column's place in the key and where its
-    table of new codes, already shifted into place, begins in `tables`. A slot counts as empty
-    unless its stamp is this call's, so the slots need no clearing between calls.
+    The column lies at `word`, `bit` and `mask` of a key; `table` has its new codes, already shifted
+    into place. A slot holds a stamp in its upper half and a class in its lower one, and is empty
+    unless the stamp is this call's: so the slots need no clearing between calls.
     """
-    shift = np.uint64(64 - int(np.log2(slots.size) + 0.5))
-    last = slots.size - 1
+    shift, last = _slot_bits(keys.shape[0])
+    low, ones = np.uint64(bit), np.uint64(mask)
+    keep = ~(ones << low)
     words = keys.shape[1]
-    key = np.empty(words, dtype=np.uint64)
     classes = 0
     for row in range(keys.shape[0]):
-        for word in range(words):
-            key[word] = keys[row, word]
-        for column in range(raised.shape[0]):
-            place = np.int64(raised[column, 0])
-            bit = raised[column, 1]
-            mask = raised[column, 2]
-            code = (key[place] >> bit) & mask
-            key[place] = (key[place] & ~(mask << bit)) | tables[raised[column, 3] + code]
-        slot = np.int64(_mix(key) >> shift)
-        while stamps[slot] == stamp:
-            found = slots[slot]
-            same = True
-            for word in range(words):
-                if out_keys[found, word] != key[word]:
-                    same = False
-                    break
-            if same:
+        # The new key is written where it belongs if its class is new; else it is written over.
+        for place in range(words):
+            out_keys[classes, place] = keys[row, place]
+        old = keys[row, word]
+        out_keys[classes, word] = (old & keep) | table[(old >> low) & ones]
+        slot = np.int64(_mix(out_keys, classes) >> shift)
+        while True:
+            held = slots[slot]
+            if held >> 32 != stamp:
+                slots[slot] = stamp << 32 | classes
+                out_counts[classes] = counts[row]
+                classes += 1
+                break
+            found = held & 0xFFFFFFFF
+            if _equal(out_keys, found, classes):
+                out_counts[found] += counts[row]
                 break
             slot = (slot + 1) & last
-        if stamps[slot] != stamp:
-            stamps[slot] = stamp
-            slots[slot] = classes
-            for word in range(words):
-                out_keys[classes, word] = key[word]
-            out_counts[classes] = counts[row]
-            classes += 1
-        else:
-            out_counts[slots[slot]] += counts[row]
     return classes
 
 

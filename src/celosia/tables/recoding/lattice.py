@@ -1,8 +1,8 @@
 """The generalisation lattice over a table: every node is a vector of levels, one per column.
 
 The table is reduced once to its distinct combinations of quasi-identifier values with their counts;
-the classes of a node come from the smallest class table already known of a node below it, so the
-cost of a node falls from records to classes.
+the classes of a node are rolled up from those of other nodes, so its cost falls from records to
+classes.
 """
 
 from __future__ import annotations
@@ -19,20 +19,7 @@ from celosia.tables.metrics.loss import Loss
 from celosia.tables.models import Classes, Model, hold_all
 from celosia.tables.recoding import _kernels
 from celosia.tables.recoding.packing import PackedColumn, lay_out, pack
-
-Node = tuple[int, ...]
-"""A level for each quasi-identifier, in the order of the schema."""
-
-KNOWN_CLASSES = 8_000_000
-"""How many classes of earlier nodes are kept to start from: about 128 MB."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClassTable:
-    """The equivalence classes of a node before suppression: packed labels and sizes."""
-
-    keys: NDArray[np.uint64]
-    sizes: NDArray[np.int64]
+from celosia.tables.recoding.roll_up import ClassTable, Node, RollUp
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +57,8 @@ class Lattice:
         ]
         self.shape: Node = tuple(column.hierarchy.levels for column in columns)
         self.loss = self._loss_facts(seen)
-        self._known = _KnownTables(ClassTable(keys[first], self._counts), len(columns))
-        self._scratch = _Scratch(groups, words)
+        self._base = ClassTable(keys[first], self._counts)
+        self._roll_up = RollUp(self._base, self._packed)
 
     @property
     def nodes(self) -> int:
@@ -79,14 +66,8 @@ class Lattice:
         return prod(self.shape)
 
     def class_table(self, node: Node) -> ClassTable:
-        """The classes of a node, rolled up from the smallest known table below it."""
-        below, source = self._known.smallest_below(node)
-        if below == node:
-            return source
-        raised, tables = self._raise(below, node)
-        result = self._scratch.roll_up(source, raised, tables)
-        self._known.remember(node, result, source)
-        return result
+        """The classes of a node."""
+        return self._roll_up.table(node)
 
     def evaluate(self, node: Node, models: Sequence[Model]) -> Outcome:
         """Suppress every class that fails any model, and add up what is lost."""
@@ -105,29 +86,16 @@ class Lattice:
 
     def classes_of_rows(self, node: Node) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each row the number of its class at a node, and the records of each class."""
-        keys = self._known.base.keys.copy()
+        keys = self._base.keys.copy()
         for packed, level in zip(self._packed, node, strict=True):
             packed.raise_in_place(keys, level)
         class_of, first = _group(keys)
         return class_of[self._combination_of], _add_up(class_of, self._counts, first.size)
 
-    def _raise(self, low: Node, high: Node) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        rows, tables, start = [], [], 0
-        for column, (lower, upper) in enumerate(zip(low, high, strict=True)):
-            if lower == upper:
-                continue
-            packed = self._packed[column]
-            table = packed.raised(lower, upper)
-            rows.append((packed.place.word, packed.place.bit, packed.place.mask, start))
-            tables.append(table)
-            start += table.size
-        raised = np.array(rows, dtype=np.uint64).reshape(-1, 4)
-        return raised, np.concatenate(tables) if tables else np.empty(0, dtype=np.uint64)
-
     def _leaf_tables(self, node: Node) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         rows, tables, start = [], [], 0
         for packed, level in zip(self._packed, node, strict=True):
-            table = packed.leaves(level)
+            table = packed.leaves[level]
             rows.append((packed.place.word, packed.place.bit, packed.place.mask, start))
             tables.append(table)
             start += table.size
@@ -149,62 +117,9 @@ class Lattice:
         )
 
 
-class _KnownTables:
-    """Class tables of nodes seen so far, to start from the smallest that is below a new one."""
-
-    def __init__(self, base: ClassTable, columns: int):
-        self.base = base
-        self._nodes = np.zeros((1, columns), dtype=np.int16)
-        self._sizes = np.array([base.sizes.size])
-        self._tables = [base]
-        self._room = KNOWN_CLASSES
-
-    def smallest_below(self, node: Node) -> tuple[Node, ClassTable]:
-        below = np.flatnonzero((self._nodes <= np.array(node, dtype=np.int16)).all(axis=1))
-        best = below[np.argmin(self._sizes[below])]
-        return tuple(self._nodes[best].tolist()), self._tables[best]
-
-    def remember(self, node: Node, table: ClassTable, source: ClassTable) -> None:
-        """Keep a table that would save work: well below its source in size, and room left."""
-        if table.sizes.size > 0.8 * source.sizes.size or table.sizes.size > self._room:
-            return
-        self._room -= table.sizes.size
-        self._nodes = np.vstack([self._nodes, np.array(node, dtype=np.int16)])
-        self._sizes = np.append(self._sizes, table.sizes.size)
-        self._tables.append(table)
-
-
-class _Scratch:
-    """Memory that every roll-up uses again."""
-
-    def __init__(self, combinations: int, words: int):
-        self._slots = np.zeros(_slots_for(combinations), dtype=np.int64)
-        self._stamps = np.zeros(self._slots.size, dtype=np.int64)
-        self._stamp = 0
-        self._keys = np.empty((combinations, words), dtype=np.uint64)
-        self._sizes = np.empty(combinations, dtype=np.int64)
-
-    def roll_up(
-        self, source: ClassTable, raised: NDArray[np.uint64], tables: NDArray[np.uint64]
-    ) -> ClassTable:
-        self._stamp += 1
-        classes = _kernels.roll_up(
-            source.keys,
-            source.sizes,
-            raised,
-            tables,
-            self._slots,
-            self._stamps,
-            self._stamp,
-            self._keys,
-            self._sizes,
-        )
-        return ClassTable(self._keys[:classes].copy(), self._sizes[:classes].copy())
-
-
 def _group(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each key the number of its group, and the first row of each group."""
-    slots = np.full(_slots_for(keys.shape[0]), -1, dtype=np.int64)
+    slots = np.full(_kernels.slots_for(keys.shape[0]), -1, dtype=np.int64)
     group_of, first, groups = _kernels.group_rows(keys, slots)
     return group_of, first[:groups]
 
@@ -218,8 +133,3 @@ def _add_up(
     sums = np.zeros(groups, dtype=np.int64)
     np.add.at(sums, group_of, counts)
     return sums
-
-
-def _slots_for(keys: int) -> int:
-    """A power of two at least twice the number of keys, so that probing stays short."""
-    return 1 << max(4, (2 * keys - 1).bit_length())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,33 +35,23 @@ class PackedColumn:
 
     def __init__(self, hierarchy: Hierarchy, present: NDArray[np.int64], place: Place):
         self.place = place
-        self.levels = hierarchy.levels
-        self._codes = [
-            np.unique(hierarchy.nodes[level][present], return_inverse=True)[1]
-            for level in range(hierarchy.levels)
-        ]
-        self._leaves = [hierarchy.leaves_under(level)[present] for level in range(hierarchy.levels)]
-        self.raised = cache(self._raised)
-        self.leaves = cache(self._leaf_counts)
-
-    def _raised(self, low: int, high: int) -> NDArray[np.uint64]:
-        """Code at level `low` -> code at level `high`, already shifted into place."""
-        table = np.zeros(int(self._codes[low].max()) + 1, dtype=np.uint64)
-        table[self._codes[low]] = self._codes[high].astype(np.uint64)
-        return table << np.uint64(self.place.bit)
+        self.raised: list[NDArray[np.uint64]] = []
+        """For each level: raw code -> code there, already shifted into place."""
+        self.leaves: list[NDArray[np.int64]] = []
+        """For each level: code there -> how many leaves of the whole hierarchy have that label."""
+        for level in range(hierarchy.levels):
+            _, first, codes = np.unique(
+                hierarchy.nodes[level][present], return_index=True, return_inverse=True
+            )
+            self.raised.append(codes.astype(np.uint64) << np.uint64(place.bit))
+            self.leaves.append(hierarchy.leaves_under(level)[present[first]])
 
     def raise_in_place(self, keys: NDArray[np.uint64], level: int) -> None:
         """Take this column from level 0 to `level` in every key."""
         bit, mask = np.uint64(self.place.bit), np.uint64(self.place.mask)
         word = keys[:, self.place.word]
         codes = (word >> bit) & mask
-        keys[:, self.place.word] = (word & ~(mask << bit)) | self.raised(0, level)[codes]
-
-    def _leaf_counts(self, level: int) -> NDArray[np.int64]:
-        """Code at a level -> how many leaves of the whole hierarchy have that label."""
-        table = np.zeros(int(self._codes[level].max()) + 1, dtype=np.int64)
-        table[self._codes[level]] = self._leaves[level]
-        return table
+        keys[:, self.place.word] = (word & ~(mask << bit)) | self.raised[level][codes]
 
 
 def lay_out(cardinalities: Sequence[int]) -> tuple[list[Place], int]:

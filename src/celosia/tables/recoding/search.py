@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.models import Model
-from celosia.tables.recoding.lattice import Lattice, Node, Outcome
+from celosia.tables.recoding.lattice import Lattice, Outcome
+from celosia.tables.recoding.roll_up import Node
 
 MOST_NODES = 50_000_000
 """The search holds about 30 bytes a node in memory."""

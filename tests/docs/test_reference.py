@@ -1,0 +1,74 @@
+"""The reference follows from the code."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from celosia.core.catalogue import explanations
+from celosia.tables.hierarchies.notation import FILE_KEYS, KINDS
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@cache
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    stale = []
+    for path, text in generator().pages().items():
+        found = path.read_text("utf-8") if path.exists() else ""
+        stale += list(
+            difflib.unified_diff(
+                found.splitlines(), text.splitlines(), str(path), "what the code says", lineterm=""
+            )
+        )
+    assert not stale, "run `python docs/generate.py`:\n" + "\n".join(stale[:60])
+
+
+def test_every_public_name_is_in_the_reference_with_its_meaning() -> None:
+    for name, file in generator().MODULES.items():
+        page = (DOCS / "reference" / "api" / file).read_text("utf-8")
+        for public in importlib.import_module(name).__all__:
+            row = next((line for line in page.splitlines() if f"| [`{public}`]" in line), "")
+            meaning = row.rstrip("| ").rpartition("|")[2]
+            assert meaning.strip(), f"{name}.{public} has no one-line meaning in {file}"
+
+
+@pytest.mark.parametrize("name", ["celosia.tables", "celosia.frames", "celosia.assess.risk"])
+def test_public_modules_have_a_page(name: str) -> None:
+    assert name in generator().MODULES
+
+
+def test_every_error_code_is_in_the_reference() -> None:
+    page = (DOCS / "reference" / "errors.md").read_text("utf-8")
+    assert [code for code in explanations() if f"### {code}:" not in page] == []
+
+
+def test_no_colours_get_into_the_help() -> None:
+    assert "\x1b" not in (DOCS / "reference" / "command-line.md").read_text("utf-8")
+
+
+def test_every_key_of_a_hierarchy_is_in_the_reference_of_schema_files() -> None:
+    page = (DOCS / "reference" / "schema-file.md").read_text("utf-8")
+    keys = [*FILE_KEYS, *(key for builder in KINDS.values() for key in fields_of(builder))]
+    assert [key for key in keys if f"| `{key}` |" not in page] == []
+    assert [kind for kind in KINDS if f'`kind = "{kind}"`' not in page] == []
+
+
+def fields_of(builder: Any) -> list[str]:
+    return list(builder.__dataclass_fields__)

@@ -1,0 +1,148 @@
+"""About the repository: layering, sizes and names of modules, constraints, what imports cost."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import celosia
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "celosia"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+CONSTRAINTS = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+HEAVY = {"numpy", "polars", "numba", "pyarrow", "duckdb", "pandas", "scipy", "matplotlib"}
+
+LONGEST = 400
+"""Lines of a module: beyond this it is several ideas."""
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def modules_after(code: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has loaded after running some code."""
+    tail = "\nimport sys, json\nsys.stderr.write(json.dumps(sorted(sys.modules)))"
+    result = subprocess.run(
+        [sys.executable, "-c", code + tail], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return {name.partition(".")[0] for name in json.loads(result.stderr.splitlines()[-1])}
+
+
+def test_dependencies_point_downwards_only() -> None:
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert result.returncode == 0, result.stdout
+
+
+def test_every_part_of_the_package_has_its_place_in_the_layers() -> None:
+    (layers,) = (
+        contract["layers"]
+        for contract in PROJECT["tool"]["importlinter"]["contracts"]
+        if contract["type"] == "layers"
+    )
+    placed = {name.strip(" ()") for layer in layers for name in re.split(r"[|:]", layer)}
+    parts = {f"celosia.{path.parent.name}" for path in SOURCE.glob("*/__init__.py")}
+    assert parts <= placed
+
+
+def test_constraints_are_names_and_versions_only() -> None:
+    assert CONSTRAINTS
+    for line in CONSTRAINTS:
+        assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.+!]*", line), line
+        assert "http" not in line
+
+
+def test_constraints_are_sorted_and_name_each_package_once() -> None:
+    assert sorted(CONSTRAINTS, key=str.upper) == CONSTRAINTS
+    names = [canonical(line.partition("==")[0]) for line in CONSTRAINTS]
+    assert len(names) == len(set(names))
+
+
+def test_constraints_cover_every_dependency() -> None:
+    wanted = [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
+    for extra in PROJECT["project"]["optional-dependencies"].values():
+        wanted += extra
+    names = {canonical(re.split(r"[<>=!~;\[ ]", entry)[0]) for entry in wanted}
+    assert names <= {canonical(line.partition("==")[0]) for line in CONSTRAINTS}
+
+
+@pytest.mark.parametrize(
+    "path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE))
+)
+def test_a_module_is_one_idea_under_a_telling_name(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert len(text.splitlines()) <= LONGEST
+    assert path.stem.strip("_") not in {"utils", "util", "helpers", "helper", "misc", "common"}
+    assert text.startswith(('"""', 'r"""')), "no docstring"
+
+
+def test_every_public_name_leads_somewhere() -> None:
+    assert sorted(celosia.__all__) == celosia.__all__
+    for name in celosia.__all__:
+        assert getattr(celosia, name) is not None
+    assert set(celosia.__all__) <= set(dir(celosia))
+
+
+@pytest.mark.parametrize(
+    "door",
+    [
+        "assess.risk",
+        "core.figures",
+        "datasets",
+        "engines",
+        "frames",
+        "tables",
+        "tables.hierarchies",
+        "tables.metrics",
+        "tables.models",
+        "tables.recoding",
+    ],
+)
+def test_every_public_name_of_a_door_leads_somewhere(door: str) -> None:
+    module = importlib.import_module(f"celosia.{door}")
+    for name in module.__all__:
+        assert hasattr(module, name), name
+
+
+def test_an_unknown_name_of_the_package_is_refused() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'publsh'"):
+        _ = celosia.publsh
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    assert modules_after("import celosia") & (HEAVY | {"typer", "rich"}) == set()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--version"], ["publish", "--help"], ["explain", "CEL-P001"]],
+    ids=str,
+)
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    code = f"import sys\nsys.argv = ['celosia', *{arguments}]\nfrom celosia.cli import main\n"
+    code += "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code"
+    assert modules_after(code) & HEAVY == set()
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert files("celosia").joinpath("py.typed").is_file()
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    assert version("celosia") == PROJECT["project"]["version"] == celosia.__version__
+
+
+def test_what_the_source_distribution_lists_is_there() -> None:
+    listed = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert [name for name in listed if not (ROOT / name).exists()] == []
