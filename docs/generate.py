@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import is_dataclass
 from enum import EnumType
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from textwrap import dedent
 from types import ModuleType
@@ -49,7 +49,12 @@ FAMILIES = {
 }
 """What the letter of an error code stands for."""
 
-WRITTEN = "<!-- Written by docs/generate.py: change the code, not this page. -->\n\n"
+WRITTEN = """\
+<!-- Written by docs/generate.py: change the code, not this page. -->
+<!-- fmt: off -->
+
+"""
+"""The second line keeps Ruff from laying out examples otherwise than the docstrings have them."""
 
 
 def pages() -> dict[Path, str]:
@@ -143,14 +148,15 @@ def _signature(name: str, thing: Any) -> str:
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    kind = parameter.kind
+    stars = "*" * ((kind is parameter.VAR_POSITIONAL) + 2 * (kind is parameter.VAR_KEYWORD))
     text = stars + parameter.name
     if parameter.annotation is not parameter.empty:
         text += f": {_plain(parameter.annotation)}"
     if parameter.default is parameter.empty:
         return text
     default = parameter.default
-    shown = default.__name__ if inspect.isfunction(default) else repr(default)
+    shown = str(default.__name__) if inspect.isfunction(default) else repr(default)
     return f"{text} = {shown}" if ":" in text else f"{text}={shown}"
 
 
@@ -197,16 +203,16 @@ def _field_docs(thing: type) -> dict[str, str]:
 
 
 def _strings_below(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    for statement, following in zip(body, body[1:], strict=False):
+    for statement, following in pairwise(body):
         if isinstance(statement, ast.AnnAssign):
             target: ast.expr = statement.target
         elif isinstance(statement, ast.Assign):
             target = statement.targets[0]
         else:
             continue
-        is_text = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
-        if isinstance(target, ast.Name) and is_text and isinstance(following.value.value, str):
-            yield target.id, following.value.value
+        match target, following:
+            case ast.Name(name), ast.Expr(ast.Constant(str(text))):
+                yield name, text
 
 
 def _doc(module: ModuleType, public: str) -> str:
@@ -222,9 +228,10 @@ def _doc(module: ModuleType, public: str) -> str:
 def _home_of(module: ModuleType, public: str) -> ModuleType:
     """The module that a package takes a name from."""
     for statement in ast.walk(ast.parse(inspect.getsource(module))):
-        if isinstance(statement, ast.ImportFrom) and statement.module:
-            if any((alias.asname or alias.name) == public for alias in statement.names):
-                return _home_of(importlib.import_module(statement.module), public)
+        if not isinstance(statement, ast.ImportFrom) or statement.module is None:
+            continue
+        if any((alias.asname or alias.name) == public for alias in statement.names):
+            return _home_of(importlib.import_module(statement.module), public)
     return module
 
 

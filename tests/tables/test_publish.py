@@ -6,7 +6,9 @@ import datetime as dt
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import product
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -35,7 +37,6 @@ from celosia.tables import (
     Tree,
     publish,
 )
-from celosia.tables.recoding import allowance
 
 Table = tuple[list[list[Path]], list[Row]]
 
@@ -64,10 +65,15 @@ def schema_of(table: Table) -> Schema:
     )
 
 
+def allowed(limit: float, rows: int) -> int:
+    """The whole number of records in a share of them, the share taken as it is written."""
+    return floor(Fraction(str(limit)) * rows)
+
+
 def published(table: Table, k: int, limit: float, **options: Any) -> TableRelease | None:
     """The release; None where no node of the lattice can be released, by definition."""
     hierarchies, rows = table
-    if not exhaustive(rows, hierarchies, k, allowance(limit, len(rows))):
+    if not exhaustive(rows, hierarchies, k, allowed(limit, len(rows))):
         with pytest.raises(PrivacyError):
             publish(frame_of(table), schema_of(table), KAnonymity(k), suppression=limit, **options)
         return None
@@ -103,7 +109,7 @@ def test_every_release_is_some_node_with_exactly_its_small_classes_suppressed(
     fitting = [node for node in nodes if is_sound(table, release.data, node, k)]
     assert fitting
     gone = min(evaluate(rows, hierarchies, node, k).suppressed for node in fitting)
-    assert gone <= allowance(limit, len(rows))
+    assert gone <= allowed(limit, len(rows))
 
 
 @ignore_warnings
@@ -532,6 +538,25 @@ def test_300_other_columns_pass_as_they_are() -> None:
 def test_other_columns_can_be_dropped_as_identifiers() -> None:
     schema = Schema.of(quasi_identifiers=["sex"], other_columns=Role.IDENTIFIER)
     release = publish(ALIKE | {"name": list("abcd")}, schema, KAnonymity(2))
+    assert release.data.columns == ["sex"]
+
+
+@pytest.mark.xfail(reason="bug, a leak: a role given as text is compared by identity and lost")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda role: Schema.of(quasi_identifiers=["sex"], other_columns=role),
+        lambda role: Schema((Column("sex", Role.QUASI_IDENTIFIER), Column("name", role))),
+    ],
+    ids=["other columns", "column"],
+)
+def test_an_identifier_is_never_released_however_its_role_was_written(
+    make: Callable[[Any], Schema],
+) -> None:
+    try:
+        release = publish(ALIKE | {"name": list("abcd")}, make("identifier"), KAnonymity(2))
+    except InputError:
+        return  # refusing the text is as good as understanding it
     assert release.data.columns == ["sex"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,22 @@ def test_one_name_instead_of_a_list_is_not_taken_letter_by_letter() -> None:
     except InputError:
         return
     assert schema.named(Role.QUASI_IDENTIFIER) == ("age",)
+
+
+@pytest.mark.xfail(reason="bug: Column and Schema check nothing that comes from Python")
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Column("a", "idenfitier"),  # type: ignore[arg-type]
+        lambda: Column("a", Role.SENSITIVE, type="intger"),  # type: ignore[arg-type]
+        lambda: Column("a", Role.QUASI_IDENTIFIER, missing="refused"),  # type: ignore[arg-type]
+        lambda: Schema((), other_columns="public"),  # type: ignore[arg-type]
+    ],
+    ids=["role", "type", "missing", "other columns"],
+)
+def test_a_wrong_choice_in_python_is_refused_as_in_a_file(wrong: Callable[[], object]) -> None:
+    with pytest.raises(InputError):
+        wrong()
 
 
 def test_a_column_without_a_rule_gets_a_hierarchy_all_the_same() -> None:
