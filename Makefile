@@ -24,9 +24,10 @@ check: $(VENV)/.dev ## Lint, format, types and layering: seconds
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-format: $(VENV)/.dev ## Put the code in the house format
+format: $(VENV)/.dev ## Put the code in the house format and refresh generated pages
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/python docs/generate.py
 
 bench: $(VENV)/.dev ## Measure against peers and limits
 	$(BIN)/python -m bench publish

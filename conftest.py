@@ -1,13 +1,19 @@
-"""README.md and the pages of docs/ are tests: their examples run as a reader would run them."""
+"""Settings of the whole suite; README.md and docs/ are tests too: their examples really run."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from tests.docs.examples import Page
 
 ROOT = Path(__file__).parent
+
+# Kernels compile on first use, so time says nothing; in CI the same examples are tried every time.
+settings.register_profile("celosia", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("celosia")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Page | None:

@@ -129,7 +129,7 @@ def test_characters_that_xml_forbids_do_not_reach_the_figure() -> None:
 
 
 @given(st.text(), st.text())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_any_text_makes_a_sound_figure(label: str, title: str) -> None:
     assert isinstance(bars([label], {label: [1.0]}, title=title, x_label=label), Svg)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -45,7 +45,6 @@ TYPES: dict[Any, Any] = {
 }
 
 
-@settings(deadline=None)
 @given(TABLES, st.sampled_from(["csv", "tsv", "csv.gz"]), st.integers(1, 4))
 def test_delimited_text_reads_back_equal(frame: pl.DataFrame, ending: str, rows: int) -> None:
     # In delimited text an empty text and a missing value are the same thing.
@@ -63,7 +62,6 @@ def test_delimited_text_reads_back_equal(frame: pl.DataFrame, ending: str, rows:
         assert_frame_equal(frames.read(path, **options), expected)
 
 
-@settings(deadline=None)
 @given(
     tables(st.sampled_from(["1", "02", "2.5", "x", "2020-01-01", "-3", "1e3"]), pl.String),
     st.integers(1, 3),

@@ -106,3 +106,9 @@ def test_uncovered_values_are_counted_apart_from_empty_cells() -> None:
 
 def test_a_column_of_no_rows_codes_to_nothing() -> None:
     assert coded(pl.Series([], dtype=pl.String)).leaf_of_row.size == 0
+
+
+def test_a_cell_that_looks_suppressed_is_refused() -> None:
+    with pytest.raises(InputError, match="mark of suppressed records") as refused:
+        coded(["a", "*"], Tree(("a", "*")))
+    assert refused.value.code == "CEL-T012"

@@ -77,9 +77,6 @@ def test_a_compressed_release_is_read_back(
     assert_frame_equal(TableRelease.load(path).data, release.data)
 
 
-@pytest.mark.xfail(
-    reason="weak: the certificate keeps no types, so text of digits turns to numbers"
-)
 def test_text_that_looks_like_numbers_is_read_back_as_text(tmp_path: Path) -> None:
     table = pl.DataFrame({"zip": ["12345"] * 4, "ward": ["1", "2", "3", "4"]})
     schema = Schema.of(quasi_identifiers=["zip"], sensitive=["ward"])
@@ -167,7 +164,6 @@ def test_without_a_readable_certificate_nothing_is_loaded(
     assert caught.value.code == "CEL-I020"
 
 
-@pytest.mark.xfail(reason="bug: KeyError, TypeError or ValueError instead of CEL-I020")
 @pytest.mark.parametrize("content", ["{}", "[]", "null", '"x"', '{"kind": "table"}'])
 def test_a_certificate_that_lacks_its_facts_is_refused_in_words(
     release: TableRelease, tmp_path: Path, content: str
@@ -178,7 +174,6 @@ def test_a_certificate_that_lacks_its_facts_is_refused_in_words(
         TableRelease.load(path)
 
 
-@pytest.mark.xfail(reason="bug: FileNotFoundError instead of an InputError")
 def test_a_certificate_without_its_data_is_refused_in_words(
     release: TableRelease, tmp_path: Path
 ) -> None:
@@ -221,7 +216,6 @@ def test_a_failed_write_leaves_the_earlier_release_as_it_was(
     assert TableRelease.load(path).solution == release.solution
 
 
-@pytest.mark.xfail(reason="weak: the data takes its name before the certificate does")
 def test_no_data_appears_without_its_certificate(
     release: TableRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,7 +122,6 @@ def test_a_schema_made_from_names_takes_hierarchies() -> None:
     assert [column.hierarchy for column in schema.quasi_identifiers] == [Mask(), None]
 
 
-@pytest.mark.xfail(reason="bug: a text is taken for a list of letters")
 def test_one_name_instead_of_a_list_is_not_taken_letter_by_letter() -> None:
     try:
         schema = Schema.of(quasi_identifiers="age")
@@ -131,7 +130,6 @@ def test_one_name_instead_of_a_list_is_not_taken_letter_by_letter() -> None:
     assert schema.named(Role.QUASI_IDENTIFIER) == ("age",)
 
 
-@pytest.mark.xfail(reason="bug: Column and Schema check nothing that comes from Python")
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -191,7 +189,6 @@ def test_what_is_no_toml_is_refused(tmp_path: Path, content: bytes) -> None:
     assert caught.value.code == "CEL-S004"
 
 
-@pytest.mark.xfail(reason="bug: Windows editors write a byte order mark, which is refused")
 def test_a_byte_order_mark_does_not_matter(tmp_path: Path) -> None:
     path = tmp_path / "people.toml"
     path.write_text(FULL, "utf-8-sig")

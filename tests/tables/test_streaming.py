@@ -21,6 +21,7 @@ from celosia import (
     datasets,
     frames,
 )
+from celosia.core.errors import Cancelled
 from celosia.core.progress import Step
 from celosia.tables import FileRelease, TableRelease, publish, publish_file, streaming
 
@@ -182,3 +183,51 @@ def test_a_format_that_cannot_grow_is_refused_before_any_work(
             stored(census, tmp_path), tmp_path / "a.xlsx", SCHEMA, MODEL, progress=steps.append
         )
     assert steps == []
+
+
+def test_what_goes_wrong_in_a_later_chunk_comes_out_as_it_is(tmp_path: Path) -> None:
+    source = tmp_path / "raw.csv"
+    rows = [f"{age},x" for age in range(400)]
+    source.write_text("\n".join(["age,zip", *rows, "PLANTED,x", "1,x"]))
+    schema = Schema.from_table(
+        {
+            "columns": {
+                "age": {"role": "quasi-identifier", "type": "integer"},
+                "zip": {"role": "quasi-identifier"},
+            }
+        }
+    )
+    with pytest.raises(InputError, match="column 'age'") as refused:
+        publish_file(source, tmp_path / "safe.csv", schema, KAnonymity(2), chunk_rows=50)
+    assert refused.value.details["row"] == 401
+    assert "PLANTED" not in str(refused.value)
+    assert [*tmp_path.iterdir()] == [source]
+
+
+def test_cancelling_while_the_engine_reads_is_a_cancellation(
+    census: pl.DataFrame, tmp_path: Path
+) -> None:
+    def stop(step: Step) -> None:
+        raise Cancelled
+
+    source = stored(census, tmp_path)
+    with pytest.raises(Cancelled):
+        publish_file(source, tmp_path / "a.csv", SCHEMA, MODEL, chunk_rows=700, progress=stop)
+    assert [*tmp_path.iterdir()] == [source]
+
+
+def test_a_file_is_not_published_over_itself(census: pl.DataFrame, tmp_path: Path) -> None:
+    source = stored(census, tmp_path)
+    with pytest.raises(InputError, match="both source and target"):
+        publish_file(source, tmp_path / "." / source.name, SCHEMA, MODEL)
+
+
+def test_columns_left_raw_keep_their_types_when_the_suppressed_are_dropped(tmp_path: Path) -> None:
+    raw = pl.DataFrame({"age": [30, 30, 44], "zip": ["1", "1", "2"]})
+    schema = Schema.of(quasi_identifiers=["age", "zip"])
+    target = tmp_path / "safe.parquet"
+    arguments: dict[str, Any] = {"suppression": 0.4, "drop_suppressed": True}
+    publish_file(stored(raw, tmp_path, ".parquet"), target, schema, KAnonymity(2), **arguments)
+    release = publish(raw, schema, KAnonymity(2), **arguments)
+    assert frames.read(target).equals(release.data)
+    assert release.data["age"].to_list() == [30, 30]

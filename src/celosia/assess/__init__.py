@@ -1,1 +1,5 @@
 """Assess: the risk that a table leaves."""
+
+from celosia.assess import risk
+
+__all__ = ["risk"]

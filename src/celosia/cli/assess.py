@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from celosia.cli import console, options
-from celosia.core.errors import PrivacyError
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.progress import Progress, Step
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from celosia.assess.risk import RiskProfile
 
-app = typer.Typer(no_args_is_help=True, help="Assess what risk a table leaves.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""Assess what risk a table leaves.
+
+    **Example**
+
+    `celosia assess risk safe.csv --schema people.toml`
+    """,
+)
 
 EXAMPLES = """**Examples**
 
@@ -29,7 +41,7 @@ def risk(
     schema: options.SchemaFile = None,
     quasi_identifiers: options.QuasiIdentifiers = None,
     threshold: Annotated[
-        float, typer.Option(help="Records with a higher chance than this count as at risk.")
+        float, typer.Option(help="Count the records whose chance of being picked is above this.")
     ] = 0.1,
     k: Annotated[
         int | None, typer.Option("--k", help="Fail (exit code 1) if a class has fewer records.")
@@ -47,12 +59,15 @@ def risk(
     wished = None if k is None else KAnonymity(k)
     roles = options.schema_from(schema, quasi_identifiers)
     reading = options.Reading(delimiter, encoding, header)
-    profile = measure(
-        read_chunks(table, **reading.as_arguments()),
-        roles.named(Role.QUASI_IDENTIFIER),
-        threshold=threshold,
-    )
-    if wished is not None and profile.records and profile.smallest < wished.k:
+    with console.progress_bar(quiet=as_json) as progress:
+        profile = measure(
+            _watched(read_chunks(table, **reading.as_arguments()), progress),
+            roles.named(Role.QUASI_IDENTIFIER),
+            threshold=threshold,
+        )
+    if profile.records == 0:
+        raise InputError("CEL-P015", f"{table} has no rows.", fix="Check the file.")
+    if wished is not None and profile.smallest < wished.k:
         raise PrivacyError(
             "CEL-A010",
             f"{wished.promise()} does not hold: the smallest class has {profile.smallest} records.",
@@ -70,14 +85,24 @@ risk.__doc__ = f"{risk.__doc__}\n\n{EXAMPLES}"
 app.command("risk")(risk)
 
 
+def _watched(chunks: Iterator[pl.DataFrame], progress: Progress) -> Iterator[pl.DataFrame]:
+    """The same chunks, with a step after each."""
+    done = 0
+    progress(Step("Reading the file", done))
+    for chunk in chunks:
+        yield chunk
+        done += chunk.height
+        progress(Step("Reading the file", done))
+
+
 def _tell(profile: RiskProfile) -> None:
     console.show_table(
         "Re-identification risk (the attacker knows that the person is in the table)",
-        ["", ""],
+        ["measure", "value"],
         [
             ["average risk", f"{profile.average:.3%}"],
             ["highest risk", f"{profile.maximum:.3%}"],
-            [f"records above {profile.threshold:.4g}", f"{profile.at_risk:.2%}"],
+            [f"records above {100 * profile.threshold:.4g}%", f"{profile.at_risk:.2%}"],
             ["records alone in their class", f"{profile.unique:,}"],
             ["classes", f"{profile.classes:,}"],
             ["smallest class (records)", f"{profile.smallest:,}"],
@@ -88,6 +113,7 @@ def _tell(profile: RiskProfile) -> None:
         ],
     )
     console.show(
-        f"[bold]smallest class {profile.smallest:,}: average risk {profile.average:.3%}, "
-        f"highest {profile.maximum:.3%}[/]"
+        f"smallest class {profile.smallest:,}: average risk {profile.average:.3%}, "
+        f"highest {profile.maximum:.3%}",
+        strong=True,
     )

@@ -1,18 +1,21 @@
 """What commands say and how: results to standard output, talk to standard error.
 
-Colours and bars appear only on a terminal, and never under NO_COLOR (Rich sees to both).
+Colours and bars appear only on a terminal, and never under NO_COLOR (Rich sees to both). Texts are
+shown as they are: the name of a column or file is never taken for markup or for an order to the
+terminal.
 """
 
 from __future__ import annotations
 
 import json
-import time
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from threading import Event, Timer
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.errors import CelosiaError
-from celosia.core.progress import Progress, Step, silent
+from celosia.core.progress import Progress, Step, cancellable, silent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,79 +24,117 @@ PATIENCE = 0.3
 """Seconds before a progress bar appears: quick work should not flicker."""
 
 
-def _console(*, error: bool = False) -> Console:
-    from rich.console import Console
-
-    return Console(stderr=error, highlight=False, soft_wrap=True)
+STOPPED = Event()
+"""Set by Ctrl-C. Work that has not noticed, deep in a library, ends at its next step."""
 
 
-def show(text: str) -> None:
-    """Print a result line; Rich markup is understood."""
-    _console().print(text)
+def show(text: str, *, strong: bool = False) -> None:
+    """Print a line of the result."""
+    _console().print(visible(text), style="bold" if strong else None)
 
 
 def note(text: str) -> None:
     """Say something beside the result."""
-    _console(error=True).print(text, markup=False)
+    _console(error=True).print(visible(text))
 
 
 def show_json(data: Any) -> None:
     """Print a result for machines: the same envelope for every command."""
-    print(json.dumps({"ok": True, "data": data}, indent=2, ensure_ascii=False))
+    _print_json({"ok": True, "data": data})
 
 
 def show_error(error: CelosiaError, *, as_json: bool) -> None:
     """Say what is wrong, why it matters and what to do."""
     if as_json:
-        print(json.dumps({"ok": False, **error.as_dict()}, indent=2, ensure_ascii=False))
+        _print_json({"ok": False, **error.as_dict()})
         return
     console = _console(error=True)
-    console.print(f"[bold red]{error.code}[/] ", end="")
-    console.print(error.what, markup=False)
+    console.print(error.code, style="bold red", end=" ")
+    console.print(visible(error.what))
     for line in (error.why, error.fix):
         if line:
-            console.print(f"  {line}", markup=False)
+            console.print(f"  {visible(line)}")
 
 
-def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; all columns but the first are numbers and stand right."""
+def show_table(
+    title: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool = True
+) -> None:
+    """Print a table; numbers stand right, and the first column never holds them."""
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for number, name in enumerate(header):
-        table.add_column(name, justify="left" if number == 0 else "right")
+    show(title, strong=True)
+    table = Table()
+    for place, name in enumerate(header):
+        # Folded, not cut: the end of a long name may be what tells it from another.
+        table.add_column(name, justify="right" if numbers and place else "left", overflow="fold")
     for row in rows:
-        table.add_row(*row)
-    _console().print(table)
+        table.add_row(*map(visible, row))
+    _console().print(table, soft_wrap=False)
+
+
+def visible(text: str) -> str:
+    r"""The same text with line ends, escapes and other control characters written out.
+
+    >>> print(visible("age\n\x1b[31m"))
+    age\n\x1b[31m
+    """
+    return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in text)
 
 
 @contextmanager
 def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
-    """A progress callback that draws a bar on a terminal once the work takes a moment."""
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    """A progress callback that draws a bar on a terminal once the work takes a moment.
+
+    It also ends the work at the next step after Ctrl-C.
+    """
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     console = _console(error=True)
-    if quiet or not console.is_terminal:
-        yield silent
+    if quiet or not console.is_interactive:
+        yield cancellable(silent, STOPPED)
         return
     bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[done]}"),
         TimeElapsedColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
         console=console,
         transient=True,
     )
-    task = bar.add_task("", total=None)
-    started = time.monotonic()
+    task = bar.add_task("", total=None, done="")
+    # By the clock and not at a step: the first step may be the long one.
+    start = Timer(PATIENCE, bar.start)
+    start.daemon = True
 
     def step(step: Step) -> None:
-        if time.monotonic() - started > PATIENCE:
-            bar.start()
-        bar.update(task, description=step.stage, completed=step.done, total=step.total)
+        bar.update(
+            task, description=step.stage, completed=step.done, total=step.total, done=_done(step)
+        )
 
+    start.start()
     try:
-        yield step
+        yield cancellable(step, STOPPED)
     finally:
+        start.cancel()
+        start.join()
         bar.stop()
+
+
+def _done(step: Step) -> str:
+    """How far a stage has come: a share where the whole is known, else a count."""
+    if step.total:
+        return f"{step.done / step.total:.0%}"
+    return f"{step.done:,}" if step.done else ""
+
+
+def _console(*, error: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=error, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def _print_json(envelope: dict[str, Any]) -> None:
+    narrow = "utf" not in (sys.stdout.encoding or "utf-8").lower() if sys.stdout else False
+    print(json.dumps(envelope, indent=2, ensure_ascii=narrow))

@@ -8,13 +8,16 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.core.errors import InputError
 
-app = typer.Typer(help="Data to start with, generated or loaded; nothing is downloaded.")
+app = typer.Typer()
+
+WITH_SCHEMA = ("census", "adult")
 
 
 @app.callback(invoke_without_command=True)
 def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
-    """List the data sets.
+    """List data to start with, generated or loaded; nothing is downloaded.
 
     **Examples**
 
@@ -24,6 +27,7 @@ def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
 
     `celosia datasets get census --rows 1000000 --seed 7 -o big.parquet`
     """
+    context.obj = as_json
     if context.invoked_subcommand is not None:
         return
     from dataclasses import asdict
@@ -35,7 +39,8 @@ def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
         console.show_json([asdict(entry) for entry in known])
         return
     for entry in known:
-        console.show(f"[bold]{entry.name}[/]  {entry.title}")
+        console.show(entry.name, strong=True)
+        console.show(f"    {entry.title}")
         console.show(f"    {entry.rows:,} rows, {len(entry.columns)} columns; {entry.source}")
         console.show(f"    in Python: {entry.load}")
     console.note("Write one to a file: celosia datasets get NAME -o FILE")
@@ -43,6 +48,7 @@ def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
 
 @app.command()
 def get(
+    context: typer.Context,
     name: Annotated[str, typer.Argument(help="A name that `celosia datasets` lists.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the table.")],
     schema: Annotated[
@@ -66,17 +72,32 @@ def get(
     """
     from celosia import datasets, frames
     from celosia.core.files import replacing
+    from celosia.core.progress import Step
 
-    frame = datasets.load(name, rows=rows, seed=seed, path=path)
-    with replacing(output, overwrite=force) as draft:
-        if schema is not None:
-            with replacing(schema, overwrite=force) as paper:
-                paper.write_text(datasets.schema_text(), "utf-8")
-        frames.write(frame, draft)
+    options.check_places({"the table": output, "its schema": schema}, overwrite=force)
+    frames.format_of(output)
+    as_json = as_json or context.obj is True  # also before the name: `celosia datasets --json get`
+    with console.progress_bar(quiet=as_json) as progress:
+        progress(Step("Making the table", 0))
+        frame = datasets.load(name, rows=rows, seed=seed, path=path)
+        if schema is not None and name not in WITH_SCHEMA:
+            raise InputError(
+                "CEL-I039",
+                f"the data set '{name}' comes without a schema.",
+                why="It is small, and naming the roles of its columns is a part of the exercise.",
+                fix="Leave --schema out, and name quasi-identifiers when publishing: "
+                + " ".join(f"-q {column}" for column in frame.columns[:2]),
+            )
+        progress(Step("Writing the table", 0))
+        with replacing(output, overwrite=force) as draft:
+            frames.write(frame, draft)
+            if schema is not None:
+                with replacing(schema, overwrite=force) as paper:
+                    paper.write_text(datasets.schema_text(), "utf-8")
     facts = {"rows": frame.height, "columns": frame.columns, "data": str(output)}
     if schema is not None:
         facts["schema"] = str(schema)
     if as_json:
         console.show_json(facts)
     else:
-        console.show(f"[bold]{frame.height:,} rows, {frame.width} columns: {output}[/]")
+        console.show(f"{frame.height:,} rows, {frame.width} columns: {output}", strong=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,13 +16,17 @@ if TYPE_CHECKING:
 
     from celosia.tables import TableRelease
 
+FOLDER = Path("celosia-demo")
+"""Ours by its name: the demo may replace what it wrote there before."""
+
 EXAMPLES = 2
 """Records shown of each table."""
 
 
 def demo(
-    folder: Annotated[Path, typer.Option(help="Where the files go.")] = Path("celosia-demo"),
+    folder: Annotated[Path, typer.Option(help="Where the files go.")] = FOLDER,
     k: Annotated[int, typer.Option("--k", help="Each record is one of at least K alike.")] = 5,
+    force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Generate a census of invented people, publish it with k-anonymity, and write a report.
@@ -36,6 +41,10 @@ def demo(
 
     model = KAnonymity(k)
     folder.mkdir(parents=True, exist_ok=True)
+    names = ("census.csv", "census.toml", "safe.csv", "safe.csv.cert.json", "report.html")
+    options.check_places(
+        {name: folder / name for name in names}, overwrite=force or folder == FOLDER
+    )
     if not as_json:
         console.show("A census of invented people, distributed as in the US census of 1994.")
     with console.progress_bar(quiet=as_json) as progress:
@@ -55,8 +64,8 @@ def demo(
     _show_records(census, release)
     show_release(release, folder / "safe.csv", folder / "report.html")
     console.note(
-        f"Do it yourself: celosia publish {folder}/census.csv --schema {folder}/census.toml "
-        f"--k {k} -o mine.csv"
+        f"Do it yourself: celosia publish {quote(f'{folder}/census.csv')} "
+        f"--schema {quote(f'{folder}/census.toml')} --k {k} -o mine.csv"
     )
 
 
@@ -69,4 +78,5 @@ def _show_records(census: pl.DataFrame, release: TableRelease) -> None:
             [name, *(str(row[number]) for row in (*before, *after))]
             for number, name in enumerate(census.columns)
         ],
+        numbers=False,
     )

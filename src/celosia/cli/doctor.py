@@ -28,7 +28,10 @@ def doctor(as_json: options.AsJson = False) -> None:
         console.show_json(facts)
     else:
         console.show_table(
-            "Celosía on this machine", ["part", "found"], [[*row] for row in facts.items()]
+            "Celosía on this machine",
+            ["part", "found"],
+            [[*row] for row in facts.items()],
+            numbers=False,
         )
 
 

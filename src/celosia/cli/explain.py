@@ -29,6 +29,8 @@ def explain(
         console.show_json([asdict(entry) for entry in chosen])
     elif code is None:
         for entry in chosen:
-            console.show(f"[bold]{entry.code}[/]  {entry.title}")
+            console.show(f"{entry.code}  {entry.title}")
     else:
-        console.show(f"[bold]{chosen[0].code}: {chosen[0].title}[/]\n\n{chosen[0].text}")
+        console.show(f"{chosen[0].code}: {chosen[0].title}", strong=True)
+        console.show("")
+        console.show(chosen[0].text)

@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from celosia.tables import Hierarchy
     from celosia.tables.hierarchies import Builder
 
-app = typer.Typer(no_args_is_help=True, help="Build and check generalisation hierarchies.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""Build and check generalisation hierarchies.
+
+    **Examples**
+
+    `celosia hierarchy build people.csv --column age --kind intervals --widths 5,10,20 -o age.csv`
+
+    `celosia hierarchy check age.csv --table people.csv --column age`
+    """,
+)
 
 BUILD_EXAMPLES = """**Examples**
 
@@ -23,6 +33,8 @@ BUILD_EXAMPLES = """**Examples**
 `celosia hierarchy build people.csv --column zip --kind mask -o zip.csv`
 
 `celosia hierarchy build people.csv --column born --kind dates --levels month,year -o born.csv`
+
+`celosia hierarchy build people.csv --column city --kind tree --groups cities.toml -o city.csv`
 
 `celosia hierarchy build people.csv --column job`  (look at what would be chosen by itself)
 """
@@ -74,32 +86,26 @@ def build(
     """Build the hierarchy of a column from its values."""
     from celosia.core.files import check_writable, replacing
     from celosia.frames import encode
-    from celosia.tables.hierarchies import Hierarchy, from_table, write_hierarchy
+    from celosia.tables.hierarchies import write_hierarchy
 
     if output is not None:
         check_writable(output, overwrite=force)
-    rule = from_table(
-        {
-            "kind": kind,
-            **_given(
-                widths=_numbers(widths),
-                start=start,
-                bounds=[_numbers(cuts) for cuts in bounds] if bounds else None,
-                open_below=open_below or None,
-                open_above=open_above or None,
-                domain=_numbers(domain),
-                order=_words(order),
-                sizes=_numbers(sizes),
-                levels=_numbers(levels) if kind == "mask" else _words(levels),
-                direction=direction,
-                format=date_format,
-                groups=_groups(groups),
-            ),
-        },
-        folder=Path(),
+    rule = _rule(
+        kind,
+        widths=_numbers(widths),
+        start=start,
+        bounds=[_numbers(cuts) for cuts in bounds] if bounds else None,
+        open_below=open_below or None,
+        open_above=open_above or None,
+        domain=_numbers(domain),
+        order=_words(order),
+        sizes=_numbers(sizes),
+        levels=_numbers(levels) if kind == "mask" else _words(levels),
+        direction=direction,
+        format=date_format,
+        tree=_groups(groups),
     )
     series = _column(table, column, options.Reading(delimiter, encoding, header))
-    assert not isinstance(rule, Hierarchy)  # only a file gives one
     values = encode(series).values
     hierarchy = rule.build(values)
     if output is not None:
@@ -119,6 +125,9 @@ def check(
         Path | None, typer.Option(help="Also check that it covers a column of this table.")
     ] = None,
     column: Annotated[str | None, typer.Option(help="The column to cover.")] = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    header: options.Header = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Check a hierarchy file: consistent levels, one root, and every value of a column covered.
@@ -141,8 +150,12 @@ def check(
         )
     found = read_hierarchy(hierarchy)
     if table is not None and column is not None:
-        series = _column(table, column, options.Reading())
+        series = _column(table, column, options.Reading(delimiter, encoding, header))
         code_column(series, Column(column, Role.QUASI_IDENTIFIER, hierarchy=found, missing="value"))
+    if not as_json:
+        console.note("The levels are consistent and end in one root.")
+        if column is not None:
+            console.note(f"Every value of column '{column}' has its place.")
     _tell(found, None, None, as_json=as_json)
 
 
@@ -173,11 +186,12 @@ def _tell(
         ],
     )
     if rule is not None:
-        settings = ", ".join(f"{key} = {value}" for key, value in rule.items())
+        values = ("order", "tree")  # as long as the column, and not for the eyes of everybody
+        settings = ", ".join(f"{key} = {rule[key]}" for key in rule if key not in values)
         console.note(f"Rule: {settings}")
     if output is not None:
         console.show(f"hierarchy: {output}")
-    console.show(f"[bold]{len(hierarchy.leaves):,} leaves, {hierarchy.levels} levels[/]")
+    console.show(f"{len(hierarchy.leaves):,} leaves, {hierarchy.levels} levels", strong=True)
 
 
 def _chosen(rule: Builder, values: Any) -> dict[str, Any]:
@@ -188,7 +202,7 @@ def _chosen(rule: Builder, values: Any) -> dict[str, Any]:
 
 
 def _column(table: Path, column: str, reading: options.Reading) -> Any:
-    from celosia.core.suggest import did_you_mean
+    from celosia.core.wording import did_you_mean
     from celosia.frames import read
 
     frame = read(table, **reading.as_arguments())
@@ -201,8 +215,40 @@ def _column(table: Path, column: str, reading: options.Reading) -> Any:
     return frame[column]
 
 
-def _given(**settings: Any) -> dict[str, Any]:
-    return {name: value for name, value in settings.items() if value is not None}
+def _rule(kind: str, **settings: Any) -> Builder:
+    from celosia.tables.hierarchies import Hierarchy, from_table
+
+    given = {name: value for name, value in settings.items() if value is not None}
+    try:
+        rule = from_table({"kind": kind, **given}, folder=Path())
+    except InputError as error:
+        if error.code == "CEL-H062":  # told in the words of a schema file
+            raise _misplaced(kind, given, settings) from error
+        raise
+    assert not isinstance(rule, Hierarchy)  # only a file gives one
+    return rule
+
+
+def _misplaced(kind: str, given: dict[str, Any], settings: dict[str, Any]) -> InputError:
+    """The error about options that belong to another kind of hierarchy."""
+    from dataclasses import fields
+
+    from celosia.tables.hierarchies.notation import KINDS
+
+    known = {field.name for field in fields(KINDS[kind])}
+    strange = ", ".join(_flag(name) for name in given if name not in known)
+    usual = ", ".join(_flag(name) for name in settings if name in known)
+    return InputError(
+        "CEL-H062",
+        f"--kind {kind} has no use for {strange}.",
+        why="It would silently do nothing.",
+        fix=f"It takes {usual or 'no options'}.",
+    )
+
+
+def _flag(setting: str) -> str:
+    """The option that gives a setting of a hierarchy."""
+    return "--groups" if setting == "tree" else f"--{setting.replace('_', '-')}"
 
 
 def _words(text: str | None) -> list[str] | None:

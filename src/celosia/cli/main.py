@@ -6,18 +6,15 @@ Exit codes: 0 done; 1 what is asked cannot be promised; 2 wrong usage or input; 
 
 from __future__ import annotations
 
+import io
 import logging
-import os
 import sys
 from typing import Annotated
 
 import typer
 
 from celosia.cli import assess, console, datasets, demo, doctor, explain, hierarchy, publish
-from celosia.core.errors import CelosiaError
-
-FAULT = 70
-INTERRUPTED = 130
+from celosia.cli.ending import MISUSE, discard_output, refused, run
 
 app = typer.Typer(
     name="celosia",
@@ -68,46 +65,21 @@ def main() -> None:
     """Run the command line and exit."""
     # fastexcel logs a guess about empty columns that means nothing to a user.
     logging.getLogger("fastexcel").setLevel(logging.ERROR)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a letter that it lacks is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
+    code, error = run(app)
     try:
-        code = _run(as_json="--json" in sys.argv[1:])
-        sys.stdout.flush()
-    except BrokenPipeError:
+        if error is not None:
+            console.show_error(error, as_json="--json" in sys.argv[1:])
+        if sys.stdout is not None:  # it is None where the caller has closed it
+            sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):  # the latter is Rich's way to say the former
         # Whoever read our output has enough (`| head`); a complaint at exit would be noise.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        discard_output()
+    except OSError as refusal:
+        if error is None:
+            code = MISUSE
+            console.show_error(refused(refusal), as_json=False)
+        discard_output()
     sys.exit(code)
-
-
-def _run(*, as_json: bool) -> int:
-    try:
-        # Not standalone: Typer would print interrupts and errors its own way.
-        result = app(standalone_mode=False)
-    except CelosiaError as error:
-        console.show_error(error, as_json=as_json)
-        return error.exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        console.note("Stopped. Nothing was written.")
-        return INTERRUPTED
-    except BrokenPipeError:
-        raise
-    except Exception as error:
-        return _usage_or_fault(error, as_json=as_json)
-    return result if isinstance(result, int) else 0
-
-
-def _usage_or_fault(error: Exception, *, as_json: bool) -> int:
-    show = getattr(error, "show", None)
-    if show is not None:  # Typer's own usage errors know how to show themselves
-        show()
-        return int(getattr(error, "exit_code", 2))
-    if os.environ.get("CELOSIA_DEBUG"):
-        raise error
-    # No message of the exception: it may hold cell values.
-    fault = CelosiaError(
-        "CEL-X001",
-        f"an unexpected {type(error).__name__} stopped the work.",
-        why="This is a fault of Celosía, not of your data; nothing was written.",
-        fix="Set CELOSIA_DEBUG=1 to see where, and report it with the output of `celosia doctor`.",
-    )
-    console.show_error(fault, as_json=as_json)
-    return FAULT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ import typer
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
-    from celosia.tables import Schema
+    from celosia.tables import Role, Schema
 
 Input = Annotated[Path, typer.Argument(help="The table: CSV, Parquet, Arrow, JSON lines or Excel.")]
 SchemaFile = Annotated[
@@ -39,6 +40,46 @@ Header = Annotated[
 ]
 
 
+def check_places(
+    places: Mapping[str, Path | None],
+    *,
+    inputs: Iterable[Path | None] = (),
+    overwrite: bool,
+) -> None:
+    """Refuse, before any work, results that could not be written, or that would cost another file.
+
+    Args:
+        places: where each result goes, by what it is called to the user.
+        inputs: what is read, and must not be lost.
+        overwrite: whether other files that exist may be replaced.
+    """
+    from celosia.core.files import check_writable
+
+    read = {path.resolve() for path in inputs if path is not None}
+    taken: dict[Path, str] = {}
+    for what, path in places.items():
+        if path is None:
+            continue
+        if path.resolve() in read:
+            raise InputError(
+                "CEL-I007",
+                f"{what} would take the place of {path}, which is read.",
+                why="The original would be lost.",
+                fix="Write it to another file.",
+                path=str(path),
+            )
+        check_writable(path, overwrite=overwrite)
+        other = taken.setdefault(path.resolve(), what)
+        if other != what:
+            raise InputError(
+                "CEL-I043",
+                f"{other} and {what} are the same file, {path}.",
+                why="The one would overwrite the other.",
+                fix="Give each its own name.",
+                path=str(path),
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How to read a table from a file."""
@@ -59,13 +100,13 @@ def share(text: str, *, option: str) -> float:
     >>> share("5%", option="--suppress"), share("0.05", option="--suppress")
     (0.05, 0.05)
     """
-    from decimal import Decimal, InvalidOperation
+    from decimal import Decimal
 
     try:
         number = Decimal(text.strip().removesuffix("%"))
-    except InvalidOperation:
-        number = Decimal(-1)
-    value = float(number / 100 if text.strip().endswith("%") else number)
+        value = float(number / 100 if text.strip().endswith("%") else number)
+    except (ArithmeticError, ValueError):  # no number, or a signalling NaN
+        value = -1.0
     if not 0 <= value <= 1:  # also refuses NaN
         raise InputError(
             "CEL-I030",
@@ -84,10 +125,10 @@ def schema_from(
     others: str | None = None,
 ) -> Schema:
     """The schema file, or a schema made of the column names given as options."""
-    from celosia.tables import Role, Schema
+    from celosia.tables import Schema
 
     if schema is not None:
-        if quasi_identifiers or identifiers or sensitive:
+        if quasi_identifiers or identifiers or sensitive or others is not None:
             raise InputError(
                 "CEL-I031",
                 "both a schema file and column roles were given.",
@@ -106,5 +147,19 @@ def schema_from(
         quasi_identifiers=quasi_identifiers,
         identifiers=identifiers or (),
         sensitive=sensitive or (),
-        other_columns=None if others is None else Role(others),
+        other_columns=None if others is None else _role(others),
     )
+
+
+def _role(name: str) -> Role:
+    from celosia.core.wording import did_you_mean
+    from celosia.tables import Role
+
+    if name not in [*Role]:
+        raise InputError(
+            "CEL-S007",
+            f"--others must be one of {', '.join(Role)}; got {name!r}{did_you_mean(name, Role)}.",
+            fix="Write --others insensitive to release the other columns as they are, "
+            "--others identifier to leave them out.",
+        )
+    return Role(name)

@@ -58,7 +58,10 @@ def publish(
         ),
     ] = None,
     keep_order: Annotated[
-        bool, typer.Option("--keep-order", help="Do not shuffle the rows (weaker: see the docs).")
+        bool,
+        typer.Option(
+            "--keep-order", help="Do not shuffle the rows (their order may tell who is who)."
+        ),
     ] = False,
     drop_suppressed: Annotated[
         bool, typer.Option("--drop-suppressed", help="Leave suppressed records out of the file.")
@@ -81,13 +84,16 @@ def publish(
 ) -> None:
     """Publish a table with k-anonymity, losing as little information as can be."""
     from celosia import KAnonymity, tables
-    from celosia.core.files import check_writable
+    from celosia.core.progress import Step
     from celosia.core.randomness import source
-    from celosia.frames import read
+    from celosia.frames import format_of, read
 
-    for path in (output, report):
-        if path is not None:  # before any work, not after minutes of it
-            check_writable(path, overwrite=force)
+    # Before any work, not after minutes of it.
+    certificate = None if output is None else _certificate(output)
+    places = {"the release": output, "its certificate": certificate, "the report": report}
+    options.check_places(places, inputs=(table, schema), overwrite=force)
+    if output is not None:
+        format_of(output)
     model = KAnonymity(k)
     roles = options.schema_from(
         schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
@@ -109,6 +115,7 @@ def publish(
                 table, in_chunks, roles, model, overwrite=force, **wish, **reading
             )
         else:
+            progress(Step("Reading the file", 0))
             frame = read(table, types=roles.types(), **reading)
             release = tables.publish(frame, roles, model, **wish)
             if output is not None:
@@ -116,6 +123,7 @@ def publish(
     if report is not None:
         release.report(report, overwrite=force)
     if as_json:
+        _warn(release)
         console.show_json(release.certificate())
     else:
         show_release(release, output, report)
@@ -145,16 +153,27 @@ def show_release(release: PublishedTable, output: Path | None, report: Path | No
             ["classes", f"{before.classes:,}", f"{risk.classes:,}"],
         ],
     )
+    _warn(release)
+    certificate = None if output is None else _certificate(output)
+    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
+        if path is not None:
+            console.show(f"{what}: {path}")
+    if output is None:
+        console.note("The release was not written: give -o FILE to keep it.")
+    console.show(str(release), strong=True)
+
+
+def _warn(release: PublishedTable) -> None:
     for warning in release.warnings:
         console.note(f"Warning: {warning}")
     if release.guarantee.simulation:
         console.note("Simulation: made with a seed, not for release.")
-    for what, path in (("data", output), ("report", report)):
-        if path is not None:
-            console.show(f"{what}: {path}")
-    if output is None:
-        console.note("Nothing was written: give -o FILE to keep the release.")
-    console.show(f"[bold]{release}[/]")
+
+
+def _certificate(output: Path) -> Path:
+    from celosia.core.release import certificate_path
+
+    return certificate_path(output)
 
 
 def _in_chunks(table: Path, output: Path | None, *, wanted: bool | None) -> Path | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from celosia.core.errors import InputError
-from celosia.core.suggest import did_you_mean
+from celosia.core.wording import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

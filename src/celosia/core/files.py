@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 
 from celosia.core.errors import InputError
 
@@ -38,17 +38,17 @@ def check_writable(path: Path, *, overwrite: bool) -> None:
 def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
     """A temporary path beside `path` that takes its name if the block ends well.
 
-    On an error, Ctrl-C included, the temporary file goes and `path` stays as it was. The suffixes
-    are kept because writers choose their format by them.
+    On an error, Ctrl-C included, the temporary file goes and `path` stays as it was.
     """
     check_writable(path, overwrite=overwrite)
+    # The suffixes are kept because writers choose their format by them. The name is chosen before
+    # the file is made: so there is no moment in which a Ctrl-C could leave the file behind.
     stem, suffixes = path.name.split(".")[0], "".join(path.suffixes)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{stem}-", suffix=suffixes)
-    os.close(handle)
-    draft = Path(name)
+    draft = path.with_name(f".{stem}-{token_hex(8)}{suffixes}")
     try:
+        draft.touch(mode=0o600, exist_ok=False)
         yield draft
-        # mkstemp makes files private; the result gets what the user's umask gives any new file.
+        # A draft is private; the result gets what the user's umask gives any new file.
         umask = os.umask(0)
         os.umask(umask)
         draft.chmod(0o666 & ~umask)

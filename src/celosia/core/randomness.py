@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.numbers import whole
 
 
 class Source(ABC):
@@ -86,14 +87,15 @@ class Seeded(Source):
     simulation = True
 
     def __init__(self, seed: int):
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        number = whole(seed)
+        if number is None or number < 0:
             raise InputError(
                 "CEL-I002",
                 f"a seed must be a whole number of at least 0, got {seed!r}.",
                 fix="Give a number such as 2026, or no seed for a real release.",
             )
-        self.seed = seed
-        self._generator = np.random.Generator(np.random.PCG64(seed))
+        self.seed = number
+        self._generator = np.random.Generator(np.random.PCG64(number))
 
     def raw(self, count: int) -> bytes:  # noqa: D102 - as in Source
         return self._generator.bytes(count)

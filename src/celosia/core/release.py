@@ -42,10 +42,14 @@ class Release(ABC):
     def measures(self) -> dict[str, Any]:
         """Risk left, use left and the like, as plain values that `from_parts` can take back."""
 
+    def data_facts(self) -> dict[str, Any]:
+        """What must be known to read the data file back as it was; nothing by default."""
+        return {}
+
     @classmethod
     @abstractmethod
-    def from_parts(cls, path: Path, measures: dict[str, Any], **common: Any) -> Self:
-        """Rebuild a release from its data file and the measures of its certificate."""
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+        """Rebuild a release from its data file and certificate."""
 
     @abstractmethod
     def document(self) -> Document:
@@ -65,12 +69,14 @@ class Release(ABC):
         """Write the data to `path` and its certificate beside it; both appear, or neither."""
         target = Path(path)
         beside = certificate_path(target)
+        # The certificate takes its name first: one without its data is refused by `load`.
         with (
-            replacing(beside, overwrite=overwrite) as paper,
             replacing(target, overwrite=overwrite) as draft,
+            replacing(beside, overwrite=overwrite) as paper,
         ):
             self.write_data(draft)
-            facts = self.certificate() | {"data": {"file": target.name, "sha256": _sha256(draft)}}
+            described = {"file": target.name, "sha256": _sha256(draft)} | self.data_facts()
+            facts = self.certificate() | {"data": described}
             paper.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", "utf-8")
         return target
 
@@ -79,6 +85,13 @@ class Release(ABC):
         """Read back what `save` wrote, refusing data that is not what the certificate describes."""
         target = Path(path)
         facts = _read_certificate(target)
+        try:
+            return cls._from_certificate(target, facts)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise _no_certificate(target) from error
+
+    @classmethod
+    def _from_certificate(cls, target: Path, facts: dict[str, Any]) -> Self:
         if facts["kind"] != cls.kind:
             raise InputError(
                 "CEL-I021",
@@ -94,7 +107,7 @@ class Release(ABC):
             )
         return cls.from_parts(
             target,
-            facts["measures"],
+            facts,
             guarantee=Guarantee.from_dict(facts["guarantee"]),
             provenance=Provenance(**facts["provenance"]),
             warnings=tuple(facts["warnings"]),
@@ -118,16 +131,24 @@ def certificate_path(path: Path) -> Path:
 
 
 def _read_certificate(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise InputError(
+            "CEL-I023", f"there is no file {path}.", fix="Check the name and the folder you are in."
+        )
     try:
         facts = json.loads(certificate_path(path).read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(
-            "CEL-I020",
-            f"{path} has no readable certificate ({certificate_path(path).name}).",
-            why="Without it nobody can tell what was promised.",
-            fix="Keep both files together, or read the data as an ordinary table.",
-        ) from error
-    return dict(facts)
+        raise _no_certificate(path) from error
+    return facts if isinstance(facts, dict) else {}
+
+
+def _no_certificate(path: Path) -> InputError:
+    return InputError(
+        "CEL-I020",
+        f"{path} has no readable certificate ({certificate_path(path).name}).",
+        why="Without it nobody can tell what was promised.",
+        fix="Keep both files together, or read the data as an ordinary table.",
+    )
 
 
 def _sha256(path: Path) -> str:

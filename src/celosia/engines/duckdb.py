@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -12,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia import frames
-from celosia.frames import unused_name
+from celosia.core.errors import EngineError
 
 if TYPE_CHECKING:
     import duckdb
@@ -41,49 +43,116 @@ class DuckDB:
     def __init__(self) -> None:
         import duckdb  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
 
-        self._connection: duckdb.DuckDBPyConnection = duckdb.connect()
+        # Raw rows that do not fit in memory go to a private folder, never to the working one, and
+        # nothing is ever fetched from elsewhere.
+        self._overflow = TemporaryDirectory(prefix="celosia-")
+        self._connection: duckdb.DuckDBPyConnection = duckdb.connect(
+            config={
+                "temp_directory": self._overflow.name,
+                "autoinstall_known_extensions": False,
+                "autoload_known_extensions": False,
+            }
+        )
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
+        self._overflow.cleanup()
 
     def count_groups(
         self, source: pl.DataFrame | Iterable[pl.DataFrame], columns: Sequence[str]
     ) -> Groups:
         """Group a frame, or a stream of frames that need not fit in memory together."""
-        chunks = [source] if isinstance(source, pl.DataFrame) else source
-        row, size = unused_name("row", columns), unused_name("size", columns)
-        names = ", ".join(_quoted(name) for name in columns)
-        relation = self._connection.from_arrow(_reader(_numbered(iter(chunks), columns, row)))
-        counted = f"count(*) AS {_quoted(size)}, min({_quoted(row)}) AS {_quoted(row)}"
-        grouped = relation.aggregate(f"{names}, {counted}", names)
-        result = frames.as_frame(grouped.to_arrow_table()).sort(row)
-        return Groups(result.drop(size, row), result[size].to_numpy(), result[row].to_numpy())
+        chunks = iter([source] if isinstance(source, pl.DataFrame) else source)
+        first = next(chunks)
+        # Names of our own: DuckDB's know no case, and a user's may be anything.
+        places = [f"c{number}" for number in range(len(columns))]
+        keys = ", ".join(places)
+        stream = _Stream(chain([first], chunks), columns, places)
+        relation = self._connection.from_arrow(stream.reader())
+        grouped = relation.aggregate(f"{keys}, count(*) AS size, min(row) AS row", keys)
+        with stream.faults():
+            table = grouped.to_arrow_table()
+        result = frames.as_frame(table).sort("row")
+        values = [
+            result[place].cast(first[name].dtype).alias(name)
+            for place, name in zip(places, columns, strict=True)
+        ]
+        return Groups(pl.DataFrame(values), result["size"].to_numpy(), result["row"].to_numpy())
 
 
-def _reader(tables: Iterator[pa.Table]) -> pa.RecordBatchReader:
-    import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where an engine is wanted
+class _Stream:
+    """Chunks on their way into the engine.
 
-    first = next(tables)
-    batches = (
-        batch for table in chain([first], tables) for batch in table.cast(first.schema).to_batches()
-    )
-    return pa.RecordBatchReader.from_batches(first.schema, batches)
+    What goes wrong while a chunk is read must come out as it is (a bad row, a cancellation), not
+    wrapped in the engine's own error, which quotes what it saw: so it is kept until the engine is
+    done, and raised then.
+    """
+
+    def __init__(
+        self, chunks: Iterable[pl.DataFrame], columns: Sequence[str], places: Sequence[str]
+    ):
+        self._tables = _numbered(chunks, columns, places)
+        self._fault: BaseException | None = None
+
+    def reader(self) -> pa.RecordBatchReader:
+        import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where an engine is wanted
+
+        first = next(self._tables)
+        return pa.RecordBatchReader.from_batches(first.schema, self._batches(first))
+
+    def _batches(self, first: pa.Table) -> Iterator[pa.RecordBatch]:
+        try:
+            for table in chain([first], self._tables):
+                yield from _same(table, first).to_batches()
+        except GeneratorExit:
+            raise
+        except BaseException as fault:
+            self._fault = fault
+
+    @contextmanager
+    def faults(self) -> Iterator[None]:
+        """Raise what went wrong in the stream instead of what the engine made of it."""
+        try:
+            yield
+        except RuntimeError as error:
+            if self._fault is None and "interrupted" in str(error).lower():
+                raise KeyboardInterrupt from None  # how DuckDB tells Ctrl-C
+            raise
+        finally:
+            if self._fault is not None:
+                raise self._fault
 
 
 def _numbered(
-    chunks: Iterator[pl.DataFrame], columns: Sequence[str], row: str
+    chunks: Iterable[pl.DataFrame], columns: Sequence[str], places: Sequence[str]
 ) -> Iterator[pa.Table]:
     """The wanted columns of each chunk, with row numbers that run on through all chunks."""
     done = 0
     for chunk in chunks:
-        rows = pl.Series(row, np.arange(done, done + chunk.height))
-        yield chunk.select(columns).with_columns(rows).to_arrow()
+        named = zip(columns, places, strict=True)
+        wanted = [_plain(chunk[name]).alias(place) for name, place in named]
+        rows = pl.Series("row", np.arange(done, done + chunk.height))
+        yield pl.DataFrame([*wanted, rows]).to_arrow()
         done += chunk.height
 
 
-def _quoted(name: str) -> str:
-    """A column name as an SQL identifier, whatever characters it has."""
-    return '"' + name.replace('"', '""') + '"'
+def _plain(series: pl.Series) -> pl.Series:
+    """The same values in a type that DuckDB gives back as it got it."""
+    if isinstance(series.dtype, pl.Duration):
+        return series.to_physical()
+    odd = (pl.Categorical, pl.Enum, pl.Int128, pl.Decimal)
+    return series.cast(pl.String) if isinstance(series.dtype, odd) else series
+
+
+def _same(table: pa.Table, first: pa.Table) -> pa.Table:
+    if table.schema != first.schema:
+        raise EngineError(
+            "CEL-E001",
+            "a chunk has columns of other types than the first.",
+            why="Their values could not be compared.",
+            fix="Give every chunk the same types.",
+        )
+    return table

@@ -2,7 +2,7 @@
 
 from celosia.frames.chunk_writer import Writer, writer
 from celosia.frames.codes import Codes, encode
-from celosia.frames.columns import unused_name
+from celosia.frames.columns import pick, unused_name
 from celosia.frames.convert import ArrowStream, TableLike, as_frame
 from celosia.frames.dialect import Dialect, sniff
 from celosia.frames.formats import SUFFIXES, Format, format_of
@@ -24,6 +24,7 @@ __all__ = [
     "as_text",
     "encode",
     "format_of",
+    "pick",
     "read",
     "read_chunks",
     "sniff",

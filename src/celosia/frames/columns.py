@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -92,6 +92,15 @@ def _duplicates(names: list[str], twice: list[str], place: str) -> InputError:
 
 def _positions(numbers: Sequence[int]) -> str:
     return ("position " if len(numbers) == 1 else "positions ") + ", ".join(map(str, numbers))
+
+
+def pick(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+    """These columns in this order, by their very names: `select` would read "*" as all of them.
+
+    >>> pick(pl.DataFrame({"*": [1], "age": [39]}), ["*"]).columns
+    ['*']
+    """
+    return pl.DataFrame([frame.get_column(name) for name in names])
 
 
 def unused_name(wanted: str, taken: Collection[str]) -> str:

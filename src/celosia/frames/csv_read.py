@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 import polars as pl
 
+from celosia.frames.columns import pick
 from celosia.frames.csv_faults import find_fault, quotes_are_tidy
 from celosia.frames.dialect import Layout, lay_out
 from celosia.frames.encoding import codec
@@ -172,4 +173,4 @@ def _named(table: Any, layout: Layout) -> pl.DataFrame:
 
 
 def _selected(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
-    return frame if options.columns is None else frame.select(options.columns)
+    return frame if options.columns is None else pick(frame, options.columns)

@@ -49,7 +49,7 @@ def format_of(path: Path, given: str | None = None) -> Format:
         raise InputError(
             "CEL-F012",
             f"{path}: the ending {name.suffix or '(none)'} says nothing about the format.",
-            fix=f"Give the format, or use one of these endings: {', '.join(SUFFIXES)}.",
+            fix=f"Use one of these endings: {', '.join(SUFFIXES)}.",
             path=str(path),
         )
     return known

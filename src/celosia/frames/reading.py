@@ -9,6 +9,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.frames.columnar import columnar_chunks, columnar_names, read_columnar
+from celosia.frames.columns import pick
 from celosia.frames.csv_read import csv_chunks, read_csv
 from celosia.frames.excel import read_excel
 from celosia.frames.formats import Format, check_readable, format_of
@@ -133,7 +134,7 @@ def _known(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
 
 def _finished(frame: pl.DataFrame, options: Options, *, rows_before: int = 0) -> pl.DataFrame:
     """The columns asked for, with the types declared."""
-    chosen = frame if options.columns is None else frame.select(options.columns)
+    chosen = frame if options.columns is None else pick(frame, options.columns)
     return chosen.with_columns(
         convert(chosen.get_column(name), wanted, rows_before=rows_before)
         for name, wanted in options.types.items()

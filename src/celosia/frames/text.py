@@ -35,11 +35,11 @@ def as_text(series: pl.Series) -> pl.Series:
 
 
 def _float_text(series: pl.Series) -> pl.Series:
-    value = pl.col(series.name)
+    value = pl.col("value")  # not its own name, which could be a pattern
     whole = value.is_finite() & (value == value.floor()) & (value.abs() < _WHOLE_LIMIT)
     text = (
         pl.when(whole)
         .then(value.cast(pl.Int64, strict=False).cast(pl.String))
         .otherwise(value.cast(pl.String))
     )
-    return series.to_frame().select(text.alias(series.name)).to_series()
+    return series.to_frame("value").select(text.alias(series.name)).to_series()

@@ -15,6 +15,7 @@ from celosia.core.errors import InputError, PrivacyWarning
 from celosia.core.guarantee import Guarantee
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
+from celosia.core.wording import counted
 from celosia.tables.models import Model
 from celosia.tables.recoding import Found, Lattice, allowance
 from celosia.tables.schema import Role, Schema
@@ -35,6 +36,19 @@ class Wish:
         if not self.models:
             raise InputError(
                 "CEL-P014", "no privacy model was given.", fix="Add one: KAnonymity(5)."
+            )
+        for model in self.models:
+            if not isinstance(model, Model):
+                raise InputError(
+                    "CEL-P016",
+                    f"a {type(model).__name__} is not a privacy model.",
+                    fix="Write KAnonymity(5), or a list of models.",
+                )
+        if not isinstance(self.randomness, Source):
+            raise InputError(
+                "CEL-I006",
+                f"a {type(self.randomness).__name__} is not a source of randomness.",
+                fix="Leave it out for a real release, or write Seeded(7) for a simulation.",
             )
         allowance(self.suppression, 0)
 
@@ -96,8 +110,9 @@ def _warnings(wish: Wish, suppressed: int) -> tuple[str, ...]:
         )
     if 0 < suppressed < wish.smallest and not wish.drop_suppressed:
         notes.append(
-            f"Only {suppressed} records are suppressed: whoever fits no class must be one of them, "
-            f"a crowd of fewer than {wish.smallest}. Drop suppressed records to close this."
+            f"Only {counted(suppressed, 'record is', 'records are')} suppressed: whoever fits no "
+            f"class must be among them, a crowd of fewer than {wish.smallest}. Drop suppressed "
+            "records to close this."
         )
     return tuple(notes)
 

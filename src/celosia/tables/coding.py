@@ -9,9 +9,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.wording import counted
 from celosia.engines import Groups
 from celosia.frames import as_text, encode
-from celosia.tables.hierarchies import MISSING, Hierarchy
+from celosia.tables.hierarchies import MISSING, ROOT, Hierarchy
 from celosia.tables.schema import Column
 
 
@@ -22,6 +23,8 @@ class CodedColumn:
     name: str
     hierarchy: Hierarchy
     leaf_of_row: NDArray[np.int32]
+    has_missing: bool = False
+    """Whether the last leaf stands for empty cells."""
 
     def leaf_counts(self, counts: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """How many records have each leaf; `counts` says how many each row stands for."""
@@ -34,7 +37,9 @@ class CodedColumn:
 
     def labels_at(self, level: int) -> pl.Series:
         """The released text of every record at a level; empty cells stay empty."""
-        texts = [None if label == MISSING else label for label in self.hierarchy.labels[level]]
+        texts: list[str | None] = list(self.hierarchy.labels[level])
+        if self.has_missing and level < self.hierarchy.height:
+            texts[self.hierarchy.nodes[level, -1]] = None
         return pl.Series(self.name, texts, dtype=pl.String).gather(
             self.hierarchy.nodes[level][self.leaf_of_row]
         )
@@ -52,25 +57,28 @@ def code_column(series: pl.Series, column: Column, *, origin: Groups | None = No
     codes = encode(series)
     if codes.missing and column.missing == "refuse":
         raise _empty_cells(column.name, codes.codes < 0, origin)
-    texts = as_text(codes.values)
+    if len(codes.values) == 0:  # nothing but empty cells, which are a value of their own
+        nothing = Hierarchy.from_paths([(MISSING, ROOT)])
+        return CodedColumn(column.name, nothing, np.zeros_like(codes.codes), has_missing=True)
+    texts = as_text(codes.values).to_list()
+    if ROOT in texts and len(texts) > 1:  # a column of nothing else hides nobody
+        raise _starred(column.name)
     hierarchy = column.hierarchy_for(codes.values)
-    leaf_of_value = np.array(
-        [hierarchy.index.get(text, -1) for text in texts.to_list()], dtype=np.int32
-    )
+    leaf_of_value = np.array([hierarchy.index.get(text, -1) for text in texts], dtype=np.int32)
     if (leaf_of_value < 0).any():
         raise _uncovered(column.name, leaf_of_value < 0, codes.codes, origin)
     if codes.missing:
         hierarchy = hierarchy.with_missing()
     # Missing cells have code -1, which picks the last entry: the leaf that with_missing added.
     table = np.append(leaf_of_value, np.int32(len(hierarchy.leaves) - 1))
-    return CodedColumn(column.name, hierarchy, table[codes.codes])
+    return CodedColumn(column.name, hierarchy, table[codes.codes], codes.missing)
 
 
 def _empty_cells(name: str, empty: NDArray[np.bool_], origin: Groups | None) -> InputError:
     rows, first = _rows(empty, origin)
     return InputError(
         "CEL-T010",
-        f"column '{name}': {rows} cells are empty (first at row {first}).",
+        f"column '{name}': {counted(rows, 'cell is', 'cells are')} empty (first at row {first}).",
         why="An empty cell can point at a person as well as a value can.",
         fix='Fill or remove them, or set missing = "value" for this column in the schema, which '
         "treats empty as a value of its own.",
@@ -87,14 +95,24 @@ def _uncovered(
     rows, first = _rows(np.append(lost, False)[codes], origin)
     return InputError(
         "CEL-T011",
-        f"column '{name}': {int(lost.sum())} values have no place in its hierarchy "
-        f"({rows} rows, first at row {first}).",
+        f"column '{name}': {counted(int(lost.sum()), 'value has', 'values have')} no place in its "
+        f"hierarchy ({counted(rows, 'row', 'rows')}, first at row {first}).",
         why="They could not be generalised.",
         fix="Extend the hierarchy or clean the column.",
         column=name,
         values=int(lost.sum()),
         rows=rows,
         row=first,
+    )
+
+
+def _starred(name: str) -> InputError:
+    return InputError(
+        "CEL-T012",
+        f"column '{name}': some cells hold '{ROOT}'.",
+        why="That is the mark of suppressed records, so nobody could tell them apart.",
+        fix="Replace it, or empty those cells and treat empty as a value of its own.",
+        column=name,
     )
 
 

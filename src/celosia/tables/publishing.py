@@ -5,7 +5,7 @@ declare (schema, models) -> protect (search, recode) -> release -> account (risk
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
-from celosia.frames import as_frame
+from celosia.frames import as_frame, pick
 from celosia.tables.account import Wish, account
 from celosia.tables.coding import CodedColumn, code_column
 from celosia.tables.hierarchies import ROOT
@@ -28,7 +28,7 @@ from celosia.tables.schema import Role, Schema
 def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     data: Any,
     schema: Schema,
-    models: Model | Sequence[Model],
+    models: Model | Iterable[Model],
     *,
     suppression: float = 0.05,
     keep_order: bool = False,
@@ -68,6 +68,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
         drop_suppressed=drop_suppressed,
         randomness=randomness or System(),
     )
+    check_schema(schema)
     frame = as_frame(data)
     check_table(frame, schema)
     columns = _code(frame, schema, progress)
@@ -77,23 +78,29 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     class_of, sizes = lattice.classes_of_rows(found.best.node)
     kept = hold_all(Classes(sizes), wish.models)
     hidden = ~kept[class_of]
-    recoded = frame.with_columns(released_columns(columns, found.best.node, hidden)).drop(
-        identifiers(frame, schema)
-    )
+    # Whoever is dropped needs no star, so columns left raw can keep their types.
+    starred = hidden & (not drop_suppressed)
+    recoded = frame.with_columns(released_columns(columns, found.best.node, starred))
+    shown = pick(recoded, released_names(frame, schema))
     return TableRelease(
-        data=arrange(recoded, hidden, wish),
+        data=arrange(shown, hidden, wish),
         **account("celosia.publish", wish, schema, lattice, found, kept_sizes=sizes[kept]),
     )
 
 
-def as_list(models: Model | Sequence[Model]) -> list[Model]:
+def as_list(models: Model | Iterable[Model]) -> list[Model]:
     """One model or several, as a list."""
-    return list(models) if isinstance(models, Sequence) else [models]
+    return list(models) if isinstance(models, Iterable) else [models]
 
 
-def check_table(frame: pl.DataFrame, schema: Schema) -> None:
-    """Refuse a table that does not fit its schema, or that holds nobody."""
-    schema.check_columns(frame.columns)
+def check_schema(schema: Schema) -> None:
+    """Refuse a schema under which nothing can be promised."""
+    if not isinstance(schema, Schema):
+        raise InputError(
+            "CEL-S012",
+            f"a {type(schema).__name__} is not a schema.",
+            fix='Read a file with Schema.load("people.toml"), or write Schema.of(...).',
+        )
     if not schema.quasi_identifiers:
         raise InputError(
             "CEL-P013",
@@ -101,13 +108,18 @@ def check_table(frame: pl.DataFrame, schema: Schema) -> None:
             why="Without one there is nothing to generalise and nothing to promise.",
             fix='Give at least one column the role "quasi-identifier".',
         )
+
+
+def check_table(frame: pl.DataFrame, schema: Schema) -> None:
+    """Refuse a table that does not fit its schema, or that holds nobody."""
+    schema.check_columns(frame.columns)
     if frame.height == 0:
         raise InputError("CEL-P015", "the table has no rows.", fix="Check the file.")
 
 
-def identifiers(frame: pl.DataFrame, schema: Schema) -> list[str]:
-    """The columns that are never released."""
-    return [name for name in frame.columns if schema.role_of(name) is Role.IDENTIFIER]
+def released_names(frame: pl.DataFrame, schema: Schema) -> list[str]:
+    """The columns that may be released: all but identifiers."""
+    return [name for name in frame.columns if schema.role_of(name) is not Role.IDENTIFIER]
 
 
 def released_columns(

@@ -36,18 +36,19 @@ class PublishedTable(Release):
         }
 
     @classmethod
-    def from_parts(cls, path: Path, measures: dict[str, Any], **common: Any) -> Self:
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
         """Rebuild a release from its data file and certificate."""
+        measures = facts["measures"]
         return cls(
             solution=Solution.from_dict(measures["solution"]),
             risk=RiskProfile(**measures["risk"]),
             risk_before=RiskProfile(**measures["risk_before"]),
-            **cls.holding(path),
+            **cls.holding(path, facts["data"]),
             **common,
         )
 
     @classmethod
-    def holding(cls, path: Path) -> dict[str, Any]:
+    def holding(cls, path: Path, data_facts: dict[str, Any]) -> dict[str, Any]:
         """The data of a file, as this sort of release holds it."""
         raise NotImplementedError
 
@@ -82,10 +83,16 @@ class TableRelease(PublishedTable):
         """Write the table in the format that the suffix names."""
         frames.write(self.data, path)
 
+    def data_facts(self) -> dict[str, Any]:
+        """Which columns are text: in a file of text they could be read as numbers."""
+        return {"text_columns": [n for n, kind in self.data.schema.items() if kind == pl.String]}
+
     @classmethod
-    def holding(cls, path: Path) -> dict[str, Any]:
+    def holding(cls, path: Path, data_facts: dict[str, Any]) -> dict[str, Any]:
         """The table itself."""
-        return {"data": frames.read(path)}
+        names = data_facts.get("text_columns", ())
+        text: dict[str, frames.ColumnType] = dict.fromkeys(names, "string")
+        return {"data": frames.read(path, types=text)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +106,6 @@ class FileRelease(PublishedTable):
         shutil.copyfile(self.path, path)
 
     @classmethod
-    def holding(cls, path: Path) -> dict[str, Any]:
+    def holding(cls, path: Path, data_facts: dict[str, Any]) -> dict[str, Any]:
         """The path alone."""
         return {"path": path}

@@ -23,12 +23,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.core.suggest import did_you_mean
+from celosia.core.wording import did_you_mean
 from celosia.tables.hierarchies import Automatic, Builder, Hierarchy, from_table
 
 ColumnType = Literal["string", "integer", "decimal", "date"]
@@ -52,9 +52,9 @@ class Role(StrEnum):
 class Column:
     """One column: its role, and for a quasi-identifier how it is generalised.
 
-    `hierarchy` is a hierarchy or a rule that builds one from the column's values; a
-    quasi-identifier without one gets `Automatic()`. `missing` says what an empty quasi-identifier
-    cell is: refused, or a value of its own.
+    `type` says how the column is read from a file. `hierarchy` is a hierarchy or a rule that builds
+    one from the column's values; a quasi-identifier without one gets `Automatic()`. `missing` says
+    what an empty quasi-identifier cell is: refused, or a value of its own.
     """
 
     name: str
@@ -62,6 +62,14 @@ class Column:
     type: ColumnType | None = None
     hierarchy: Hierarchy | Builder | None = None
     missing: Missing = "refuse"
+
+    def __post_init__(self) -> None:
+        where = f"column '{self.name}'"
+        # A role given as plain text must become a role, or it would match none and be lost.
+        object.__setattr__(self, "role", _choice(self.role, [*Role], f"the role of {where}", Role))
+        if self.type is not None:
+            _choice(self.type, get_args(ColumnType), f"the type of {where}", str)
+        _choice(self.missing, get_args(Missing), f"missing of {where}", str)
 
     def hierarchy_for(self, values: pl.Series) -> Hierarchy:
         """The hierarchy of this column, built from its distinct values where it is a rule."""
@@ -89,6 +97,9 @@ class Schema:
     oversight."""
 
     def __post_init__(self) -> None:
+        if self.other_columns is not None:
+            role = _choice(self.other_columns, [*Role], "other_columns", Role)
+            object.__setattr__(self, "other_columns", role)
         names = [column.name for column in self.columns]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
@@ -109,32 +120,32 @@ class Schema:
     def of(
         cls,
         *,
-        quasi_identifiers: Iterable[str] | Mapping[str, Hierarchy | Builder | None],
-        identifiers: Iterable[str] = (),
-        sensitive: Iterable[str] = (),
-        insensitive: Iterable[str] = (),
-        other_columns: Role | None = None,
+        quasi_identifiers: str | Iterable[str] | Mapping[str, Hierarchy | Builder | None],
+        identifiers: str | Iterable[str] = (),
+        sensitive: str | Iterable[str] = (),
+        insensitive: str | Iterable[str] = (),
+        other_columns: Role | str | None = None,
     ) -> Schema:
         """A schema from column names by role; quasi-identifiers may bring their hierarchies."""
         rules = dict(quasi_identifiers) if isinstance(quasi_identifiers, Mapping) else {}
         columns = [
             Column(name, Role.QUASI_IDENTIFIER, hierarchy=rules.get(name))
-            for name in quasi_identifiers
+            for name in _names(quasi_identifiers)
         ]
         plain = {
             Role.IDENTIFIER: identifiers,
             Role.SENSITIVE: sensitive,
             Role.INSENSITIVE: insensitive,
         }
-        columns += [Column(name, role) for role, names in plain.items() for name in names]
-        return cls(tuple(columns), other_columns)
+        columns += [Column(name, role) for role, names in plain.items() for name in _names(names)]
+        return cls(tuple(columns), cast(Role | None, other_columns))
 
     @classmethod
     def load(cls, path: str | Path) -> Schema:
         """Read a schema file; paths of hierarchy files are relative to it."""
         source = Path(path)
         try:
-            table = tomllib.loads(source.read_text("utf-8"))
+            table = tomllib.loads(source.read_text("utf-8-sig"))  # Windows adds a mark
         except OSError as error:
             raise InputError(
                 "CEL-S003",
@@ -163,10 +174,7 @@ class Schema:
                 "the schema has no [columns.NAME] section.",
                 fix='Add one per column: [columns.age] with role = "quasi-identifier" below it.',
             )
-        return cls(
-            tuple(_column(name, columns, folder) for name in columns),
-            None if other is None else _choice(other, [*Role], "other_columns", Role),
-        )
+        return cls(tuple(_column(name, columns, folder) for name in columns), other)
 
     @property
     def quasi_identifiers(self) -> tuple[Column, ...]:
@@ -204,7 +212,8 @@ class Schema:
                 "CEL-S011",
                 f"the schema gives no role to column {', '.join(map(repr, unnamed))}.",
                 why="A column published by oversight can undo the protection.",
-                fix='Name it in the schema, or set other_columns = "insensitive" under [table].',
+                fix="Name it, or give all other columns a role: other_columns under [table] of the "
+                "schema file, or --others on the command line.",
                 columns=unnamed,
             )
 
@@ -220,20 +229,17 @@ def _column(name: str, columns: Mapping[str, Any], folder: Path) -> Column:
             fix=f"Add role = ... with one of: {', '.join(Role)}.",
             column=name,
         )
-    role = _choice(table["role"], [*Role], f"the role of {where}", Role)
-    kind = table.get("type")
     hierarchy = table.get("hierarchy")
     try:
         rule = None if hierarchy is None else from_table(hierarchy, folder=folder)
     except InputError as error:
         raise _in_column(error, name) from error
-    return Column(
-        name,
-        role,
-        None if kind is None else _choice(kind, get_args(ColumnType), f"the type of {where}", str),
-        rule,
-        _choice(table.get("missing", "refuse"), get_args(Missing), f"missing of {where}", str),
-    )
+    return Column(name, table["role"], table.get("type"), rule, table.get("missing", "refuse"))
+
+
+def _names(names: str | Iterable[str]) -> list[str]:
+    """Column names as a list; a text is one name, not a row of letters."""
+    return [names] if isinstance(names, str) else list(names)
 
 
 def _choice(value: Any, allowed: Iterable[str], what: str, kind: type) -> Any:

@@ -9,7 +9,7 @@ on its own, which makes every order of the whole equally likely.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import ceil
@@ -19,15 +19,21 @@ from typing import Any
 import polars as pl
 
 from celosia import frames
+from celosia.core.errors import InputError
 from celosia.core.files import check_writable
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 from celosia.engines import DuckDB, Groups
-from celosia.frames import unused_name
 from celosia.tables.account import Wish, account
 from celosia.tables.coding import code_column
 from celosia.tables.models import Classes, Model, hold_all
-from celosia.tables.publishing import as_list, check_table, identifiers, released_columns
+from celosia.tables.publishing import (
+    as_list,
+    check_schema,
+    check_table,
+    released_columns,
+    released_names,
+)
 from celosia.tables.recoding import Lattice, optimum
 from celosia.tables.release import FileRelease
 from celosia.tables.schema import Role, Schema
@@ -37,7 +43,7 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
     source: str | Path,
     target: str | Path,
     schema: Schema,
-    models: Model | Sequence[Model],
+    models: Model | Iterable[Model],
     *,
     suppression: float = 0.05,
     keep_order: bool = False,
@@ -74,7 +80,15 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
         drop_suppressed=drop_suppressed,
         randomness=randomness or System(),
     )
+    check_schema(schema)
     goal = Path(target)
+    if goal.exists() and goal.samefile(source):
+        raise InputError(
+            "CEL-I007",
+            f"{goal} is both source and target.",
+            why="The original would be lost.",
+            fix="Write the release to another file.",
+        )
     check_writable(goal, overwrite=overwrite)
     frames.writer(goal)  # refuses a format that cannot grow in chunks, before any work
     file = _File(Path(source), chunk_rows, {"types": schema.types(), **reading}, progress)
@@ -88,9 +102,10 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
     class_of, sizes = lattice.classes_of_rows(found.best.node)
     kept = hold_all(Classes(sizes), wish.models)
     hidden = ~kept[class_of]
-    recoding = _Recoding(
-        schema, groups.values, released_columns(columns, found.best.node, hidden), pl.Series(hidden)
-    )
+    # Whoever is dropped needs no star, so columns left raw can keep their types.
+    starred = hidden & (not drop_suppressed)
+    released = released_columns(columns, found.best.node, starred)
+    recoding = _Recoding(schema, groups.values, released, pl.Series(hidden))
     told = account(
         "celosia.tables.publish_file", wish, schema, lattice, found, kept_sizes=sizes[kept]
     )
@@ -153,21 +168,27 @@ class _Recoding:
             yield self._apply(chunk, drop=drop)
 
     def _apply(self, chunk: pl.DataFrame, *, drop: bool) -> pl.DataFrame:
-        names = self.combinations.columns
-        hidden = unused_name("hidden", chunk.columns)
-        new = {
-            series.name: unused_name(f"released {series.name}", chunk.columns)
-            for series in self.released
-        }
-        # The engine may have changed a type on its way (a category into text): look up by ours.
-        table = self.combinations.cast({name: chunk.schema[name] for name in names}).with_columns(
-            *(series.alias(new[series.name]) for series in self.released), self.hidden.alias(hidden)
+        # Names of our own: a user's may be patterns to Polars, or the very names used here.
+        place = {name: f"c{number}" for number, name in enumerate(chunk.columns)}
+        keys = [place[name] for name in self.combinations.columns]
+        # The engine may have changed a type on its way (a category into text).
+        raw = [series.cast(chunk[series.name].dtype) for series in self.combinations]
+        table = pl.DataFrame(
+            [
+                *(series.alias(place[series.name]) for series in raw),
+                *(series.alias(f"new {place[series.name]}") for series in self.released),
+                self.hidden.alias("hidden"),
+            ]
         )
-        found = chunk.join(table, on=names, how="left", nulls_equal=True, maintain_order="left")
-        return (found.filter(~pl.col(hidden)) if drop else found).select(
-            pl.col(new.get(name, name)).alias(name)
-            for name in chunk.columns
-            if name not in identifiers(chunk, self.schema)
+        coded = chunk.rename(place)
+        found = coded.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        kept = found.filter(~pl.col("hidden")) if drop else found
+        changed = {series.name for series in self.released}
+        return pl.DataFrame(
+            [
+                kept[f"new {place[name]}" if name in changed else place[name]].alias(name)
+                for name in released_names(chunk, self.schema)
+            ]
         )
 
 

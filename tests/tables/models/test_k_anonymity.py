@@ -45,7 +45,6 @@ def test_k_must_be_a_whole_number_of_at_least_two(k: Any) -> None:
     assert (caught.value.code, caught.value.details) == ("CEL-P010", {"k": k})
 
 
-@pytest.mark.xfail(reason="weak: whole numbers of NumPy are refused, as is k from np.arange")
 def test_k_may_be_a_whole_number_of_numpy() -> None:
     assert KAnonymity(np.int64(5)) == KAnonymity(5)  # type: ignore[arg-type]
 

@@ -13,7 +13,7 @@ from celosia.tables.recoding import _kernels
 words = st.integers(0, 2**64 - 1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(st.integers(0, 3), words), min_size=1, max_size=60))
 def test_group_rows_numbers_groups_by_first_appearance(rows: list[tuple[int, int]]) -> None:
     keys = np.array(rows, dtype=np.uint64)
@@ -25,7 +25,7 @@ def test_group_rows_numbers_groups_by_first_appearance(rows: list[tuple[int, int
     assert [rows[row] for row in first[:groups]] == list(numbers)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.tuples(st.integers(0, 7), st.integers(0, 15), st.integers(1, 9)), max_size=60),
     st.lists(st.integers(0, 7), min_size=8, max_size=8),
@@ -48,7 +48,7 @@ def test_roll_up_adds_the_counts_of_classes_that_become_equal(
         assert dict(got) == dict(expected)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(1, 9), st.booleans()), max_size=40),
     st.lists(st.integers(1, 9), min_size=4, max_size=4),

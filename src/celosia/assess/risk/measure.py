@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.risk.profile import THRESHOLD, RiskProfile
+from celosia.assess.risk.profile import THRESHOLD, RiskProfile, check_threshold
 from celosia.core.errors import InputError
-from celosia.core.suggest import did_you_mean
+from celosia.core.wording import did_you_mean
 from celosia.engines import DuckDB
-from celosia.frames import as_frame, read_chunks
+from celosia.frames import as_frame, as_text, read_chunks
 
 SUPPRESSED = "*"
 """What a suppressed record has in every quasi-identifier."""
@@ -23,7 +23,7 @@ SUPPRESSED = "*"
 
 def measure(
     data: Any,
-    quasi_identifiers: Sequence[str],
+    quasi_identifiers: str | Sequence[str],
     *,
     threshold: float = THRESHOLD,
 ) -> RiskProfile:
@@ -40,7 +40,10 @@ def measure(
     >>> profile.maximum, profile.suppressed
     (0.5, 1)
     """
-    if not quasi_identifiers:
+    check_threshold(threshold)
+    named = [quasi_identifiers] if isinstance(quasi_identifiers, str) else quasi_identifiers
+    columns = list(dict.fromkeys(named))
+    if not columns:
         raise InputError(
             "CEL-A002",
             "no quasi-identifiers were given.",
@@ -48,10 +51,14 @@ def measure(
             fix="Name the columns, or give a schema that marks them.",
         )
     chunks = _chunks(data)
-    first = next(chunks)
-    _check_known(quasi_identifiers, first.columns)
+    first = next(chunks, None)
+    if first is None:
+        raise InputError(
+            "CEL-A004", "there is no table to measure.", fix="Give at least one chunk."
+        )
+    _check_known(columns, first.columns)
     with DuckDB() as engine:
-        groups = engine.count_groups(chain([first], chunks), quasi_identifiers)
+        groups = engine.count_groups(chain([first], chunks), columns)
     hidden = _all_stars(groups.values)
     if hidden.all():
         return RiskProfile.of_sizes(groups.sizes, threshold=threshold)
@@ -67,8 +74,10 @@ def _chunks(data: Any) -> Iterator[pl.DataFrame]:
 
 
 def _all_stars(groups: pl.DataFrame) -> NDArray[np.bool_]:
-    starred = pl.all_horizontal(pl.all().cast(pl.String).eq_missing(SUPPRESSED))
-    return groups.select(starred).to_series().to_numpy()
+    stars = np.ones(groups.height, dtype=np.bool_)
+    for column in groups:
+        stars &= (as_text(column) == SUPPRESSED).fill_null(value=False).to_numpy()
+    return stars
 
 
 def _check_known(wanted: Sequence[str], known: Sequence[str]) -> None:

@@ -49,12 +49,7 @@ class RiskProfile:
         cls, sizes: NDArray[np.int64], *, suppressed: int = 0, threshold: float = THRESHOLD
     ) -> RiskProfile:
         """The profile of a table whose kept classes have these sizes."""
-        if not 0 < threshold <= 1:
-            raise InputError(
-                "CEL-A001",
-                f"the risk threshold must be above 0 and at most 1, got {threshold!r}.",
-                fix="Write 0.1 to count records in classes of fewer than 10.",
-            )
+        check_threshold(threshold)
         records = int(sizes.sum())
         return cls(
             records=records,
@@ -73,3 +68,13 @@ class RiskProfile:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return asdict(self)
+
+
+def check_threshold(threshold: float) -> None:
+    """Refuse what is not a chance above 0."""
+    if not 0 < threshold <= 1:
+        raise InputError(
+            "CEL-A001",
+            f"the risk threshold must be above 0 and at most 1, got {threshold!r}.",
+            fix="Write 0.1 to count records in classes of fewer than 10.",
+        )

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.core.suggest import did_you_mean
+from celosia.core.wording import did_you_mean
 
 
 def wrong(kind: str, key: str, expected: str) -> InputError:

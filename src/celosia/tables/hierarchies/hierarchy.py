@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.frames import unused_name
 
 ROOT = "*"
 """The label of the root, and of every quasi-identifier of a suppressed record."""
@@ -117,9 +118,11 @@ class Hierarchy:
         >>> Hierarchy.from_paths([("Male", "*"), ("Female", "*")]).with_missing().leaves
         ('Male', 'Female', '(missing)')
         """
+        # A cell may hold the very text; the leaf for empty cells must still be another.
+        empty = unused_name(MISSING, {label for level in self.labels for label in level})
         if self.height == 0:  # a lone leaf is its own root: the two now need one above them
-            return Hierarchy.from_paths([(*self.leaves, ROOT), (MISSING, ROOT)])
-        own = (MISSING,) * self.height + self.labels[-1]
+            return Hierarchy.from_paths([(*self.leaves, ROOT), (empty, ROOT)])
+        own = (empty,) * self.height + self.labels[-1]
         return Hierarchy.from_paths([*self.paths(), own])
 
     def _check_levels(self, place: _Place) -> None:

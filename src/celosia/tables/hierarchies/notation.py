@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.core.suggest import did_you_mean
+from celosia.core.wording import did_you_mean
 from celosia.tables.hierarchies._parameters import wrong
 from celosia.tables.hierarchies.automatic import Automatic
 from celosia.tables.hierarchies.builder import Builder

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.numbers import whole
 from celosia.tables.models.model import Classes
 
 
@@ -30,7 +31,8 @@ class KAnonymity:
     k: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 2:
+        k = whole(self.k)
+        if k is None or k < 2:
             raise InputError(
                 "CEL-P010",
                 f"k must be a whole number of at least 2, got {self.k!r}.",
@@ -38,6 +40,12 @@ class KAnonymity:
                 fix="Try k = 5, the usual choice.",
                 k=self.k,
             )
+        object.__setattr__(self, "k", k)  # NumPy's numbers do not fit into JSON
+
+    @property
+    def is_monotone(self) -> bool:
+        """More records never make a class too small."""
+        return True
 
     @property
     def smallest(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,14 @@ class Classes:
     sizes: NDArray[np.int64]
 
 
+@runtime_checkable
 class Model(Protocol):
     """A condition on equivalence classes; records of a class that fails it are suppressed."""
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether a class that meets the model meets it with any further records added."""
+        ...
 
     @property
     def smallest(self) -> int:

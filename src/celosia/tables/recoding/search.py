@@ -11,6 +11,9 @@ Three facts prune, and none of them can lose the optimum:
 - *forced suppression*: for the same reason a node must suppress at least as many records as any
   node above it, which raises its bound.
 
+The last two hold for models that a larger class cannot break (`Model.is_monotone`). With any other
+model only the first is used, and nodes are tried in the order of their bounds.
+
 The order decides only how soon the facts bite. With no suppression allowed the loss of a node is
 its bound, and going down from the top lets each failure close most. Otherwise the node in the
 middle of the open ones, ordered by bound, is tried: a success halves what is open from above, a
@@ -28,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.models import Model
 from celosia.tables.recoding.lattice import Lattice, Outcome
@@ -62,13 +66,14 @@ def allowance(suppression: float, rows: int) -> int:
     >>> allowance(0.29, 100), allowance(0.05, 30162)
     (29, 1508)
     """
-    if not isinstance(suppression, int | float) or not 0 <= suppression <= 1:
+    limit = real(suppression)
+    if limit is None or not 0 <= limit <= 1:
         raise InputError(
             "CEL-P011",
             f"the suppression limit must be between 0 and 1, got {suppression!r}.",
             fix="Write 0.05 to allow 5 % of the records to be suppressed.",
         )
-    return floor(Decimal(repr(suppression)) * rows)
+    return floor(Decimal(repr(limit)) * rows)
 
 
 def optimum(
@@ -114,6 +119,7 @@ class _Search:
         self.allowed = min(allowed, lattice.rows - 1)
         self.best: Outcome | None = None
         self.certificate = Certificate(nodes=lattice.nodes)
+        self._monotone = all(model.is_monotone for model in models)
         self._bounds = lattice.loss.bounds.reshape(-1)
         self._feasible = np.ones(lattice.shape, dtype=bool)
         self._forced = np.zeros(lattice.shape, dtype=np.int64)
@@ -121,7 +127,7 @@ class _Search:
 
     def step(self) -> None:
         """Close at least one node: try it, unless what is known of it already rules it out."""
-        position = self.open.size - 1 if self.allowed == 0 else self.open.size // 2
+        position = self._next()
         index = self.open[position]
         self.open = np.delete(self.open, position)
         node: Node = tuple(int(level) for level in np.unravel_index(index, self.lattice.shape))
@@ -130,22 +136,33 @@ class _Search:
             return
         self._learn(self.lattice.evaluate(node, self.models))
 
+    def _next(self) -> int:
+        if not self._monotone:
+            return 0
+        return self.open.size - 1 if self.allowed == 0 else self.open.size // 2
+
     def _learn(self, outcome: Outcome) -> None:
         self._count(evaluated=1)
-        below = tuple(slice(0, level + 1) for level in outcome.node)
+        if self._monotone:
+            self._learn_of_those_below(outcome)
         if outcome.suppressed > self.allowed:
-            self._feasible[below] = False
-            still = self._feasible.reshape(-1)[self.open]
-            self._count(closed_as_infeasible=int(self.open.size - still.sum()))
-            self.open = self.open[still]
             return
-        np.maximum(self._forced[below], outcome.suppressed, out=self._forced[below])
         if self.best is None or _rank(outcome) < _rank(self.best):
             self.best = outcome
             # Equal bounds stay open: a tie must be seen to be settled.
             within = np.searchsorted(self._bounds[self.open], outcome.product, side="right")
             self._count(closed_by_bound=int(self.open.size - within))
             self.open = self.open[:within]
+
+    def _learn_of_those_below(self, outcome: Outcome) -> None:
+        below = tuple(slice(0, level + 1) for level in outcome.node)
+        if outcome.suppressed > self.allowed:
+            self._feasible[below] = False
+            still = self._feasible.reshape(-1)[self.open]
+            self._count(closed_as_infeasible=int(self.open.size - still.sum()))
+            self.open = self.open[still]
+        else:
+            np.maximum(self._forced[below], outcome.suppressed, out=self._forced[below])
 
     def _count(self, **more: int) -> None:
         self.certificate = replace(

@@ -1,4 +1,4 @@
-"""Near names, for errors about misspelt ones."""
+"""Words for messages: near names for misspelt ones, and nouns that agree with their number."""
 
 from __future__ import annotations
 
@@ -16,3 +16,12 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     """
     near = get_close_matches(str(name), list(known), n=1)
     return f" (did you mean '{near[0]}'?)" if near else ""
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """A number with the words that go with it.
+
+    >>> counted(1, "cell is", "cells are"), counted(1200, "cell is", "cells are")
+    ('1 cell is', '1,200 cells are')
+    """
+    return f"{number:,} {one if number == 1 else many}"

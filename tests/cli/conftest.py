@@ -1,0 +1,52 @@
+"""The command line called in this process, in an empty folder."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.running import MARK, Result, Run
+
+from celosia.cli.main import main
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Call `celosia` as a user in an empty folder would."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    for name in ("NO_COLOR", "FORCE_COLOR", "CELOSIA_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*arguments: object) -> Result:
+        monkeypatch.setattr(sys, "argv", ["celosia", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        assert isinstance(end.value.code, int)
+        return Result(end.value.code, said.out, said.err)
+
+    return call
+
+
+@pytest.fixture
+def people(run: Run, tmp_path: Path) -> Path:
+    """Sixty people of five ages and three postal codes, with a planted disease."""
+    path = tmp_path / "people.csv"
+    rows = [f"name{i},{20 + i % 5},0{100 + i % 3},{MARK}-{i}" for i in range(60)]
+    path.write_text("\n".join(["name,age,zip,disease", *rows]) + "\n")
+    return path
+
+
+@pytest.fixture
+def schema(tmp_path: Path) -> Path:
+    """The schema of these people."""
+    path = tmp_path / "people.toml"
+    path.write_text(
+        '[columns.name]\nrole = "identifier"\n[columns.age]\nrole = "quasi-identifier"\n'
+        '[columns.zip]\nrole = "quasi-identifier"\nhierarchy = { kind = "mask" }\n'
+        '[columns.disease]\nrole = "sensitive"\n'
+    )
+    return path

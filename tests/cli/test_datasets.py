@@ -1,0 +1,128 @@
+"""`celosia datasets` and `celosia demo`: something to start with, and nothing lost by it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.running import Run
+
+from celosia import Schema, TableRelease, datasets, frames
+
+
+def test_every_data_set_is_listed_with_what_it_is(run: Run) -> None:
+    told = run("datasets")
+    for entry in datasets.catalogue():
+        assert entry.name in told.out.splitlines()
+        assert entry.title in told.out
+    assert "celosia datasets get NAME -o FILE" in told.err
+
+
+def test_every_small_data_set_can_be_had(run: Run, tmp_path: Path) -> None:
+    for entry in datasets.catalogue():
+        if entry.name != "adult":
+            told = run("datasets", "get", entry.name, "-o", f"{entry.name}.csv")
+            assert (
+                told.out == f"{entry.rows:,} rows, {len(entry.columns)} columns: {entry.name}.csv\n"
+            )
+            assert frames.read(tmp_path / f"{entry.name}.csv").columns == [*entry.columns]
+
+
+def test_a_generated_table_comes_with_its_schema(run: Run, tmp_path: Path) -> None:
+    wish = ("datasets", "get", "census", "--rows", 50, "--seed", 3, "--schema", "census.toml")
+    result = run(*wish, "-o", "census.parquet", "--json").data()
+    assert (result["rows"], result["data"], result["schema"]) == (
+        50,
+        "census.parquet",
+        "census.toml",
+    )
+    table = frames.read(tmp_path / "census.parquet")
+    assert table.equals(datasets.census(50, seed=3))
+    Schema.load(tmp_path / "census.toml").check_columns(table.columns)
+
+
+@pytest.mark.parametrize("name", ["patients", "suppression", "ethnic-postal", "five-attributes"])
+def test_a_table_without_a_schema_does_not_get_that_of_another(
+    name: str, run: Run, tmp_path: Path
+) -> None:
+    wish = ("datasets", "get", name, "-o", "table.csv", "--schema", "table.toml")
+    run(*wish).complains("CEL-I039")
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("nothing", "-o", "a.csv"), "CEL-D007"),
+        (("censos", "-o", "a.csv", "--schema", "a.toml"), "CEL-D007"),
+        (("adult", "--rows", "5", "-o", "a.csv"), "CEL-D008"),
+        (("patients", "--seed", "5", "-o", "a.csv"), "CEL-D008"),
+        (("census", "--from", "a.data", "-o", "a.csv"), "CEL-D008"),
+        (("adult", "--from", "nothing.data", "-o", "a.csv"), "CEL-D004"),
+        (("census", "--rows", "-5", "-o", "a.csv"), "CEL-D001"),
+        (("census", "--seed", "-5", "-o", "a.csv"), "CEL-D002"),
+        (("census", "-o", "a.docx"), "CEL-F012"),
+        (("census", "-o", "no/a.csv"), "CEL-I005"),
+        (("census", "-o", "a.csv", "--schema", "no/a.toml"), "CEL-I005"),
+        (("census", "-o", "a.csv", "--schema", "./a.csv"), "CEL-I043"),
+        (("census",), "CEL-I040"),
+    ],
+    ids=str,
+)
+def test_a_wish_that_cannot_be_met_leaves_nothing(
+    options: tuple[str, ...], code: str, run: Run, tmp_path: Path
+) -> None:
+    run("datasets", "get", *options).complains(code)
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("kept", ["census.csv", "census.toml"])
+def test_files_that_exist_are_kept(kept: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / kept).write_text("old")
+    wish = ("datasets", "get", "census", "--rows", 9, "-o", "census.csv", "--schema", "census.toml")
+    run(*wish).complains("CEL-I004")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(kept, "old")]
+    assert run(*wish, "--force").code == 0
+
+
+def test_the_demo_writes_everything_and_tells_how_to_go_on(run: Run, tmp_path: Path) -> None:
+    told = run("demo")
+    assert told.code == 0
+    folder = tmp_path / "celosia-demo"
+    assert {path.name for path in folder.iterdir()} == {
+        "census.csv",
+        "census.toml",
+        "safe.csv",
+        "safe.csv.cert.json",
+        "report.html",
+    }
+    assert TableRelease.load(folder / "safe.csv").risk.smallest >= 5
+    hint = told.err.partition("Do it yourself: celosia ")[2].split()
+    assert run(*hint).code == 0, "what the demo proposes works"
+    assert run("demo", "--json").data()["measures"]["risk"]["smallest"] >= 5, "twice, with no ado"
+
+
+def test_the_demo_takes_no_file_of_the_user(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("my own")
+    run("demo", "--folder", ".").complains("CEL-I004")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_demo_refuses_a_file_for_a_folder(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    run("demo", "--folder", "file").complains("CEL-I041")
+
+
+def test_what_is_installed_is_told_without_data(run: Run) -> None:
+    facts = run("doctor", "--json").data()
+    assert {"python", "system", "cores", "celosia", "polars", "duckdb"} <= set(facts)
+    assert "│ celosia " in run("doctor").out
+
+
+def test_every_error_code_can_be_looked_up(run: Run) -> None:
+    listed = run("explain").out.splitlines()
+    assert [line.split()[0] for line in listed] == [
+        entry["code"] for entry in run("explain", "--json").data()
+    ]
+    told = run("explain", "cel-t011").out
+    assert told.startswith("CEL-T011: Values that the hierarchy does not cover\n\nEvery value")

@@ -1,0 +1,82 @@
+"""`--json`: one object on standard output, for results and for errors, and the exit code agrees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.running import MARK, Run
+
+QUASI = ("-q", "age", "-q", "zip")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("publish", "people.csv", "--schema", "people.toml", "--k", 5),
+        ("publish", "people.csv", "--schema", "people.toml", "--k", 5, "-o", "safe.csv"),
+        ("publish", "people.csv", "-s", "people.toml", "--k", 5, "--stream", "-o", "safe.csv"),
+        ("assess", "risk", "people.csv", *QUASI),
+        ("hierarchy", "build", "people.csv", "--column", "age"),
+        ("datasets",),
+        ("datasets", "get", "patients", "-o", "patients.csv"),
+        ("explain",),
+        ("explain", "CEL-T011"),
+        ("doctor",),
+    ],
+    ids=lambda command: " ".join(map(str, command)),
+)
+@pytest.mark.usefixtures("people", "schema")
+def test_a_result_is_one_object_and_nothing_else(command: tuple[object, ...], run: Run) -> None:
+    result = run(*command, "--json")
+    assert result.data()
+    assert set(result.envelope()) == {"ok", "data"}
+    assert result.err == ""
+    assert MARK not in result.out
+
+
+def test_a_checked_hierarchy_is_told_as_an_object(people: Path, run: Run) -> None:
+    run("hierarchy", "build", people, "--column", "age", "-o", "age.csv")
+    found = run("hierarchy", "check", "age.csv", "--table", people, "--column", "age", "--json")
+    assert found.data()["leaves"] == 5
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "exit_code"),
+    [
+        (("publish", "people.csv", *QUASI, "--others", "insensitive", "--k", 61), "CEL-P001", 1),
+        (("assess", "risk", "people.csv", *QUASI, "--k", 5), "CEL-A010", 1),
+        (("publish", "nobody.csv", *QUASI, "--k", 5), "CEL-F010", 2),
+        (("publish", "people.csv", "--k", 5), "CEL-I032", 2),
+        (("publish", "people.csv"), "CEL-I040", 2),
+        (("publish", "people.csv", "--k", "five"), "CEL-I040", 2),
+        (("publsh",), "CEL-I040", 2),
+        (("hierarchy", "build", "people.csv", "--column", "agee"), "CEL-I035", 2),
+        (("hierarchy", "check", "nothing.csv"), "CEL-H011", 2),
+        (("datasets", "get", "nothing", "-o", "a.csv"), "CEL-D007", 2),
+        (("explain", "CEL-T01"), "CEL-I033", 2),
+        (("demo", "--k", 1), "CEL-P010", 2),
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("people")
+def test_an_error_is_one_object_and_nothing_else(
+    command: tuple[object, ...], code: str, exit_code: int, run: Run
+) -> None:
+    result = run(*command, "--json")
+    found = result.envelope()
+    assert (result.code, found["ok"], found["code"]) == (exit_code, False, code)
+    assert set(found) == {"ok", "code", "error", "why", "hint", "details"}
+    assert found["error"]
+    assert found["hint"]
+    assert result.err == ""
+    assert MARK not in result.out
+
+
+def test_a_broken_promise_brings_its_figures(people: Path, run: Run) -> None:
+    details = run("assess", "risk", people, *QUASI, "--k", 5, "--json").envelope()["details"]
+    assert (details["smallest"], details["classes"]) == (4, 15)
+
+
+def test_the_wish_for_json_may_stand_before_the_name_of_a_command(run: Run) -> None:
+    assert run("datasets", "--json", "get", "patients", "-o", "p.csv").data()["rows"] == 9

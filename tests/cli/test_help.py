@@ -1,0 +1,138 @@
+"""Help that can be copied: every command shows examples, and every example is a command."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer.main
+from tests.cli.running import Run
+
+from celosia.cli.main import app
+
+
+def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name, child in getattr(command, "commands", {}).items():
+        yield from _commands(child, (*path, name))
+
+
+COMMANDS = sorted(_commands(typer.main.get_command(app)))
+
+
+def _examples(text: str) -> list[list[str]]:
+    """The lines of a help that begin with `celosia`, as arguments; remarks in brackets left out."""
+    lines = re.findall(r"^ *(?!Usage)(?:[A-Z][a-z ]+: )?celosia ([a-z].*?) *$", text, re.MULTILINE)
+    return [shlex.split(re.sub(r" +\(.*\)$", "", line)) for line in lines]
+
+
+def _parse(arguments: list[str]) -> Any:
+    """What a command understands; an option that it does not know is an error."""
+    command: Any = typer.main.get_command(app)
+    words = list(arguments)
+    while hasattr(command, "commands") and words and words[0] in command.commands:
+        command = command.commands[words.pop(0)]
+    return command.make_context(arguments[0], words).params
+
+
+def test_the_commands_are_those_of_the_design() -> None:
+    assert {" ".join(path) for path in COMMANDS} >= {
+        "demo",
+        "publish",
+        "assess risk",
+        "hierarchy build",
+        "hierarchy check",
+        "datasets",
+        "datasets get",
+        "explain",
+        "doctor",
+    }
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_help_shows_examples_that_are_commands(
+    path: tuple[str, ...], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    help_text = run(*path, "--help")
+    assert help_text.code == 0
+    assert help_text.err == ""
+    assert "Example" in help_text.out or "Try it" in help_text.out
+    examples = _examples(help_text.out)
+    assert examples
+    for example in examples:
+        _parse(example)
+
+
+def test_an_example_with_an_unknown_option_would_be_found() -> None:
+    with pytest.raises(Exception, match="No such option"):
+        _parse(["publish", "people.csv", "--k", "5", "--nonsense"])
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_the_short_option_gives_the_same_help(path: tuple[str, ...], run: Run) -> None:
+    assert run(*path, "-h").out == run(*path, "--help").out
+
+
+@pytest.mark.parametrize("path", [(), ("assess",), ("hierarchy",)], ids=" ".join)
+def test_a_group_alone_shows_its_help(path: tuple[str, ...], run: Run) -> None:
+    alone = run(*path)
+    assert alone.code == 2
+    assert "Usage: celosia" in alone.out
+    assert "Commands" in alone.out
+    assert alone.err == ""
+
+
+def test_the_help_tells_the_exit_codes_and_how_to_expand_an_error(run: Run) -> None:
+    text = " ".join(run("--help").out.split())
+    assert "0 done, 1 cannot be promised, 2 wrong input, 70 a fault" in text
+    assert "celosia explain CODE" in text
+
+
+def test_the_version_is_shown(run: Run) -> None:
+    import celosia  # noqa: PLC0415 - only here
+
+    assert run("--version").out == f"celosia {celosia.__version__}\n"
+
+
+def test_a_misspelt_command_is_answered_with_the_nearest(run: Run) -> None:
+    wrong = run("publsh")
+    wrong.complains("CEL-I040")
+    assert "Did you mean 'publish'?" in wrong.err
+    assert "celosia --help" in wrong.err
+
+
+def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
+    wrong = run("assess", "risk", "people.csv", "--treshold", "0.1")
+    wrong.complains("CEL-I040")
+    assert "--threshold" in wrong.err
+    assert "celosia assess risk --help" in wrong.err
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("celosia ", ["assess", "datasets", "demo", "doctor", "explain", "hierarchy", "publish"]),
+        ("celosia hierarchy ", ["build", "check"]),
+        ("celosia publish --su", ["--suppress"]),
+    ],
+)
+def test_a_shell_is_told_how_to_complete(
+    line: str, offered: list[str], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_CELOSIA_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
+    answer = run()
+    assert answer.code == 0
+    assert sorted(answer.out.split()) == offered
+
+
+def test_the_completion_script_can_be_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    script = run("--show-completion", "bash")
+    assert script.code == 0
+    assert "_CELOSIA_COMPLETE=complete_bash" in script.out

@@ -1,0 +1,197 @@
+"""`celosia hierarchy`: build with every kind, check, and publish with what was built."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.running import MARK, Run
+
+from celosia import frames
+from celosia.tables.hierarchies import read_hierarchy
+
+CITIES = ["Leeds", "York", "Dover", "Hove"]
+
+
+@pytest.fixture
+def table(run: Run, tmp_path: Path) -> Path:
+    path = tmp_path / "table.csv"
+    rows = [
+        f"{20 + i % 20},{1000 + i % 9},2024-{1 + i % 12:02}-{1 + i % 28:02},{CITIES[i % 4]},{MARK}"
+        for i in range(120)
+    ]
+    path.write_text("\n".join(["age,zip,born,city,note", *rows]) + "\n")
+    (tmp_path / "cities.toml").write_text(
+        '[groups]\nNorth = ["Leeds", "York"]\nSouth = ["Dover", "Hove"]\n'
+    )
+    return path
+
+
+KINDS = {
+    "automatic": ("age", (), 20),
+    "widths": ("age", ("--kind", "intervals", "--widths", "5,10"), 20),
+    "start": ("age", ("--kind", "intervals", "--widths", "5", "--start", "20"), 20),
+    "bounds": ("age", ("--kind", "intervals", "--bounds", "20,30,40"), 20),
+    "nested bounds": (
+        "age",
+        ("--kind", "intervals", "--bounds", "20,25,30,40", "--bounds", "20,30,40"),
+        20,
+    ),
+    "open ends": (
+        "age",
+        ("--kind", "intervals", "--bounds", "25,35", "--open-below", "--open-above"),
+        20,
+    ),
+    "domain": ("age", ("--kind", "intervals", "--widths", "10", "--domain", "1,100"), 100),
+    "ordered": ("city", ("--kind", "ordered", "--order", ", ".join(CITIES), "--sizes", "2"), 4),
+    "mask": ("zip", ("--kind", "mask"), 9),
+    "mask levels": ("zip", ("--kind", "mask", "--levels", "1,2", "--direction", "left"), 9),
+    "dates": ("born", ("--kind", "dates", "--levels", "month,year"), 84),
+    "tree": ("city", ("--kind", "tree", "--groups", "cities.toml"), 4),
+}
+
+
+@pytest.mark.parametrize("case", KINDS)
+def test_a_hierarchy_that_is_built_can_be_checked_and_published_with(
+    case: str, table: Path, run: Run, tmp_path: Path
+) -> None:
+    column, options, leaves = KINDS[case]
+    built = run("hierarchy", "build", table, "--column", column, *options, "-o", "h.csv", "--json")
+    assert built.data()["leaves"] == leaves == len(read_hierarchy(tmp_path / "h.csv").leaves)
+    checked = run("hierarchy", "check", "h.csv", "--table", table, "--column", column)
+    assert checked.code == 0, checked.err
+    assert f"Every value of column '{column}' has its place." in checked.err
+    assert checked.out.splitlines()[-1].startswith(f"{leaves} leaves, ")
+    (tmp_path / "schema.toml").write_text(
+        f'[table]\nother_columns = "insensitive"\n[columns.{column}]\nrole = "quasi-identifier"\n'
+        'hierarchy = { file = "h.csv" }\n'
+    )
+    published = run("publish", table, "-s", "schema.toml", "--k", 30, "-o", "safe.csv")
+    assert published.code == 0, published.err
+    assert MARK not in published.out + checked.out + built.out
+
+
+def test_a_date_can_be_written_in_another_way(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("born\n31/12/1999\n01/02/2000\n")
+    wish = ("hierarchy", "build", "t.csv", "--column", "born", "--kind", "dates")
+    run(*wish).complains("CEL-H040")
+    built = run(*wish, "--format", "%d/%m/%Y", "--levels", "year", "-o", "born.csv")
+    assert built.code == 0
+    assert (tmp_path / "born.csv").read_text().splitlines()[0] == "31/12/1999;1999;*"
+
+
+def test_without_a_file_one_only_looks_at_what_would_be_chosen(table: Path, run: Run) -> None:
+    told = run("hierarchy", "build", table, "--column", "age")
+    assert "Rule: kind = intervals, widths = " in told.err
+    assert told.out.splitlines()[0] == "Levels, from the raw value to the root"
+
+
+@pytest.mark.parametrize("case", ["tree", "ordered"])
+def test_a_rule_that_lists_values_is_not_read_aloud(case: str, table: Path, run: Run) -> None:
+    column, options, _ = KINDS[case]
+    told = run("hierarchy", "build", table, "--column", column, *options)
+    assert told.code == 0
+    assert f"Rule: kind = {case}" in told.err
+    assert not any(city in told.out + told.err for city in CITIES)
+
+
+@pytest.mark.parametrize(
+    ("options", "misplaced", "taken"),
+    [
+        (("--kind", "mask", "--widths", "5"), "--widths", "--levels, --direction"),
+        (("--kind", "intervals", "--groups", "cities.toml"), "--groups", "--widths, --start"),
+        (("--kind", "dates", "--open-below"), "--open-below", "--levels, --format"),
+        (("--order", "a,b"), "--order", "no options"),
+    ],
+    ids=str,
+)
+def test_an_option_of_another_kind_is_refused_by_its_name(
+    options: tuple[str, ...], misplaced: str, taken: str, table: Path, run: Run
+) -> None:
+    refused = run("hierarchy", "build", table, "--column", "age", *options)
+    refused.complains("CEL-H062")
+    assert f"has no use for {misplaced}." in refused.err
+    assert f"It takes {taken}" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("--kind", "rings"), "CEL-H061"),
+        (("--kind", "intervals"), "CEL-H022"),
+        (("--kind", "intervals", "--widths", "five,ten"), "CEL-I036"),
+        (("--kind", "intervals", "--widths", "nan"), "CEL-H020"),
+        (("--kind", "intervals", "--widths", "1e400"), "CEL-H020"),
+        (("--kind", "intervals", "--widths", "5", "--start", "nan"), "CEL-H020"),
+        (("--kind", "intervals", "--widths", "5", "--domain", "1"), "CEL-H020"),
+        (("--kind", "intervals", "--bounds", "20,25"), "CEL-H024"),
+        (("--kind", "ordered", "--order", "a,b", "--sizes", "2"), "CEL-H030"),
+        (("--kind", "mask", "--levels", "month"), "CEL-I036"),
+        (("--kind", "mask", "--direction", "up"), "CEL-H020"),
+        (("--kind", "dates", "--levels", "moonth"), "CEL-H020"),
+        (("--kind", "dates"), "CEL-H040"),
+        (("--kind", "tree"), "CEL-H020"),
+        (("--kind", "tree", "--groups", "nothing.toml"), "CEL-I037"),
+        (("--kind", "tree", "--groups", "table.csv"), "CEL-I037"),
+    ],
+    ids=str,
+)
+def test_a_rule_that_makes_no_sense_is_refused(
+    options: tuple[str, ...], code: str, table: Path, run: Run
+) -> None:
+    run("hierarchy", "build", table, "--column", "age", *options).complains(code)
+
+
+def test_a_column_that_is_not_there_is_answered_with_the_nearest(table: Path, run: Run) -> None:
+    refused = run("hierarchy", "build", table, "--column", "agee")
+    refused.complains("CEL-I035")
+    assert "did you mean 'age'?" in refused.err
+
+
+def test_a_file_that_exists_is_kept(table: Path, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "age.csv").write_text("old")
+    wish = ("hierarchy", "build", table, "--column", "age", "-o", "age.csv")
+    run(*wish).complains("CEL-I004")
+    assert (tmp_path / "age.csv").read_text() == "old"
+    assert run(*wish, "--force").code == 0
+    assert run("hierarchy", "check", "age.csv").code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"", "CEL-H001"),
+        (b"1;a;*\n1;b;*\n", "CEL-H003"),
+        (b"1;a;x;*\n2;a;y;*\n", "CEL-H004"),
+        (b"1;a\n2;b\n", "CEL-H005"),
+        (b"1;a;*\n2;*\n", "CEL-H002"),
+        (bytes(range(256)), "CEL-H012"),
+    ],
+    ids=["empty", "leaf twice", "two parents", "two roots", "ragged", "binary"],
+)
+def test_a_broken_hierarchy_is_refused(content: bytes, code: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "h.csv").write_bytes(content)
+    run("hierarchy", "check", "h.csv").complains(code)
+
+
+def test_a_value_without_a_place_is_counted_and_not_shown(
+    table: Path, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "h.csv").write_text("20;*\n21;*\n")
+    refused = run("hierarchy", "check", "h.csv", "--table", table, "--column", "note")
+    refused.complains("CEL-T011")
+
+
+def test_a_table_and_its_column_go_together(table: Path, run: Run) -> None:
+    run("hierarchy", "check", "h.csv", "--table", table).complains("CEL-I034")
+    run("hierarchy", "check", "h.csv", "--column", "age").complains("CEL-I034")
+
+
+def test_a_table_is_read_as_told(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("1|2\n3|4\n")
+    reading = ("--delimiter", "|", "--no-header")
+    wish = ("hierarchy", "build", "t.txt", "--column", "column_1", *reading, "-o", "h.csv")
+    assert run(*wish).code == 0
+    check = ("hierarchy", "check", "h.csv", "--table", "t.txt", "--column", "column_1", *reading)
+    assert run(*check).code == 0
+    assert frames.read(tmp_path / "h.csv", header=False).height == 2

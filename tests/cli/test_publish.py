@@ -1,0 +1,290 @@
+"""`celosia publish`: formats, roles, limits, and files that are never lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.cli.running import MARK, Run
+
+from celosia import TableRelease, datasets, frames
+
+FORMATS = ("csv", "tsv", "csv.gz", "parquet", "arrow", "jsonl", "xlsx")
+ROLES = ("-q", "age", "-q", "zip", "--sensitive", "disease", "--identifier", "name")
+
+
+def _rows(path: Path) -> Counter[tuple[str, ...]]:
+    """The rows as texts, however often each comes; formats differ in their types only."""
+    return Counter(tuple(map(str, row)) for row in frames.read(path).rows())
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_every_format_can_be_published(
+    ending: str, people: Path, schema: Path, run: Run, tmp_path: Path
+) -> None:
+    frames.write(frames.read(people), tmp_path / f"in.{ending}")
+    assert run("publish", people, "-s", schema, "--k", 5, "-o", "expected.csv").code == 0
+    result = run("publish", f"in.{ending}", "-s", schema, "--k", 5, "-o", "safe.csv", "--json")
+    assert result.data()["measures"]["risk"]["smallest"] == 12
+    assert _rows(tmp_path / "safe.csv") == _rows(tmp_path / "expected.csv")
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_every_format_can_be_written_and_its_certificate_lies_beside(
+    ending: str, people: Path, schema: Path, run: Run, tmp_path: Path
+) -> None:
+    safe = tmp_path / f"safe.{ending}"
+    told = run("publish", people, "-s", schema, "--k", 5, "-o", safe)
+    assert told.code == 0
+    assert f"data: {safe}" in told.out
+    assert f"certificate: {safe}.cert.json" in told.out
+    assert TableRelease.load(safe).risk.smallest == 12
+    assert frames.read(safe).columns == ["age", "zip", "disease"]
+    assert sum(_rows(safe).values()) == 60
+
+
+def test_columns_can_be_named_instead_of_a_schema(people: Path, run: Run, tmp_path: Path) -> None:
+    assert run("publish", people, *ROLES, "--k", 5, "-o", "safe.csv").code == 0
+    assert frames.read(tmp_path / "safe.csv").columns == ["age", "zip", "disease"]
+
+
+def test_the_role_of_other_columns_can_be_given(people: Path, run: Run, tmp_path: Path) -> None:
+    wish = ("publish", people, "-q", "age", "--k", 5, "--keep-order")
+    run(*wish, "--others", "insensitive", "-o", "all.csv")
+    run(*wish, "--others", "identifier", "-o", "few.csv")
+    assert frames.read(tmp_path / "all.csv").columns == ["name", "age", "zip", "disease"]
+    assert frames.read(tmp_path / "few.csv").columns == ["age"]
+
+
+def test_columns_without_a_role_are_refused(people: Path, run: Run) -> None:
+    run("publish", people, "-q", "age", "--k", 5).complains("CEL-S011")
+
+
+def test_an_unknown_role_is_answered_with_the_roles(people: Path, run: Run) -> None:
+    refused = run("publish", people, "-q", "age", "--others", "insensitiv", "--k", 5)
+    refused.complains("CEL-S007")
+    assert "identifier, quasi-identifier, sensitive, insensitive" in refused.err
+    assert "did you mean 'insensitive'?" in refused.err
+    run("publish", people, "-q", "age", "--others", "quasi-identifier", "--k", 5).complains(
+        "CEL-S002"
+    )
+
+
+@pytest.mark.parametrize(
+    "roles",
+    [("-q", "age"), ("--sensitive", "age"), ("--identifier", "age"), ("--others", "insensitive")],
+    ids=str,
+)
+def test_a_schema_and_roles_together_are_refused(
+    roles: tuple[str, str], people: Path, schema: Path, run: Run
+) -> None:
+    run("publish", people, "-s", schema, *roles, "--k", 5).complains("CEL-I031")
+
+
+def test_a_column_that_is_not_there_is_answered_with_the_nearest(people: Path, run: Run) -> None:
+    refused = run("publish", people, "-q", "agee", "--others", "insensitive", "--k", 5)
+    refused.complains("CEL-S010")
+    assert "did you mean 'age'?" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [("5%", 0.05), ("0.05", 0.05), ("100%", 1.0), ("1", 1.0), ("0", 0.0), (" 2.5 % ", 0.025)],
+)
+def test_a_share_can_be_written_in_two_ways(
+    text: str, share: float, people: Path, run: Run
+) -> None:
+    result = run("publish", people, *ROLES, "--k", 5, "--suppress", text, "--json").data()
+    assert result["provenance"]["parameters"]["suppression"] == share
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["abc", "-1%", "-0.1", "101%", "5", "nan", "sNaN", "inf", "1e400", "1e999999999", "", "%"],
+)
+def test_what_is_no_share_is_refused(text: str, people: Path, run: Run) -> None:
+    run("publish", people, *ROLES, "--k", 5, f"--suppress={text}").complains("CEL-I030")
+
+
+@pytest.mark.parametrize("k", [1, 0, -5])
+def test_a_class_of_one_is_no_promise(k: int, people: Path, run: Run) -> None:
+    run("publish", people, *ROLES, "--k", k).complains("CEL-P010")
+
+
+@pytest.mark.parametrize("k", [61, 10**30])
+@pytest.mark.parametrize("limit", ["5%", "100%"])
+def test_more_than_there_are_cannot_be_promised(k: int, limit: str, people: Path, run: Run) -> None:
+    wish = ("publish", people, *ROLES, "--k", k, "--suppress", limit)
+    run(*wish).complains("CEL-P001", 1)
+
+
+def test_no_output_file_means_figures_only(people: Path, run: Run, tmp_path: Path) -> None:
+    before = sorted(tmp_path.iterdir())
+    told = run("publish", people, *ROLES, "--k", 5)
+    assert told.code == 0
+    assert "give -o FILE" in told.err
+    assert told.out.splitlines()[-1].startswith("5-anonymity over age, zip: smallest class 12")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_report_is_one_page(people: Path, run: Run, tmp_path: Path) -> None:
+    told = run("publish", people, *ROLES, "--k", 5, "--report", "report.html")
+    assert "report: report.html" in told.out
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert MARK not in page
+
+
+@pytest.mark.parametrize("option", ["-o", "--report"])
+def test_a_file_that_exists_is_refused_before_the_input_is_read(
+    option: str, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "here.csv").write_text("old")
+    wish = ("publish", "not-there.csv", *ROLES, "--k", 5, option, "here.csv")
+    run(*wish).complains("CEL-I004")
+    assert (tmp_path / "here.csv").read_text() == "old"
+    run(*wish, "--force").complains("CEL-F010")
+
+
+def test_a_certificate_that_exists_is_refused_before_the_input_is_read(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "safe.csv.cert.json").write_text("{}")
+    wish = ("publish", "not-there.csv", *ROLES, "--k", 5, "-o", "safe.csv")
+    run(*wish).complains("CEL-I004")
+
+
+def test_force_overwrites(people: Path, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "safe.csv").write_text("old")
+    assert run("publish", people, *ROLES, "--k", 5, "-o", "safe.csv", "--force").code == 0
+    assert frames.read(tmp_path / "safe.csv").height == 60
+
+
+@pytest.mark.parametrize("stream", ["--stream", "--in-memory"])
+@pytest.mark.parametrize("option", ["-o", "--report"])
+def test_what_is_read_is_never_overwritten(
+    option: str, stream: str, people: Path, schema: Path, run: Run
+) -> None:
+    original, roles = people.read_text(), schema.read_text()
+    for lost in ("./people.csv", "people.toml"):
+        wish = ("publish", "people.csv", "-s", schema, "--k", 5, option, lost, stream)
+        run(*wish).complains("CEL-I007")
+        run(*wish, "--force").complains("CEL-I007")
+    assert (people.read_text(), schema.read_text()) == (original, roles)
+
+
+@pytest.mark.parametrize("report", ["safe.csv", "./safe.csv", "safe.csv.cert.json"])
+def test_two_results_do_not_share_a_file(
+    report: str, people: Path, run: Run, tmp_path: Path
+) -> None:
+    wish = ("publish", people, *ROLES, "--k", 5, "-o", "safe.csv", "--report", report, "--force")
+    run(*wish).complains("CEL-I043")
+    assert not (tmp_path / "safe.csv").exists()
+
+
+@pytest.mark.parametrize("stream", ["--stream", "--in-memory"])
+def test_an_unknown_ending_is_refused_before_the_input_is_read(
+    stream: str, run: Run, tmp_path: Path
+) -> None:
+    refused = run("publish", "not-there.csv", *ROLES, "--k", 5, "-o", "safe.docx", stream)
+    refused.complains("CEL-F012")
+    assert "safe.docx" in refused.err
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_place_that_is_not_there_is_refused(people: Path, run: Run, tmp_path: Path) -> None:
+    run("publish", people, *ROLES, "--k", 5, "-o", "no/safe.csv").complains("CEL-I005")
+    run("publish", people, *ROLES, "--k", 5, "-o", tmp_path, "--force").complains("CEL-I003")
+
+
+def test_a_name_too_long_for_the_system_is_refused(people: Path, run: Run) -> None:
+    run("publish", people, *ROLES, "--k", 5, "-o", "x" * 300 + ".csv").complains("CEL-I041")
+
+
+@pytest.fixture(scope="module")
+def census(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("census")
+    frames.write(datasets.census(4_000), folder / "census.csv")
+    (folder / "census.toml").write_text(datasets.schema_text())
+    return folder / "census.csv", folder / "census.toml"
+
+
+@pytest.mark.parametrize("drop", [(), ("--drop-suppressed",)], ids=str)
+def test_a_stream_gives_what_memory_gives_row_for_row(
+    drop: tuple[str, ...], census: tuple[Path, Path], run: Run, tmp_path: Path
+) -> None:
+    wish = ("publish", census[0], "-s", census[1], "--k", 5, "--keep-order", *drop, "--json")
+    one = run(*wish, "--in-memory", "-o", "one.csv").data()
+    two = run(*wish, "--stream", "-o", "two.csv").data()
+    assert one["measures"] == two["measures"]
+    assert one["measures"]["solution"]["suppressed"] > 0
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+def test_a_shuffled_stream_gives_the_same_rows_in_another_order(
+    census: tuple[Path, Path], run: Run, tmp_path: Path
+) -> None:
+    wish = ("publish", census[0], "-s", census[1], "--k", 5)
+    run(*wish, "--in-memory", "-o", "one.csv")
+    run(*wish, "--stream", "-o", "two.csv")
+    one, two = ((tmp_path / name).read_text().splitlines() for name in ("one.csv", "two.csv"))
+    assert sorted(one) == sorted(two)
+    assert one != two
+
+
+def test_a_stream_needs_a_file_to_flow_into(people: Path, run: Run) -> None:
+    run("publish", people, *ROLES, "--k", 5, "--stream").complains("CEL-I038")
+
+
+def test_a_workbook_in_chunks_is_refused_before_the_input_is_read(run: Run, tmp_path: Path) -> None:
+    wish = ("publish", "not-there.csv", *ROLES, "--k", 5, "--stream", "-o", "safe.xlsx")
+    run(*wish).complains("CEL-F025")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_file_too_large_for_memory_is_streamed_by_itself(
+    people: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("celosia.cli.publish._memory", lambda: 100)
+    result = run("publish", people, *ROLES, "--k", 5, "-o", "safe.csv", "--json").data()
+    assert result["provenance"]["made_by"] == "celosia.tables.publish_file"
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)], ids=str)
+def test_a_seed_makes_a_simulation_that_says_so(
+    as_json: tuple[str, ...], people: Path, run: Run, tmp_path: Path
+) -> None:
+    wish = ("publish", people, *ROLES, "--k", 5, "--seed", 7, *as_json)
+    first = run(*wish, "-o", "one.csv")
+    second = run(*wish, "-o", "two.csv")
+    for result in (first, second):
+        assert "Simulation: made with a seed, not for release." in result.err
+        assert not as_json or result.data()["guarantee"]["simulation"] is True
+    assert (tmp_path / "one.csv").read_text() == (tmp_path / "two.csv").read_text()
+
+
+def test_without_a_seed_it_is_no_simulation_and_the_order_differs(
+    people: Path, run: Run, tmp_path: Path
+) -> None:
+    one = run("publish", people, *ROLES, "--k", 5, "-o", "one.csv", "--json")
+    run("publish", people, *ROLES, "--k", 5, "-o", "two.csv")
+    assert one.data()["guarantee"]["simulation"] is False
+    assert (tmp_path / "one.csv").read_text() != (tmp_path / "two.csv").read_text()
+
+
+def test_a_seed_below_zero_is_refused(people: Path, run: Run) -> None:
+    run("publish", people, *ROLES, "--k", 5, "--seed", -1).complains("CEL-I002")
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)], ids=str)
+def test_a_warning_is_shown_beside_the_result(
+    as_json: tuple[str, ...], run: Run, tmp_path: Path
+) -> None:
+    table: dict[str, Any] = {"age": [20] * 99 + [77]}
+    frames.write(pl.DataFrame(table), tmp_path / "lone.csv")
+    told = run("publish", "lone.csv", "-q", "age", "--k", 5, *as_json)
+    assert told.code == 0
+    assert "Warning: Only 1 record is suppressed" in told.err
