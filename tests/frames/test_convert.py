@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -136,3 +139,90 @@ def test_what_is_no_table_is_refused(data: Any) -> None:
     with pytest.raises(InputError) as caught:
         as_frame(data)
     assert caught.value.code == "CEL-F001"
+
+
+def lazy(values: list[str]) -> pl.LazyFrame:
+    return pl.LazyFrame({"x": values}).select(pl.col("x").cast(pl.Int64))
+
+
+def broken_stream() -> pa.RecordBatchReader:
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch({"x": [1]})
+        raise ValueError("777")
+
+    return pa.RecordBatchReader.from_batches(pa.schema([("x", pa.int64())]), batches())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"x": [2**200, 777]},
+        {"x": [-777, 2**63]},
+        {"x": [1.5, 777 * 2**2000]},
+        {"x": [Decimal("1e30"), Decimal("777e-20")]},
+        {"x": [Decimal(777) ** 20]},
+        {"x": [Fraction(777, 2), 777]},
+        {"x": ["777\ud800"]},
+        {"x": [dt.time(7, 7, 7, tzinfo=dt.UTC)]},
+        {"x": np.array(["1777"], dtype="datetime64[Y]")},
+        {"x": pa.array([(777, 7, 7)], type=pa.month_day_nano_interval())},
+        {"x": pd.Series([2**200, 777], dtype=object)},
+        pd.DataFrame({"x": pd.arrays.SparseArray([777, 0])}),
+        pd.DataFrame({"x": [777 + 1j]}),
+        pa.table({"ok": [1], "x": pa.array([(777, 7, 7)], type=pa.month_day_nano_interval())}),
+        lazy(["777"] * 3 + ["777 MARKER"]),
+        broken_stream(),
+    ],
+    ids=lambda data: type(data).__name__,
+)
+def test_what_cannot_be_taken_in_is_refused_without_its_values(data: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        as_frame(data)
+    error = caught.value
+    assert error.code == "CEL-F008"
+    assert error.details.get("columns", ["x"]) == ["x"]
+    assert "777" not in repr(error.as_dict())
+    assert error.__cause__ is None
+    assert error.__context__ is None
+
+
+def test_decimals_and_whole_numbers_may_share_a_column() -> None:
+    for values in ([Decimal("1.5"), 2, None], [2, Decimal("1.5"), float("nan")]):
+        for data in ({"a": values}, {"a": pd.Series(values, dtype=object)}):
+            column = as_frame(data)["a"]
+            assert column.dtype.is_decimal()
+            assert set(column) == {Decimal("1.5"), Decimal(2), None}
+
+
+@pytest.mark.parametrize(
+    "values", [["x"], [True], [dt.date(2020, 1, 1)], [pd.Timestamp(2020, 1, 1)], [7]]
+)
+@pytest.mark.parametrize("mark", [None, float("nan"), pd.NA, pd.NaT, Decimal("NaN")])
+def test_a_missing_mark_does_not_change_the_values(values: list[Any], mark: Any) -> None:
+    assert as_frame({"a": [*values, mark]})["a"].to_list() == [*values, None]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([dt.time(1, 2, 3), dt.timedelta(777)], "a duration"),
+        ([dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, tzinfo=dt.UTC)], "and zone"),
+        ([dt.datetime(2020, 1, 1, tzinfo=dt.UTC), dt.datetime(2020, 1, 1)], "and zone"),
+    ],
+)
+def test_times_durations_and_zones_are_kinds_of_their_own(values: list[Any], kind: str) -> None:
+    with pytest.raises(InputError, match=kind) as caught:
+        as_frame({"x": values})
+    assert (caught.value.code, caught.value.details["row"]) == ("CEL-F005", 2)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [pd.interval_range(0, 3), pd.period_range("2020", periods=3, freq="M"), pd.cut([1], [0, 2])],
+    ids=lambda values: type(values).__name__,
+)
+def test_intervals_and_periods_of_pandas_are_refused_by_name(values: Any) -> None:
+    for data in (pd.DataFrame({"bad": values}), {"bad": pd.Series(values)}):
+        with pytest.raises(InputError, match="'bad'") as caught:
+            as_frame(data)
+        assert caught.value.code == "CEL-F006"

@@ -301,3 +301,8 @@ def test_odd_line_ends_inside_cells_do_not_split_rows(save: Save) -> None:
 def test_one_name_is_a_name_and_not_a_list_of_letters(save: Save) -> None:
     path = save("ab,c\nNA,1\n")
     assert frames.read(path, columns="ab", missing="NA").rows() == [(None,)]
+
+
+def test_every_unknown_column_gets_its_near_name(save: Save) -> None:
+    error = refused(save("age,zip\n1,2\n"), "CEL-F022", columns=["agee"], types={"zipp": "string"})
+    assert "'agee' (did you mean 'age'?), 'zipp' (did you mean 'zip'?)" in str(error)

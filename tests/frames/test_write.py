@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import errno
 import tempfile
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -133,3 +136,119 @@ def test_writing_leaves_the_frame_as_it_was(tmp_path: Path) -> None:
     for ending in ("csv", "xlsx", "parquet", "arrow", "jsonl"):
         frames.write(frame, tmp_path / f"t.{ending}")
     assert_frame_equal(frame, before)
+
+
+def column(values: list[Any], dtype: Any) -> pl.DataFrame:
+    return pl.DataFrame({"a": pl.Series(values, dtype=dtype), "b": ["x"] * len(values)})
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "arrow", "xlsx"])
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32])
+def test_integers_of_every_width_are_written(tmp_path: Path, ending: str, dtype: Any) -> None:
+    path = tmp_path / f"t.{ending}"
+    frames.write(column([1, None, 127], dtype), path)
+    assert frames.read(path)["a"].to_list() == [1, None, 127]
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "endings", "expected"),
+    [
+        ([2**100, None], pl.Int128, ["parquet", "arrow", "xlsx"], [str(2**100), None]),
+        ([2**100, None], pl.UInt128, ["parquet", "arrow", "xlsx"], [str(2**100), None]),
+        ([dt.timedelta(1, 2), None], pl.Duration, ["csv", "tsv", "xlsx"], ["P1DT2S", None]),
+        ([dt.time(1, 2, 3), None], pl.Time, ["xlsx"], ["01:02:03", None]),
+        (
+            [dt.datetime(2020, 7, 1, tzinfo=dt.UTC), None],
+            pl.Datetime("us", "UTC"),
+            ["xlsx"],
+            ["2020-07-01T00:00:00+00:00", None],
+        ),
+    ],
+    ids=str,
+)
+def test_what_a_format_has_no_type_for_becomes_text(
+    tmp_path: Path, values: list[Any], dtype: Any, endings: list[str], expected: list[Any]
+) -> None:
+    for ending in endings:
+        path = tmp_path / f"t.{ending}"
+        frames.write(column(values, dtype), path)
+        assert frames.read(path)["a"].to_list() == expected
+        if ending != "xlsx":
+            with frames.writer(path) as out:
+                out.write(column(values, dtype))
+            assert frames.read(path)["a"].to_list() == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (-(2**63), pl.Int64),
+        (2**63, pl.UInt64),
+        (Decimal("12345678901234567890.25"), pl.Decimal(38, 2)),
+    ],
+)
+def test_numbers_that_excel_would_round_are_refused_without_a_path(
+    tmp_path: Path, value: Any, dtype: Any
+) -> None:
+    with pytest.raises(InputError, match="'a'") as caught:
+        frames.write(column([None, value], dtype), tmp_path / "draft.xlsx")
+    assert caught.value.code == "CEL-F024"
+    assert "draft" not in repr(caught.value.as_dict())
+
+
+def test_decimals_that_fit_stay_numbers_in_a_workbook(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    frames.write(column([Decimal("1.10"), None], pl.Decimal(38, 2)), path)
+    assert frames.read(path)["a"].to_list() == [1.1, None]
+
+
+def test_a_workbook_that_the_system_refuses_is_an_error_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(FileNotFoundError):
+        frames.write(column([1], pl.Int64), tmp_path / "nowhere" / "t.xlsx")
+
+    def full(book: Any) -> None:
+        book.worksheets()[0]._opt_close()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("xlsxwriter.workbook.Workbook._store_workbook", full)
+    with pytest.raises(OSError, match="space") as caught:
+        frames.write(column([1], pl.Int64), tmp_path / "t.xlsx")
+    assert caught.value.errno == errno.ENOSPC
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+def test_a_workbook_on_a_full_disk_is_an_error_of_the_system() -> None:
+    with pytest.raises(OSError, match="space"):
+        frames.write(column([1], pl.Int64), "/dev/full", format="excel")
+
+
+def test_a_workbook_leaves_no_temporary_file_when_it_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(OSError, match="nowhere"):
+        frames.write(column([1], pl.Int64), tmp_path / "nowhere" / "t.xlsx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_writer_speaks_of_chunks_without_the_path(tmp_path: Path) -> None:
+    with frames.writer(tmp_path / "draft.csv") as out:
+        out.write(column([1], pl.Int64))
+        with pytest.raises(InputError, match="'a'") as caught:
+            out.write(column([1.5], pl.Float64))
+    assert "draft" not in str(caught.value)
+
+
+@given(TABLES, st.integers(1, 4))
+def test_arrow_files_read_back_equal(frame: pl.DataFrame, rows: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.arrow"
+        frames.write(frame, path)
+        assert_frame_equal(frames.read(path), frame)
+        with frames.writer(path) as out:
+            for part in frame.iter_slices(rows) if frame.height else [frame]:
+                out.write(part)
+        assert_frame_equal(frames.read(path), frame)

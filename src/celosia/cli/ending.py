@@ -46,7 +46,10 @@ def run(app: typer.Typer) -> tuple[int, CelosiaError | None]:
 
 @contextmanager
 def _listening() -> Iterator[Event]:
-    """Whether Ctrl-C was pressed: a library may tell it as an error of its own, or not at all."""
+    """Whether Ctrl-C was pressed, or the system asked us to end (SIGTERM): temporary files must go.
+
+    A library may tell it as an error of its own, or not at all.
+    """
     stopped = console.STOPPED
     stopped.clear()
 
@@ -59,10 +62,12 @@ def _listening() -> Iterator[Event]:
         yield stopped  # somebody else decides what Ctrl-C does here
         return
     signal.signal(signal.SIGINT, stop)
+    before = signal.signal(signal.SIGTERM, stop)
     try:
         yield stopped
     finally:
         signal.signal(signal.SIGINT, usual)
+        signal.signal(signal.SIGTERM, before)
 
 
 def _told(error: BaseException) -> tuple[int, CelosiaError | None]:

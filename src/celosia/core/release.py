@@ -42,6 +42,9 @@ class Release(ABC):
     def measures(self) -> dict[str, Any]:
         """Risk left, use left and the like, as plain values that `from_parts` can take back."""
 
+    def check_path(self, path: Path) -> None:  # noqa: B027 - nothing to refuse by default
+        """Refuse a path that the data could not be written to, before anything is written."""
+
     def data_facts(self) -> dict[str, Any]:
         """What must be known to read the data file back as it was; nothing by default."""
         return {}
@@ -68,6 +71,7 @@ class Release(ABC):
     def save(self, path: str | Path, *, overwrite: bool = True) -> Path:
         """Write the data to `path` and its certificate beside it; both appear, or neither."""
         target = Path(path)
+        self.check_path(target)
         beside = certificate_path(target)
         # The certificate takes its name first: one without its data is refused by `load`.
         with (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Groups:
     """Distinct combinations of some columns, how many rows have each, and the first that does."""
 
-    values: pl.DataFrame
+    values: pl.DataFrame = field(repr=False)  # raw cells, which a traceback must not show
     sizes: NDArray[np.int64]
     first_rows: NDArray[np.int64]
     """Counted from 0 over the whole stream."""
@@ -140,8 +140,11 @@ def _numbered(
 
 
 def _plain(series: pl.Series) -> pl.Series:
-    """The same values in a type that DuckDB gives back as it got it."""
-    if isinstance(series.dtype, pl.Duration):
+    """The same values in a type that DuckDB gives back as it got it.
+
+    DuckDB cuts nanoseconds off a time with a zone, which would merge different values.
+    """
+    if isinstance(series.dtype, pl.Datetime | pl.Duration | pl.Time):
         return series.to_physical()
     odd = (pl.Categorical, pl.Enum, pl.Int128, pl.Decimal)
     return series.cast(pl.String) if isinstance(series.dtype, odd) else series

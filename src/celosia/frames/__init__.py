@@ -5,13 +5,14 @@ from celosia.frames.codes import Codes, encode
 from celosia.frames.columns import pick, unused_name
 from celosia.frames.convert import ArrowStream, TableLike, as_frame
 from celosia.frames.dialect import Dialect, sniff
-from celosia.frames.formats import SUFFIXES, Format, format_of
+from celosia.frames.formats import SUFFIXES, Format, check_readable, format_of
 from celosia.frames.options import ColumnType
 from celosia.frames.reading import read, read_chunks
 from celosia.frames.text import as_text
-from celosia.frames.writing import write
+from celosia.frames.writing import ARROW_LEVEL, bare, write
 
 __all__ = [
+    "ARROW_LEVEL",
     "SUFFIXES",
     "ArrowStream",
     "Codes",
@@ -22,6 +23,8 @@ __all__ = [
     "Writer",
     "as_frame",
     "as_text",
+    "bare",
+    "check_readable",
     "encode",
     "format_of",
     "pick",

@@ -12,7 +12,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.frames.formats import Format, format_of
-from celosia.frames.writing import open_output, write_csv
+from celosia.frames.writing import ARROW_LEVEL, bare, open_output, plain, write_csv
 
 _Append = Callable[[pl.DataFrame], object]
 
@@ -20,7 +20,7 @@ _Append = Callable[[pl.DataFrame], object]
 class Writer:
     """Writes frames one after the other into one file; all must have the columns of the first.
 
-    Columns of categories are written as text, since each chunk would bring categories of its own.
+    Columns that the format has no type for become text, as `write` says.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -41,18 +41,13 @@ class Writer:
 
     def write(self, chunk: pl.DataFrame) -> None:
         """Append the rows of a frame."""
-        named = (pl.Categorical, pl.Enum)
-        plain = chunk.with_columns(
-            column.cast(pl.String)
-            for column in chunk.iter_columns()
-            if isinstance(column.dtype, named)
-        )
+        rows = plain(chunk, self._format)
         if self._append is None:
-            self._append = self._start(plain)
-            self._schema = plain.schema
-        elif plain.schema != self._schema:
-            raise _different(self._path, self._schema, plain.schema)
-        self._append(plain)
+            self._append = self._start(rows)
+            self._schema = rows.schema
+        elif rows.schema != self._schema:
+            raise _different(self._schema, rows.schema)
+        self._append(rows)
 
     def _start(self, first: pl.DataFrame) -> _Append:
         """Open the file for the columns of the first chunk."""
@@ -64,7 +59,7 @@ class Writer:
             stream = self._open.enter_context(open_output(self._path))
             return lambda chunk: chunk.write_ndjson(stream)
         sink = self._open.enter_context(_arrow_sink(self._path, self._format, first))
-        return lambda chunk: sink.write_table(chunk.to_arrow())
+        return lambda chunk: sink.write_table(bare(chunk).to_arrow(compat_level=ARROW_LEVEL))
 
     def __enter__(self) -> Self:
         return self
@@ -79,7 +74,7 @@ class Writer:
         if kind is None and self._append is None:
             raise InputError(
                 "CEL-F026",
-                f"{self._path}: nothing was written.",
+                "nothing was written.",
                 why="Without a first chunk nobody knows the columns.",
                 fix="Write at least one chunk; it may be without rows.",
             )
@@ -103,19 +98,19 @@ def _arrow_sink(path: Path, format: Format, first: pl.DataFrame) -> Any:
     import pyarrow as pa  # noqa: PLC0415 - slow to load, and few callers write in chunks
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    schema = first.clear().to_arrow().schema
+    schema = first.clear().to_arrow(compat_level=ARROW_LEVEL).schema
     if format == "parquet":
         return pq.ParquetWriter(str(path), schema)
     return pa.ipc.new_file(str(path), schema)
 
 
-def _different(path: Path, expected: pl.Schema, found: pl.Schema) -> InputError:
+def _different(expected: pl.Schema, found: pl.Schema) -> InputError:
     names = [name for name in expected | found if expected.get(name) != found.get(name)]
     return InputError(
         "CEL-F027",
-        f"{path}: a chunk differs from the first in column {', '.join(map(repr, names))}."
+        f"a chunk differs from the first in column {', '.join(map(repr, names))}."
         if names
-        else f"{path}: a chunk has its columns in another order than the first.",
+        else "a chunk has its columns in another order than the first.",
         why="One file has one set of columns.",
         fix="Give every chunk the same columns, types and order.",
         columns=names,

@@ -10,7 +10,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 
-_REFUSED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary)
+_REFUSED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary, pl.BaseExtension)
 
 
 def check_names(names: Sequence[object], *, path: Path | None = None) -> list[str]:
@@ -53,12 +53,12 @@ def check_flat(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def nested_columns(names: Sequence[str]) -> InputError:
-    """The error for columns of lists, records, bytes or arbitrary objects."""
+    """The error for columns of lists, records, bytes, intervals or arbitrary objects."""
     return InputError(
         "CEL-F006",
-        f"column {', '.join(map(repr, names))}: the cells hold lists, records or bytes.",
+        f"column {', '.join(map(repr, names))}: the cells hold lists, records, bytes or objects.",
         why="Privacy models are about columns with one plain value in each cell.",
-        fix="Unnest or drop the column first.",
+        fix="Unnest the column, make it text, or drop it first.",
         columns=list(names),
     )
 
@@ -72,6 +72,17 @@ def mixed_column(column: str, row: int, before: str, after: str) -> InputError:
         fix="Make the column all text, or clean that row and those like it.",
         column=column,
         row=row,
+    )
+
+
+def unfit_columns(names: Sequence[str]) -> InputError:
+    """The error for columns whose values fit no type that we have."""
+    return InputError(
+        "CEL-F008",
+        f"column {', '.join(map(repr, names))} cannot be taken in: its values fit no plain type.",
+        why="Values would be lost or changed in silence.",
+        fix="Make the column text, ordinary numbers, dates or true and false first.",
+        columns=list(names),
     )
 
 

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any, Protocol, TypeAlias, TypeVar, cast, runtime_checkable
 
 import numpy as np
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.frames.columns import check_flat, check_names
-from celosia.frames.kinds import check_one_kind
+from celosia.frames.columns import check_flat, check_names, unfit_columns
+from celosia.frames.kinds import NUMBER, ZONED_TIME, check_one_kind, is_missing
+
+_T = TypeVar("_T")
+
+_FAILURES = (
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+    ArithmeticError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What Polars, Arrow, pandas and NumPy raise for values they cannot take, often quoting them."""
 
 
 @runtime_checkable
@@ -34,13 +49,13 @@ def as_frame(data: TableLike) -> pl.DataFrame:
     lists, which have no other mark for it.
 
     Raises:
-        InputError: CEL-F001 ... CEL-F007.
+        InputError: CEL-F001 ... CEL-F008.
 
     >>> as_frame({"age": [39, None], "sex": ["Male", "Female"]}).shape
     (2, 2)
     """
     if isinstance(data, pl.LazyFrame):
-        data = data.collect()
+        data = _collected(data)
     if isinstance(data, pl.DataFrame):
         check_names(data.columns)
         return check_flat(data)
@@ -58,6 +73,25 @@ def as_frame(data: TableLike) -> pl.DataFrame:
     )
 
 
+def _attempt(make: Callable[[], _T]) -> _T | None:
+    """What `make` gives, or None; an error of ours is then raised with no trace of theirs."""
+    with suppress(*_FAILURES):
+        return make()
+    return None
+
+
+def _collected(data: pl.LazyFrame) -> pl.DataFrame:
+    frame = _attempt(data.collect)
+    if frame is None:
+        raise InputError(
+            "CEL-F008",
+            "the lazy frame cannot be computed.",
+            why="Its own message may quote values and is not shown.",
+            fix="Call collect() on it to see what is wrong.",
+        )
+    return frame
+
+
 def _from_arrow(data: Any) -> pl.DataFrame:
     import pyarrow as pa  # noqa: PLC0415 - slow to load, and only needed for Arrow data
 
@@ -66,9 +100,23 @@ def _from_arrow(data: Any) -> pl.DataFrame:
     elif isinstance(data, pa.Table):
         table = data
     else:
-        table = pa.RecordBatchReader.from_stream(data).read_all()
-    check_names(table.schema.names)
-    return cast(pl.DataFrame, pl.from_arrow(table))
+        table = _attempt(lambda: pa.RecordBatchReader.from_stream(data).read_all())
+    if table is None:
+        raise InputError(
+            "CEL-F008",
+            "the Arrow stream cannot be read to its end.",
+            why="Its own message may quote values and is not shown.",
+            fix="Read it into an Arrow table to see what is wrong.",
+        )
+    names = check_names(table.schema.names)
+    frame = _attempt(lambda: pl.from_arrow(table))
+    if frame is None:
+        raise unfit_columns([name for name in names if _is_unfit(table.select([name]))])
+    return cast(pl.DataFrame, frame)
+
+
+def _is_unfit(table: Any) -> bool:
+    return _attempt(lambda: pl.from_arrow(table)) is None
 
 
 def _from_pandas(data: Any) -> pl.DataFrame:
@@ -80,9 +128,6 @@ def _from_pandas(data: Any) -> pl.DataFrame:
             why="An index is a column in disguise, and could hold identifiers.",
             fix="Call reset_index() to make it a column, or reset_index(drop=True) to drop it.",
         )
-    for name in names:
-        if data[name].dtype == object:
-            check_one_kind(name, data[name])
     return pl.DataFrame([_series(name, data[name]) for name in names])
 
 
@@ -111,17 +156,31 @@ def _series(name: str, values: Any) -> pl.Series:
             f"column {name!r}: a {type(values).__name__} is not a sequence of values.",
             fix="Give a list, an array or a series.",
         )
-    if str(getattr(values, "dtype", "object")) != "object":
-        series = pl.Series(name, values)
-    elif hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
-        return pl.Series(name, values)
-    else:
-        series = _from_objects(name, list(values))
-    return series.fill_nan(None) if series.dtype.is_float() else series
+    dtype = getattr(values, "dtype", None)
+    is_arrow = hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__")
+    if str(dtype) == "object" or (dtype is None and not is_arrow):
+        return _from_objects(name, list(values))
+    series = _attempt(lambda: pl.Series(name, values))
+    if series is None:
+        raise unfit_columns([name])
+    # Arrow tells NaN from missing; pandas and NumPy, which have a dtype, do not.
+    return series.fill_nan(None) if dtype is not None and series.dtype.is_float() else series
 
 
 def _from_objects(name: str, values: list[object]) -> pl.Series:
-    check_one_kind(name, values)
+    kind = check_one_kind(name, values)
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
-    floats = any(isinstance(value, float) for value in plain)
-    return pl.Series(name, plain, dtype=pl.Float64 if floats else None, strict=not floats)
+    present = [None if is_missing(value) else value for value in plain]
+    if any(isinstance(value, Decimal) for value in present):
+        # NaN says nothing about the type here, and whole numbers are decimals as well.
+        plain = present
+        if not any(isinstance(value, float) for value in present):
+            present = [Decimal(value) if isinstance(value, int) else value for value in present]
+    floats = kind in (NUMBER, None) and any(isinstance(value, float) for value in plain)
+    dtype = pl.Float64 if floats else None
+    series = _attempt(lambda: pl.Series(name, present, dtype=dtype, strict=not floats))
+    # Polars drops numbers that do not fit, and the zone of a time without a date.
+    lost = series is not None and series.null_count() != sum(value is None for value in present)
+    if series is None or lost or kind == ZONED_TIME:
+        raise unfit_columns([name])
+    return series

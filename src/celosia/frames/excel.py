@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -44,27 +46,38 @@ def write_excel(frame: pl.DataFrame, path: Path) -> None:
     """One sheet with the names in its first line; refused if Excel cannot hold the data."""
     import xlsxwriter  # noqa: PLC0415 - slow to load, and few callers write workbooks
 
-    _refuse_oversized(frame, path)
+    _refuse_oversized(frame)
     # Text stays text: a cell that starts with = must not become a formula.
-    settings = {
+    settings: dict[str, Any] = {
         "constant_memory": True,
         "strings_to_formulas": False,
         "strings_to_urls": False,
         "strings_to_numbers": False,
         "nan_inf_to_errors": True,
     }
-    with xlsxwriter.Workbook(str(path), settings) as book:
-        sheet = book.add_worksheet()
-        day = book.add_format({"num_format": "yyyy-mm-dd"})
-        moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
-        sheet.write_row(0, 0, frame.columns)
-        for row, values in enumerate(frame.iter_rows(), 1):
-            for column, value in enumerate(values):
-                if isinstance(value, dt.date):
-                    style = moment if isinstance(value, dt.datetime) else day
-                    sheet.write_datetime(row, column, value, style)
-                elif value is not None:
-                    sheet.write(row, column, value)
+    packed = io.BytesIO()
+    # A folder of its own: xlsxwriter leaves its temporary files behind when it fails.
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with xlsxwriter.Workbook(packed, settings | {"tmpdir": folder}) as book:
+                _fill(book, frame)
+        except xlsxwriter.exceptions.FileCreateError as error:
+            raise error.args[0] from None  # the OSError that it wraps, as other formats raise
+    path.write_bytes(packed.getbuffer())
+
+
+def _fill(book: Any, frame: pl.DataFrame) -> None:
+    sheet = book.add_worksheet()
+    day = book.add_format({"num_format": "yyyy-mm-dd"})
+    moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
+    sheet.write_row(0, 0, frame.columns)
+    for row, values in enumerate(frame.iter_rows(), 1):
+        for column, value in enumerate(values):
+            if isinstance(value, dt.date):
+                style = moment if isinstance(value, dt.datetime) else day
+                sheet.write_datetime(row, column, value, style)
+            elif value is not None:
+                sheet.write(row, column, value)
 
 
 def _open(path: Path) -> Any:
@@ -120,20 +133,30 @@ def _plain(column: pl.Series) -> pl.Series:
     return column
 
 
-def _refuse_oversized(frame: pl.DataFrame, path: Path) -> None:
+def _refuse_oversized(frame: pl.DataFrame) -> None:
     problems = []
     if frame.height >= _ROWS or frame.width > _COLUMNS:
         problems.append(f"a table of {frame.height} rows and {frame.width} columns")
     for column in frame.iter_columns():
         if column.dtype == pl.String and (column.str.len_chars() > _LETTERS).any():
             problems.append(f"the long texts of column {column.name!r}")
-        elif column.dtype.is_integer() and (column.abs() > _EXACT).any():
+        elif not _is_exact(column):
             problems.append(f"the long numbers of column {column.name!r}")
     if problems:
         raise InputError(
             "CEL-F024",
-            f"{path}: Excel cannot hold {' or '.join(problems)}.",
+            f"Excel cannot hold {' or '.join(problems)}.",
             why="It would cut them without a word.",
             fix="Write CSV or Parquet instead.",
-            path=str(path),
         )
+
+
+def _is_exact(column: pl.Series) -> bool:
+    """Whether a column of integers or decimals comes through a float with all its digits."""
+    if column.dtype.is_integer():
+        bounds = [bound for bound in (column.min(), column.max()) if isinstance(bound, int)]
+        return all(abs(bound) <= _EXACT for bound in bounds)
+    if column.dtype.is_decimal():
+        back = column.cast(pl.Float64).cast(column.dtype, strict=False)
+        return back.eq_missing(column).all()
+    return True

@@ -12,6 +12,8 @@ from celosia.core.errors import InputError
 from celosia.frames.columns import mixed_column, nested_columns
 
 NESTED = "a list or record"
+NUMBER = "a number"
+ZONED_TIME = "a time and zone"
 
 
 def kind_of(value: object) -> str | None:
@@ -20,24 +22,27 @@ def kind_of(value: object) -> str | None:
     >>> kind_of(3), kind_of("x"), kind_of(True), kind_of(float("nan")), kind_of([1])
     ('a number', 'text', 'true or false', None, 'a list or record')
     """
-    if _is_missing(value):
+    if is_missing(value):
         return None
     # Order matters: a boolean is an integer in Python, and a datetime a date.
     named: tuple[tuple[type | tuple[type, ...], str], ...] = (
         (str, "text"),
         (bool, "true or false"),
-        ((numbers.Real, Decimal), "a number"),
+        ((numbers.Real, Decimal), NUMBER),
         (dt.datetime, "a date with time"),
         (dt.date, "a date"),
-        ((dt.time, dt.timedelta), "a time"),
+        (dt.time, "a time"),
+        (dt.timedelta, "a duration"),
     )
     if type(value).__name__ in {"bool", "bool_"}:
         return "true or false"
-    return next((name for kinds, name in named if isinstance(value, kinds)), NESTED)
+    kind = next((name for kinds, name in named if isinstance(value, kinds)), NESTED)
+    zoned = isinstance(value, dt.datetime | dt.time) and value.tzinfo is not None
+    return f"{kind} and zone" if zoned else kind
 
 
-def check_one_kind(column: str, values: Iterable[object]) -> None:
-    """Refuse a column that changes the kind of its values, naming the row where it does."""
+def check_one_kind(column: str, values: Iterable[object]) -> str | None:
+    """The kind of a column; refused if it changes, naming the row where it does."""
     first: str | None = None
     for row, value in enumerate(values, 1):
         kind = kind_of(value)
@@ -48,6 +53,7 @@ def check_one_kind(column: str, values: Iterable[object]) -> None:
         if first is not None and kind != first:
             raise mixed_column(column, row, first, kind)
         first = kind
+    return first
 
 
 class KindWatch:
@@ -70,10 +76,12 @@ class KindWatch:
         return None
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
+    """Whether a value stands for none: None, NaN of any sort, or a mark of pandas."""
     # pandas has missing marks of its own (NA, NaT), told by name so as not to import pandas.
     return (
         value is None
         or (isinstance(value, float) and math.isnan(value))
+        or (isinstance(value, Decimal) and value.is_nan())
         or type(value).__name__ in {"NAType", "NaTType"}
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Literal, get_args
 
 from celosia.core.errors import InputError
+from celosia.core.wording import did_you_mean
 from celosia.frames.formats import Format
 
 ColumnType = Literal["string", "integer", "decimal", "date"]
@@ -84,11 +84,10 @@ def _is_text_encoding(name: str) -> bool:
 
 
 def _unknown_columns(unknown: list[str], names: Sequence[str]) -> InputError:
-    near = get_close_matches(unknown[0], names, n=1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"It has: {', '.join(map(repr, names))}."
+    hinted = [f"{name!r}{did_you_mean(name, names)}" for name in unknown]
     return InputError(
         "CEL-F022",
-        f"the file has no column {', '.join(map(repr, unknown))}.",
-        fix=hint,
+        f"the file has no column {', '.join(hinted)}.",
+        fix=f"It has: {', '.join(map(repr, names))}.",
         columns=unknown,
     )

@@ -50,14 +50,7 @@ def read(  # noqa: PLR0913 - each keyword is one thing a file may leave unsaid
     Raises:
         InputError: CEL-F002 ... CEL-F024, with column and row (counted from 1 after the header).
     """
-    options = Options(
-        delimiter=delimiter,
-        encoding=encoding,
-        header=header,
-        types=dict(types or {}),
-        missing=names_in(missing),
-        columns=None if columns is None else names_in(columns),
-    )
+    options = _options(delimiter, encoding, header, types, missing, columns)
     file = Path(path)
     kind = _checked(file, format, options)
     if kind == "csv" or kind == "tsv":  # noqa: PLR1714 - narrows the type
@@ -87,7 +80,23 @@ def read_chunks(  # noqa: PLR0913 - the keywords of `read`
     The frames put together are what `read` gives, types included: a first pass over text settles
     them. Workbooks are small by nature and are read whole. There is always at least one frame.
     """
-    options = Options(
+    options = _options(delimiter, encoding, header, types, missing, columns)
+    file = Path(path)
+    if rows < 1:
+        raise InputError("CEL-F021", f"rows must be at least 1, got {rows}.", rows=rows)
+    kind = _checked(file, format, options)
+    return _chunks(file, kind, options, rows)
+
+
+def _options(  # noqa: PLR0913, PLR0917 - the keywords of `read`, in their order
+    delimiter: str | None,
+    encoding: str | None,
+    header: bool | None,
+    types: Mapping[str, ColumnType] | None,
+    missing: Iterable[str],
+    columns: Iterable[str] | None,
+) -> Options:
+    return Options(
         delimiter=delimiter,
         encoding=encoding,
         header=header,
@@ -95,11 +104,6 @@ def read_chunks(  # noqa: PLR0913 - the keywords of `read`
         missing=names_in(missing),
         columns=None if columns is None else names_in(columns),
     )
-    file = Path(path)
-    if rows < 1:
-        raise InputError("CEL-F021", f"rows must be at least 1, got {rows}.", rows=rows)
-    kind = _checked(file, format, options)
-    return _chunks(file, kind, options, rows)
 
 
 def _chunks(file: Path, kind: Format, options: Options, rows: int) -> Iterator[pl.DataFrame]:

@@ -12,6 +12,22 @@ import polars as pl
 
 from celosia.frames.excel import write_excel
 from celosia.frames.formats import Format, format_of
+from celosia.frames.text import as_text
+
+ARROW_LEVEL = pl.CompatLevel.oldest()
+"""Newer levels write text as views into a buffer that still holds rows dropped or moved since."""
+
+_NAMED = (pl.Categorical, pl.Enum)
+_WIDE = (pl.Int128, pl.UInt128)
+_AS_TEXT: dict[Format, tuple[type[pl.DataType], ...]] = {
+    "csv": (*_NAMED, pl.Duration),
+    "tsv": (*_NAMED, pl.Duration),
+    "jsonl": _NAMED,
+    "parquet": (*_NAMED, *_WIDE),
+    "arrow": (*_NAMED, *_WIDE),
+    "excel": (*_NAMED, *_WIDE, pl.Duration, pl.Time),
+}
+"""What each format cannot hold; categories go everywhere, for they list values no row has."""
 
 
 def write(frame: pl.DataFrame, path: str | Path, *, format: Format | None = None) -> None:
@@ -21,11 +37,19 @@ def write(frame: pl.DataFrame, path: str | Path, *, format: Format | None = None
     as missing. Cells are written as they are; one that starts with `=` is not defused. Text that
     looks like a number comes back as text only if its column is declared as `string`.
 
+    Columns become text, by `as_text`, where the format has no type for them: categories everywhere,
+    durations in delimited text and workbooks, 128-bit integers in Parquet, Arrow and workbooks, and
+    times and moments with a zone in workbooks. Workbooks keep other moments to the millisecond.
+
+    Guarantee: the file holds the cells of the frame and nothing else that its memory still has:
+    no dropped row, no earlier order, no value behind a missing one.
+
     The path is written directly: wrap it in `celosia.core.files.replacing` to have the file appear
     whole or not at all. A name that ends in .gz is compressed.
     """
     file = Path(path)
     kind = format_of(file, format)
+    frame = plain(frame, kind)
     if kind in ("csv", "tsv"):
         with open_output(file) as stream:
             write_csv(frame, stream, kind)
@@ -35,9 +59,38 @@ def write(frame: pl.DataFrame, path: str | Path, *, format: Format | None = None
     elif kind == "parquet":
         frame.write_parquet(file)
     elif kind == "arrow":
-        frame.write_ipc(file)
+        bare(frame).write_ipc(file, compat_level=ARROW_LEVEL)
     else:
         write_excel(frame, file)
+
+
+def plain(frame: pl.DataFrame, kind: Format) -> pl.DataFrame:
+    """The same frame with text for the columns that the format has no type for.
+
+    >>> plain(pl.DataFrame({"sex": ["F"]}, schema={"sex": pl.Enum(["F", "M"])}), "arrow").dtypes
+    [String]
+    """
+    return frame.with_columns(
+        as_text(column)
+        for column in frame.iter_columns()
+        if isinstance(column.dtype, _AS_TEXT[kind])
+        or (kind == "excel" and getattr(column.dtype, "time_zone", None) is not None)
+    )
+
+
+def bare(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same frame in fresh memory, for formats that write memory as it is.
+
+    Blanking a cell only marks it as missing and leaves its value in place, and a slice keeps the
+    bits next to its own.
+    """
+    return pl.DataFrame([_fresh(column) for column in frame.iter_columns()])
+
+
+def _fresh(column: pl.Series) -> pl.Series:
+    present = column.is_not_null()
+    places = pl.select(pl.when(present).then(present.cum_sum() - 1)).to_series()
+    return column.drop_nulls().gather(places)
 
 
 def write_csv(frame: pl.DataFrame, stream: IO[bytes], kind: Format, *, header: bool = True) -> None:

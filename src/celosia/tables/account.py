@@ -4,99 +4,39 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.assess.risk import RiskProfile
-from celosia.core.errors import InputError, PrivacyWarning
+from celosia.core.errors import PrivacyWarning
 from celosia.core.guarantee import Guarantee
 from celosia.core.provenance import Provenance
-from celosia.core.randomness import Source, System
 from celosia.core.wording import counted
-from celosia.tables.models import Model
-from celosia.tables.recoding import Found, Lattice, allowance
+from celosia.tables.protection import Protected
 from celosia.tables.schema import Role, Schema
 from celosia.tables.solution import ColumnOutcome, Solution
+from celosia.tables.wish import Wish
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What is asked of a release, checked before any data is read."""
-
-    models: Sequence[Model]
-    suppression: float
-    keep_order: bool = False
-    drop_suppressed: bool = False
-    randomness: Source = field(default_factory=System)
-
-    def __post_init__(self) -> None:
-        if not self.models:
-            raise InputError(
-                "CEL-P014", "no privacy model was given.", fix="Add one: KAnonymity(5)."
-            )
-        for model in self.models:
-            if not isinstance(model, Model):
-                raise InputError(
-                    "CEL-P016",
-                    f"a {type(model).__name__} is not a privacy model.",
-                    fix="Write KAnonymity(5), or a list of models.",
-                )
-        if not isinstance(self.randomness, Source):
-            raise InputError(
-                "CEL-I006",
-                f"a {type(self.randomness).__name__} is not a source of randomness.",
-                fix="Leave it out for a real release, or write Seeded(7) for a simulation.",
-            )
-        allowance(self.suppression, 0)
-
-    @property
-    def smallest(self) -> int:
-        """The fewest records that a class needs under all models."""
-        return max(model.smallest for model in self.models)
-
-    @property
-    def simulation(self) -> bool:
-        """Whether a seed had a part in the release: it has none where nothing is shuffled."""
-        return self.randomness.simulation and not self.keep_order
-
-    def as_dict(self) -> dict[str, Any]:
-        """The parameters as plain values."""
-        return {
-            "models": [model.as_dict() for model in self.models],
-            "suppression": self.suppression,
-            "keep_order": self.keep_order,
-            "drop_suppressed": self.drop_suppressed,
-        }
-
-
-def account(  # noqa: PLR0913 - the facts of a release, one by one
-    made_by: str,
-    wish: Wish,
-    schema: Schema,
-    lattice: Lattice,
-    found: Found,
-    *,
-    kept_sizes: NDArray[np.int64],
-) -> dict[str, Any]:
-    """Everything that a `TableRelease` says beside its data, as its keyword arguments.
+def account(made_by: str, wish: Wish, schema: Schema, protected: Protected) -> dict[str, Any]:
+    """Everything that a `PublishedTable` says beside its data, as its keyword arguments.
 
     Warnings are raised here as well as recorded.
     """
-    notes = _warnings(wish, found.best.suppressed)
+    suppressed = protected.found.best.suppressed
+    notes = _warnings(wish, suppressed)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=3)
     names = schema.named(Role.QUASI_IDENTIFIER)
     parameters = {"quasi_identifiers": list(names)} | wish.as_dict()
-    raw = lattice.class_table((0,) * len(names))
+    raw = protected.lattice.class_table((0,) * len(names))
     return {
         "guarantee": _guarantee(wish, names),
         "provenance": Provenance.now(made_by, parameters, seed=wish.randomness.seed),
         "warnings": notes,
-        "solution": _solution(lattice, found, kept_sizes),
-        "risk": RiskProfile.of_sizes(kept_sizes, suppressed=found.best.suppressed),
+        "solution": _solution(protected),
+        "risk": RiskProfile.of_sizes(protected.kept_sizes, suppressed=suppressed),
         "risk_before": RiskProfile.of_sizes(raw.sizes),
     }
 
@@ -133,9 +73,9 @@ def _guarantee(wish: Wish, names: Sequence[str]) -> Guarantee:
     )
 
 
-def _solution(lattice: Lattice, found: Found, kept_sizes: NDArray[np.int64]) -> Solution:
-    sizes, numbers = np.unique(kept_sizes, return_counts=True)
-    best = found.best
+def _solution(protected: Protected) -> Solution:
+    lattice, best = protected.lattice, protected.found.best
+    sizes, numbers = np.unique(protected.kept_sizes, return_counts=True)
     return Solution(
         rows=lattice.rows,
         suppressed=best.suppressed,
@@ -150,5 +90,5 @@ def _solution(lattice: Lattice, found: Found, kept_sizes: NDArray[np.int64]) -> 
             for number, column in enumerate(lattice.columns)
         ),
         class_sizes=dict(zip(sizes.tolist(), numbers.tolist(), strict=True)),
-        search=found.certificate,
+        search=protected.found.certificate,
     )

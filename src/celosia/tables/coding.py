@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -22,9 +22,11 @@ class CodedColumn:
 
     name: str
     hierarchy: Hierarchy
-    leaf_of_row: NDArray[np.int32]
+    leaf_of_row: NDArray[np.int32] = field(repr=False)
     has_missing: bool = False
     """Whether the last leaf stands for empty cells."""
+    value_of_leaf: pl.Series | None = field(default=None, repr=False)
+    """A raw value for each leaf that occurs, in the column's own type."""
 
     def leaf_counts(self, counts: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """How many records have each leaf; `counts` says how many each row stands for."""
@@ -34,6 +36,14 @@ class CodedColumn:
         sums = np.zeros(leaves, dtype=np.int64)
         np.add.at(sums, self.leaf_of_row, counts)
         return sums
+
+    def raw(self) -> pl.Series:
+        """The ungeneralised column: one value a leaf, though several may have the same text.
+
+        -0.0 and 0.0 share a leaf; released as they are, one of them could stand alone.
+        """
+        assert self.value_of_leaf is not None
+        return self.value_of_leaf.gather(self.leaf_of_row).alias(self.name)
 
     def labels_at(self, level: int) -> pl.Series:
         """The released text of every record at a level; empty cells stay empty."""
@@ -59,7 +69,8 @@ def code_column(series: pl.Series, column: Column, *, origin: Groups | None = No
         raise _empty_cells(column.name, codes.codes < 0, origin)
     if len(codes.values) == 0:  # nothing but empty cells, which are a value of their own
         nothing = Hierarchy.from_paths([(MISSING, ROOT)])
-        return CodedColumn(column.name, nothing, np.zeros_like(codes.codes), has_missing=True)
+        empty = pl.Series([None], dtype=series.dtype)
+        return CodedColumn(column.name, nothing, np.zeros_like(codes.codes), True, empty)
     texts = as_text(codes.values).to_list()
     if ROOT in texts and len(texts) > 1:  # a column of nothing else hides nobody
         raise _starred(column.name)
@@ -71,7 +82,12 @@ def code_column(series: pl.Series, column: Column, *, origin: Groups | None = No
         hierarchy = hierarchy.with_missing()
     # Missing cells have code -1, which picks the last entry: the leaf that with_missing added.
     table = np.append(leaf_of_value, np.int32(len(hierarchy.leaves) - 1))
-    return CodedColumn(column.name, hierarchy, table[codes.codes], codes.missing)
+    place_of_leaf = np.full(len(hierarchy.leaves), -1)
+    place_of_leaf[leaf_of_value] = np.arange(leaf_of_value.size)
+    places = pl.Series(place_of_leaf).replace(-1, None)  # leaves that do not occur have no value
+    return CodedColumn(
+        column.name, hierarchy, table[codes.codes], codes.missing, codes.values.gather(places)
+    )
 
 
 def _empty_cells(name: str, empty: NDArray[np.bool_], origin: Groups | None) -> InputError:

@@ -5,7 +5,7 @@ declare (schema, models) -> protect (search, recode) -> release -> account (risk
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.randomness import Source, System
-from celosia.frames import as_frame, pick
-from celosia.tables.account import Wish, account
+from celosia.core.randomness import Source
+from celosia.frames import ARROW_LEVEL, as_frame, bare, pick
+from celosia.tables.account import account
 from celosia.tables.coding import CodedColumn, code_column
-from celosia.tables.hierarchies import ROOT
-from celosia.tables.models import Classes, Model, hold_all
-from celosia.tables.recoding import Lattice, Node, optimum
+from celosia.tables.models import Model
+from celosia.tables.protection import protect
 from celosia.tables.release import TableRelease
 from celosia.tables.schema import Role, Schema
+from celosia.tables.wish import Wish
 
 
 def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
@@ -61,36 +61,24 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     >>> release.solution.levels, round(release.solution.loss, 6)
     ((2, 1), 0.369306)
     """
-    wish = Wish(
-        models=as_list(models),
+    wish = Wish.of(
+        models,
         suppression=suppression,
         keep_order=keep_order,
         drop_suppressed=drop_suppressed,
-        randomness=randomness or System(),
+        randomness=randomness,
     )
     check_schema(schema)
     frame = as_frame(data)
     check_table(frame, schema)
-    columns = _code(frame, schema, progress)
-    lattice = Lattice(columns)
-    found = optimum(lattice, wish.models, suppression=suppression, progress=progress)
+    protected = protect(_code(frame, schema, progress), None, wish, progress)
     progress(Step("Recoding the table", 0))
-    class_of, sizes = lattice.classes_of_rows(found.best.node)
-    kept = hold_all(Classes(sizes), wish.models)
-    hidden = ~kept[class_of]
-    # Whoever is dropped needs no star, so columns left raw can keep their types.
-    starred = hidden & (not drop_suppressed)
-    recoded = frame.with_columns(released_columns(columns, found.best.node, starred))
+    recoded = frame.with_columns(protected.released)
     shown = pick(recoded, released_names(frame, schema))
     return TableRelease(
-        data=arrange(shown, hidden, wish),
-        **account("celosia.publish", wish, schema, lattice, found, kept_sizes=sizes[kept]),
+        data=_arrange(shown, protected.hidden, wish),
+        **account("celosia.publish", wish, schema, protected),
     )
-
-
-def as_list(models: Model | Iterable[Model]) -> list[Model]:
-    """One model or several, as a list."""
-    return list(models) if isinstance(models, Iterable) else [models]
 
 
 def check_schema(schema: Schema) -> None:
@@ -122,28 +110,27 @@ def released_names(frame: pl.DataFrame, schema: Schema) -> list[str]:
     return [name for name in frame.columns if schema.role_of(name) is not Role.IDENTIFIER]
 
 
-def released_columns(
-    columns: Sequence[CodedColumn], node: Node, hidden: NDArray[np.bool_]
-) -> list[pl.Series]:
-    """The generalised quasi-identifiers, `*` where hidden; those left raw keep their type.
-
-    A raw column appears only if some record is hidden: then it must hold `*` and becomes text.
-    """
-    stars = pl.Series("hidden", hidden)
-    return [
-        pl.select(
-            pl.when(stars).then(pl.lit(ROOT)).otherwise(column.labels_at(level)).alias(column.name)
-        ).to_series()
-        for column, level in zip(columns, node, strict=True)
-        if level > 0 or hidden.any()
-    ]
-
-
-def arrange(table: pl.DataFrame, hidden: NDArray[np.bool_], wish: Wish) -> pl.DataFrame:
+def _arrange(table: pl.DataFrame, hidden: NDArray[np.bool_], wish: Wish) -> pl.DataFrame:
     """The rows to release, in the order to release them."""
     if wish.drop_suppressed:
         table = table.filter(~hidden)
-    return table if wish.keep_order else table[wish.randomness.permutation(table.height)]
+    ordered = table if wish.keep_order else table[wish.randomness.permutation(table.height)]
+    return _without_trace(ordered)
+
+
+def _without_trace(table: pl.DataFrame) -> pl.DataFrame:
+    """The same rows and nothing else, for whoever writes or sends the frame without our writers.
+
+    Text in Polars points into buffers that still hold the original rows in their order, and a
+    column of categories lists those that no row has any more.
+    """
+    named = (pl.Categorical, pl.Enum)
+    texts = table.with_columns(
+        column.cast(pl.String) for column in table if isinstance(column.dtype, named)
+    )
+    copied = pl.from_arrow(bare(texts).to_arrow(compat_level=ARROW_LEVEL))
+    assert isinstance(copied, pl.DataFrame)
+    return copied
 
 
 def _code(frame: pl.DataFrame, schema: Schema, progress: Progress) -> list[CodedColumn]:

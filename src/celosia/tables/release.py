@@ -16,6 +16,9 @@ from celosia.core.report import Document
 from celosia.tables import report
 from celosia.tables.solution import Solution
 
+TEXT = "text_columns"
+"""Where a certificate says which columns are text."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedTable(Release):
@@ -85,13 +88,16 @@ class TableRelease(PublishedTable):
 
     def data_facts(self) -> dict[str, Any]:
         """Which columns are text: in a file of text they could be read as numbers."""
-        return {"text_columns": [n for n, kind in self.data.schema.items() if kind == pl.String]}
+        return {TEXT: [name for name, kind in self.data.schema.items() if kind == pl.String]}
+
+    def check_path(self, path: Path) -> None:
+        """Refuse a name that says nothing about the format."""
+        frames.format_of(path)
 
     @classmethod
     def holding(cls, path: Path, data_facts: dict[str, Any]) -> dict[str, Any]:
         """The table itself."""
-        names = data_facts.get("text_columns", ())
-        text: dict[str, frames.ColumnType] = dict.fromkeys(names, "string")
+        text: dict[str, frames.ColumnType] = dict.fromkeys(data_facts[TEXT], "string")
         return {"data": frames.read(path, types=text)}
 
 
@@ -100,12 +106,18 @@ class FileRelease(PublishedTable):
     """A published table that lies in a file, for it may be larger than memory."""
 
     path: Path
+    text_columns: tuple[str, ...]
+    """Which columns are text: in a file of text they could be read as numbers."""
 
     def write_data(self, path: Path) -> None:
         """Copy the file."""
         shutil.copyfile(self.path, path)
 
+    def data_facts(self) -> dict[str, Any]:
+        """Which columns are text."""
+        return {TEXT: list(self.text_columns)}
+
     @classmethod
     def holding(cls, path: Path, data_facts: dict[str, Any]) -> dict[str, Any]:
-        """The path alone."""
-        return {"path": path}
+        """The path and the names of the text columns."""
+        return {"path": path, "text_columns": tuple(data_facts[TEXT])}

@@ -29,9 +29,9 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
+from celosia.frames import ColumnType
 from celosia.tables.hierarchies import Automatic, Builder, Hierarchy, from_table
 
-ColumnType = Literal["string", "integer", "decimal", "date"]
 Missing = Literal["refuse", "value"]
 
 
@@ -70,6 +70,13 @@ class Column:
         if self.type is not None:
             _choice(self.type, get_args(ColumnType), f"the type of {where}", str)
         _choice(self.missing, get_args(Missing), f"missing of {where}", str)
+        rule = isinstance(self.hierarchy, Hierarchy | Builder | None)
+        if not rule or isinstance(self.hierarchy, type):
+            raise InputError(
+                "CEL-S013",
+                f"the hierarchy of {where} is neither a hierarchy nor a rule that builds one.",
+                fix='Write Mask() or Intervals(widths=(5, 10)), or read_hierarchy("age.csv").',
+            )
 
     def hierarchy_for(self, values: pl.Series) -> Hierarchy:
         """The hierarchy of this column, built from its distinct values where it is a rule."""
@@ -100,6 +107,13 @@ class Schema:
         if self.other_columns is not None:
             role = _choice(self.other_columns, [*Role], "other_columns", Role)
             object.__setattr__(self, "other_columns", role)
+        object.__setattr__(self, "columns", tuple(self.columns))
+        if not all(isinstance(column, Column) for column in self.columns):
+            raise InputError(
+                "CEL-S014",
+                "a schema is made of columns.",
+                fix='Write Column("age", Role.QUASI_IDENTIFIER), or use Schema.of(...).',
+            )
         names = [column.name for column in self.columns]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:

@@ -16,27 +16,26 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from celosia import frames
-from celosia.core.errors import InputError
+from celosia.core.errors import EngineError, InputError
 from celosia.core.files import check_writable
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.randomness import Source, System
+from celosia.core.randomness import Source
 from celosia.engines import DuckDB, Groups
-from celosia.tables.account import Wish, account
+from celosia.tables.account import account
 from celosia.tables.coding import code_column
-from celosia.tables.models import Classes, Model, hold_all
-from celosia.tables.publishing import (
-    as_list,
-    check_schema,
-    check_table,
-    released_columns,
-    released_names,
-)
-from celosia.tables.recoding import Lattice, optimum
+from celosia.tables.models import Model
+from celosia.tables.protection import Protected, protect
+from celosia.tables.publishing import check_schema, check_table, released_names
 from celosia.tables.release import FileRelease
 from celosia.tables.schema import Role, Schema
+from celosia.tables.wish import Wish
+
+MOST_BUCKETS = 128
+"""How many files a shuffle may keep open."""
 
 
 def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers for
@@ -73,15 +72,42 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
         overwrite: whether an existing target may be replaced.
         reading: options of `frames.read_chunks`, such as `delimiter`.
     """
-    wish = Wish(
-        models=as_list(models),
+    wish = Wish.of(
+        models,
         suppression=suppression,
         keep_order=keep_order,
         drop_suppressed=drop_suppressed,
-        randomness=randomness or System(),
+        randomness=randomness,
     )
     check_schema(schema)
     goal = Path(target)
+    _check_places(Path(source), goal, overwrite=overwrite)
+    file = _File(Path(source), chunk_rows, {"types": schema.types(), **reading}, progress)
+    groups = _group(file, schema)
+    columns = [
+        code_column(groups.values[column.name], column, origin=groups)
+        for column in schema.quasi_identifiers
+    ]
+    protected = protect(columns, groups.sizes, wish, progress)
+    recoding = _Recoding(schema, groups.values, protected, drop=wish.drop_suppressed)
+    told = account("celosia.tables.publish_file", wish, schema, protected)
+    with tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder:
+        draft = Path(folder) / f"release{''.join(goal.suffixes)}"
+        recoded = recoding.apply(file.chunks("Recoding the file"))
+        if not wish.keep_order:
+            buckets = min(MOST_BUCKETS, ceil(protected.lattice.rows / chunk_rows))
+            recoded = _shuffled(recoded, Path(folder), buckets, wish.randomness)
+        text_columns = _write(recoded, draft)
+        release = FileRelease(path=draft, text_columns=text_columns, **told)
+        release.save(goal, overwrite=overwrite)
+    return replace(release, path=goal)
+
+
+def _check_places(source: Path, goal: Path, *, overwrite: bool) -> None:
+    """Refuse, before any work, what could not be read or written at its end."""
+    check_writable(goal, overwrite=overwrite)
+    frames.writer(goal)  # refuses a format that cannot grow in chunks
+    frames.check_readable(source)
     if goal.exists() and goal.samefile(source):
         raise InputError(
             "CEL-I007",
@@ -89,37 +115,6 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
             why="The original would be lost.",
             fix="Write the release to another file.",
         )
-    check_writable(goal, overwrite=overwrite)
-    frames.writer(goal)  # refuses a format that cannot grow in chunks, before any work
-    file = _File(Path(source), chunk_rows, {"types": schema.types(), **reading}, progress)
-    groups = _group(file, schema)
-    columns = [
-        code_column(groups.values[column.name], column, origin=groups)
-        for column in schema.quasi_identifiers
-    ]
-    lattice = Lattice(columns, groups.sizes)
-    found = optimum(lattice, wish.models, suppression=suppression, progress=progress)
-    class_of, sizes = lattice.classes_of_rows(found.best.node)
-    kept = hold_all(Classes(sizes), wish.models)
-    hidden = ~kept[class_of]
-    # Whoever is dropped needs no star, so columns left raw can keep their types.
-    starred = hidden & (not drop_suppressed)
-    released = released_columns(columns, found.best.node, starred)
-    recoding = _Recoding(schema, groups.values, released, pl.Series(hidden))
-    told = account(
-        "celosia.tables.publish_file", wish, schema, lattice, found, kept_sizes=sizes[kept]
-    )
-    with tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder:
-        draft = Path(folder) / f"release{''.join(goal.suffixes)}"
-        recoded = recoding.apply_all(file.chunks("Recoding the file"), drop=drop_suppressed)
-        if keep_order:
-            _write(recoded, draft)
-        else:
-            buckets = max(1, ceil(lattice.rows / chunk_rows))
-            _write(_shuffled(recoded, Path(folder), buckets, wish.randomness), draft)
-        release = FileRelease(path=draft, **told)
-        release.save(goal, overwrite=overwrite)
-    return replace(release, path=goal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,61 +149,92 @@ def _checked(chunks: Iterator[pl.DataFrame], schema: Schema) -> Iterator[pl.Data
         yield chunk
 
 
-@dataclass(frozen=True, slots=True)
 class _Recoding:
     """What becomes of each combination of quasi-identifier values."""
 
-    schema: Schema
-    combinations: pl.DataFrame
-    released: list[pl.Series]
-    hidden: pl.Series
+    def __init__(
+        self, schema: Schema, combinations: pl.DataFrame, protected: Protected, *, drop: bool
+    ):
+        self._schema = schema
+        self._combinations = combinations
+        self._protected = protected
+        self._drop = drop
 
-    def apply_all(self, chunks: Iterator[pl.DataFrame], *, drop: bool) -> Iterator[pl.DataFrame]:
+    def apply(self, chunks: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """The chunks as they are released, in the order of the file."""
+        rows = 0
         for chunk in chunks:
-            yield self._apply(chunk, drop=drop)
+            rows += chunk.height
+            yield self._recoded(chunk)
+        if rows != self._protected.lattice.rows:
+            raise _changed()
 
-    def _apply(self, chunk: pl.DataFrame, *, drop: bool) -> pl.DataFrame:
+    def _recoded(self, chunk: pl.DataFrame) -> pl.DataFrame:
         # Names of our own: a user's may be patterns to Polars, or the very names used here.
         place = {name: f"c{number}" for number, name in enumerate(chunk.columns)}
-        keys = [place[name] for name in self.combinations.columns]
-        # The engine may have changed a type on its way (a category into text).
-        raw = [series.cast(chunk[series.name].dtype) for series in self.combinations]
+        keys = [place[name] for name in self._combinations.columns]
         table = pl.DataFrame(
             [
-                *(series.alias(place[series.name]) for series in raw),
-                *(series.alias(f"new {place[series.name]}") for series in self.released),
-                self.hidden.alias("hidden"),
+                *(raw.alias(place[raw.name]) for raw in self._combinations),
+                *(new.alias(f"new {place[new.name]}") for new in self._protected.released),
+                pl.Series("hidden", self._protected.hidden),
             ]
         )
         coded = chunk.rename(place)
         found = coded.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
-        kept = found.filter(~pl.col("hidden")) if drop else found
-        changed = {series.name for series in self.released}
+        if found["hidden"].null_count():  # a row that nobody has judged must never pass as it is
+            raise _changed()
+        kept = found.filter(~pl.col("hidden")) if self._drop else found
         return pl.DataFrame(
             [
-                kept[f"new {place[name]}" if name in changed else place[name]].alias(name)
-                for name in released_names(chunk, self.schema)
+                kept[f"new {place[name]}" if place[name] in keys else place[name]].alias(name)
+                for name in released_names(chunk, self._schema)
             ]
         )
 
 
-def _write(chunks: Iterator[pl.DataFrame], path: Path) -> None:
+def _changed() -> EngineError:
+    return EngineError(
+        "CEL-E002",
+        "the file is not the same as when it was first read.",
+        why="Its rows can no longer be told to meet the models, so nothing was published.",
+        fix="Make sure that nobody writes to the file, then try again.",
+    )
+
+
+def _write(chunks: Iterator[pl.DataFrame], path: Path) -> tuple[str, ...]:
+    """Write all chunks; returns which columns are text."""
+    text: tuple[str, ...] = ()
     with frames.writer(path) as writer:
         for chunk in chunks:
             writer.write(chunk)
+            kinds = (pl.String, pl.Categorical, pl.Enum)
+            text = tuple(name for name, kind in chunk.schema.items() if isinstance(kind, kinds))
+    return text
 
 
 def _shuffled(
     chunks: Iterator[pl.DataFrame], folder: Path, buckets: int, source: Source
 ) -> Iterator[pl.DataFrame]:
-    paths = [folder / f"{number}.arrow" for number in range(buckets)]
-    with ExitStack() as stack:
-        writers = [stack.enter_context(frames.writer(path)) for path in paths]
-        for chunk in chunks:
-            aim = pl.Series(source.integers(buckets, chunk.height))
-            for number, writer in enumerate(writers):
-                writer.write(chunk.filter(aim == number))
+    paths = [folder / f"{number}.arrow" for number in range(max(1, buckets))]
+    _scatter(chunks, paths, source)
     for path in paths:
         bucket = frames.read(path)
         path.unlink()
         yield bucket[source.permutation(bucket.height)]
+
+
+def _scatter(chunks: Iterator[pl.DataFrame], paths: list[Path], source: Source) -> None:
+    """Send each row to one of the files at random."""
+    with ExitStack() as stack:
+        writers = [stack.enter_context(frames.writer(path)) for path in paths]
+        for number, chunk in enumerate(chunks):
+            if number == 0:
+                for writer in writers:  # so that a file to which no row is sent exists, too
+                    writer.write(chunk.clear())
+            aim = source.integers(len(paths), chunk.height)
+            order = np.argsort(aim, kind="stable")
+            ends = np.searchsorted(aim[order], np.arange(len(paths) + 1))
+            sent = chunk[order]
+            for place in np.unique(aim):
+                writers[place].write(sent[int(ends[place]) : int(ends[place + 1])])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.numbers import real
 
 THRESHOLD = 0.1
 """Above this chance of re-identification a record is at risk: its class has fewer than 10."""
@@ -72,7 +73,8 @@ class RiskProfile:
 
 def check_threshold(threshold: float) -> None:
     """Refuse what is not a chance above 0."""
-    if not 0 < threshold <= 1:
+    chance = real(threshold)
+    if chance is None or not 0 < chance <= 1:
         raise InputError(
             "CEL-A001",
             f"the risk threshold must be above 0 and at most 1, got {threshold!r}.",

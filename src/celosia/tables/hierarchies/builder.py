@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import polars as pl
 
 from celosia.tables.hierarchies.hierarchy import Hierarchy
 
 
+@runtime_checkable
 class Builder(Protocol):
     """A rule that turns the distinct values of a column into a hierarchy."""
 

@@ -57,6 +57,7 @@ class Hierarchy:
         nodes = np.empty((len(given[0]), len(given)), dtype=np.int32)
         for level, column in enumerate(zip(*given, strict=True)):
             index = {label: node for node, label in enumerate(dict.fromkeys(column))}
+            _check_texts(index, level)
             labels.append(tuple(index))
             nodes[level] = [index[label] for label in column]
         hierarchy = cls(tuple(labels), nodes)
@@ -169,6 +170,17 @@ class _Place:
 
     def __call__(self, position: int) -> str:
         return f"{'leaf' if self.rows is None else 'row'} {self.number(position)}"
+
+
+def _check_texts(labels: Iterable[object], level: int) -> None:
+    if not all(isinstance(label, str) for label in labels):
+        raise InputError(
+            "CEL-H006",
+            f"some labels of level {level} are not texts.",
+            why="Values are found by their text, and released as texts.",
+            fix='Write numbers as the column shows them: "39".',
+            level=level,
+        )
 
 
 def _check_shape(paths: list[tuple[str, ...]], place: _Place) -> None:

@@ -7,7 +7,7 @@ node is reached through tables that other nodes share, and only the last steps a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,8 @@ KNOWN_CLASSES = 8_000_000
 class ClassTable:
     """The equivalence classes of a node before suppression: packed labels and sizes."""
 
-    keys: NDArray[np.uint64]
-    sizes: NDArray[np.int64]
+    keys: NDArray[np.uint64] = field(repr=False)
+    sizes: NDArray[np.int64] = field(repr=False)
 
 
 class RollUp:

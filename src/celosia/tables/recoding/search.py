@@ -37,8 +37,8 @@ from celosia.tables.models import Model
 from celosia.tables.recoding.lattice import Lattice, Outcome
 from celosia.tables.recoding.roll_up import Node
 
-MOST_NODES = 50_000_000
-"""The search holds about 30 bytes a node in memory."""
+MOST_NODES, MOST_COLUMNS = 10_000_000, 64
+"""The search keeps every node in order of its bound, in arrays of one dimension a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,12 @@ def optimum(
     Raises:
         PrivacyError: CEL-P001 no node meets the models within the limit.
     """
-    if lattice.nodes > MOST_NODES:
+    if lattice.nodes > MOST_NODES or len(lattice.shape) > MOST_COLUMNS:
         raise InputError(
             "CEL-P012",
-            f"the lattice has {lattice.nodes:,} nodes, too many for the exact search.",
-            why=f"It holds every node in memory, up to {MOST_NODES:,}.",
+            f"the lattice has {lattice.nodes:,} nodes over {len(lattice.shape)} columns, too many "
+            "for the exact search.",
+            why=f"It holds up to {MOST_NODES:,} nodes and {MOST_COLUMNS} columns.",
             fix="Use fewer levels per hierarchy, or fewer quasi-identifiers.",
             nodes=lattice.nodes,
         )
