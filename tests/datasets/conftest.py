@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 from celosia import datasets
-from celosia.core.errors import InputError
 
 _PUBLISHED = """
 sex: Male 20380, Female 9782
@@ -42,14 +41,3 @@ def published() -> dict[str, dict[str, int]]:
 def people() -> pl.DataFrame:
     """The generated table of default size and seed."""
     return datasets.census()
-
-
-@pytest.fixture(scope="session")
-def real() -> pl.DataFrame:
-    """The real rows, or a skip that says how to get them."""
-    try:
-        return datasets.adult()
-    except InputError as error:
-        if error.code != "CEL-D003":
-            raise
-        pytest.skip(f"no real census rows: {error.fix}")

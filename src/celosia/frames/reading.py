@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.numbers import whole
 from celosia.frames.columnar import columnar_chunks, columnar_names, read_columnar
 from celosia.frames.columns import pick
 from celosia.frames.csv_read import csv_chunks, read_csv
@@ -82,8 +83,10 @@ def read_chunks(  # noqa: PLR0913 - the keywords of `read`
     """
     options = _options(delimiter, encoding, header, types, missing, columns)
     file = Path(path)
-    if rows < 1:
-        raise InputError("CEL-F021", f"rows must be at least 1, got {rows}.", rows=rows)
+    if (whole(rows) or 0) < 1:
+        raise InputError(
+            "CEL-F021", f"rows must be a whole number of at least 1, got {rows!r}.", rows=rows
+        )
     kind = _checked(file, format, options)
     return _chunks(file, kind, options, rows)
 

@@ -1,9 +1,9 @@
 """Publish from file to file, for tables larger than memory.
 
-Three passes in chunks: the engine groups the quasi-identifiers; the search runs on their distinct
-combinations, as in memory; then every chunk is recoded by looking its combinations up. A shuffled
-release goes through temporary files: each row is sent to one of them at random and each is shuffled
-on its own, which makes every order of the whole equally likely.
+In a first pass the engine groups the quasi-identifiers; the search runs on their distinct
+combinations, as in memory; in a second pass each chunk is recoded by looking its combinations up. A
+shuffled release goes through temporary files: each row is sent to one of them at random and each is
+shuffled on its own, which makes every order of the whole equally likely.
 """
 
 from __future__ import annotations
