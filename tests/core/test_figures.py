@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.core.figures import Svg, bars, gauge, lines, size_bins, size_histogram
+from celosia.core.figures import Svg, bars, gauge, size_bins, size_histogram
 
 SIZES = np.array([1, 1, 1, 3, 4, 5, 9, 12, 250])
 DRAWINGS: dict[str, Callable[[], Svg]] = {
@@ -24,8 +24,6 @@ DRAWINGS: dict[str, Callable[[], Svg]] = {
     "histogram": lambda: size_histogram(SIZES, threshold=5, title="Company"),
     "gauge": lambda: gauge(0.0185, threshold=0.2, title="Average risk", caption="after"),
     "exceeded gauge": lambda: gauge(1.0, threshold=0.0),
-    "lines": lambda: lines([2, 5, 10], {"loss": [0.1, 0.2, 0.3], "risk": [0.5, 0.2, 0.1]}),
-    "logarithmic lines": lambda: lines([1, 2, 100], {"n": [1, 10, 1000]}, log=True, log_x=True),
 }
 every_drawing = pytest.mark.parametrize("draw", DRAWINGS.values(), ids=DRAWINGS.keys())
 
@@ -108,12 +106,6 @@ def test_figures_drawn_at_once_by_several_threads_come_out_as_alone() -> None:
     assert together == alone
 
 
-def test_a_line_on_a_logarithmic_scale_has_a_gap_at_zero() -> None:
-    svg = lines([1, 2, 3], {"n": [0.0, 10.0, 100.0]}, log=True)
-    assert "10" in _words(svg)
-    assert "nan" not in str(svg)
-
-
 def test_a_dollar_sign_is_a_dollar_sign() -> None:
     words = _words(bars(["$50k", "a $x^2$ b"], {"$n$": [1, 2], "m": [1, 2]}, title="$ and $"))
     assert {"$50k", "a $x^2$ b", "$n$", "$ and $"} <= set(words)
@@ -158,7 +150,7 @@ def test_values_without_a_place_are_refused(value: float) -> None:
 
 def test_series_of_the_wrong_length_and_empty_figures_are_refused() -> None:
     with pytest.raises(ValueError, match="1 values for 2 labels"):
-        lines([1, 2], {"n": [1]})
+        bars(["a", "b"], {"n": [1]})
     with pytest.raises(ValueError, match="at least one"):
         bars([], {"n": []})
 

@@ -35,7 +35,7 @@ def account(made_by: str, wish: Wish, schema: Schema, protected: Protected) -> d
         "guarantee": _guarantee(wish, names),
         "provenance": Provenance.now(made_by, parameters, seed=wish.randomness.seed),
         "warnings": notes,
-        "solution": _solution(protected),
+        "solution": _solution(protected, wish),
         "risk": RiskProfile.of_sizes(protected.kept_sizes, suppressed=suppressed),
         "risk_before": RiskProfile.of_sizes(raw.sizes),
     }
@@ -73,7 +73,7 @@ def _guarantee(wish: Wish, names: Sequence[str]) -> Guarantee:
     )
 
 
-def _solution(protected: Protected) -> Solution:
+def _solution(protected: Protected, wish: Wish) -> Solution:
     lattice, best = protected.lattice, protected.found.best
     sizes, numbers = np.unique(protected.kept_sizes, return_counts=True)
     return Solution(
@@ -89,6 +89,7 @@ def _solution(protected: Protected) -> Solution:
             )
             for number, column in enumerate(lattice.columns)
         ),
+        smallest_allowed=wish.smallest,
         class_sizes=dict(zip(sizes.tolist(), numbers.tolist(), strict=True)),
         search=protected.found.certificate,
     )

@@ -46,7 +46,7 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     blocks += [Notice(warning, tone="warning") for warning in warnings]
     blocks += _promise(guarantee)
     blocks += _summary(solution, risk)
-    blocks += _risk(risk, before)
+    blocks += _risk(risk, before, smallest=solution.smallest_allowed)
     blocks += _use(solution)
     blocks += _account(solution, provenance)
     rows = f"{solution.rows:,} records, {len(solution.columns)} quasi-identifiers"
@@ -94,7 +94,7 @@ def _summary(solution: Solution, risk: RiskProfile) -> list[Block]:
     ]
 
 
-def _risk(risk: RiskProfile, before: RiskProfile) -> list[Block]:
+def _risk(risk: RiskProfile, before: RiskProfile, *, smallest: int) -> list[Block]:
     names = ["Average", "Highest", f"Records above {risk.threshold:.0%}"]
     chart = figures.bars(
         names,
@@ -118,7 +118,7 @@ def _risk(risk: RiskProfile, before: RiskProfile) -> list[Block]:
                 ["Average risk", f"{before.average:.3%}", f"{risk.average:.3%}"],
                 ["Highest risk", f"{before.maximum:.3%}", f"{risk.maximum:.3%}"],
                 [
-                    f"Records above {risk.threshold:.0%}",
+                    f"Records with a risk above {risk.threshold:.0%}",
                     f"{before.at_risk:.2%}",
                     f"{risk.at_risk:.2%}",
                 ],
@@ -137,7 +137,21 @@ def _risk(risk: RiskProfile, before: RiskProfile) -> list[Block]:
             numeric=[1, 2],
         ),
         Figure(chart, "Re-identification risk before and after", _in_words(risk, before)),
+        _gauge(risk, 1 / smallest),
     ]
+
+
+def _gauge(risk: RiskProfile, accepted: float) -> Figure:
+    return Figure(
+        figures.gauge(
+            risk.maximum,
+            threshold=accepted,
+            title="Highest risk",
+            caption="chance of picking the most exposed record",
+        ),
+        "The highest risk against the promise",
+        f"Highest risk {risk.maximum:.2%}; the promise accepts {accepted:.2%}.",
+    )
 
 
 def _in_words(risk: RiskProfile, before: RiskProfile) -> str:

@@ -31,6 +31,7 @@ from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
 from celosia.frames import ColumnType
 from celosia.tables.hierarchies import Automatic, Builder, Hierarchy, from_table
+from celosia.tables.settings import check_keys, choice, in_column, name_list, section
 
 Missing = Literal["refuse", "value"]
 
@@ -66,10 +67,10 @@ class Column:
     def __post_init__(self) -> None:
         where = f"column '{self.name}'"
         # A role given as plain text must become a role, or it would match none and be lost.
-        object.__setattr__(self, "role", _choice(self.role, [*Role], f"the role of {where}", Role))
+        object.__setattr__(self, "role", choice(self.role, [*Role], f"the role of {where}", Role))
         if self.type is not None:
-            _choice(self.type, get_args(ColumnType), f"the type of {where}", str)
-        _choice(self.missing, get_args(Missing), f"missing of {where}", str)
+            choice(self.type, get_args(ColumnType), f"the type of {where}", str)
+        choice(self.missing, get_args(Missing), f"missing of {where}", str)
         rule = isinstance(self.hierarchy, Hierarchy | Builder | None)
         if not rule or isinstance(self.hierarchy, type):
             raise InputError(
@@ -86,7 +87,7 @@ class Column:
         try:
             return rule.build(values)
         except InputError as error:
-            raise _in_column(error, self.name) from error
+            raise in_column(error, self.name) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ class Schema:
 
     def __post_init__(self) -> None:
         if self.other_columns is not None:
-            role = _choice(self.other_columns, [*Role], "other_columns", Role)
+            role = choice(self.other_columns, [*Role], "other_columns", Role)
             object.__setattr__(self, "other_columns", role)
         object.__setattr__(self, "columns", tuple(self.columns))
         if not all(isinstance(column, Column) for column in self.columns):
@@ -144,14 +145,16 @@ class Schema:
         rules = dict(quasi_identifiers) if isinstance(quasi_identifiers, Mapping) else {}
         columns = [
             Column(name, Role.QUASI_IDENTIFIER, hierarchy=rules.get(name))
-            for name in _names(quasi_identifiers)
+            for name in name_list(quasi_identifiers)
         ]
         plain = {
             Role.IDENTIFIER: identifiers,
             Role.SENSITIVE: sensitive,
             Role.INSENSITIVE: insensitive,
         }
-        columns += [Column(name, role) for role, names in plain.items() for name in _names(names)]
+        columns += [
+            Column(name, role) for role, names in plain.items() for name in name_list(names)
+        ]
         return cls(tuple(columns), cast(Role | None, other_columns))
 
     @classmethod
@@ -177,11 +180,11 @@ class Schema:
     @classmethod
     def from_table(cls, table: Mapping[str, Any], *, folder: Path = Path()) -> Schema:
         """A schema from the parsed content of a schema file."""
-        _check_keys(table, {"table", "columns"}, "the schema")
-        settings = _section(table, "table")
-        _check_keys(settings, {"other_columns"}, "[table]")
+        check_keys(table, {"table", "columns"}, "the schema")
+        settings = section(table, "table")
+        check_keys(settings, {"other_columns"}, "[table]")
         other = settings.get("other_columns")
-        columns = _section(table, "columns")
+        columns = section(table, "columns")
         if not columns:
             raise InputError(
                 "CEL-S005",
@@ -234,8 +237,8 @@ class Schema:
 
 def _column(name: str, columns: Mapping[str, Any], folder: Path) -> Column:
     where = f"column '{name}'"
-    table = _section(columns, name)
-    _check_keys(table, {"role", "type", "hierarchy", "missing"}, where)
+    table = section(columns, name)
+    check_keys(table, {"role", "type", "hierarchy", "missing"}, where)
     if "role" not in table:
         raise InputError(
             "CEL-S006",
@@ -247,55 +250,5 @@ def _column(name: str, columns: Mapping[str, Any], folder: Path) -> Column:
     try:
         rule = None if hierarchy is None else from_table(hierarchy, folder=folder)
     except InputError as error:
-        raise _in_column(error, name) from error
+        raise in_column(error, name) from error
     return Column(name, table["role"], table.get("type"), rule, table.get("missing", "refuse"))
-
-
-def _names(names: str | Iterable[str]) -> list[str]:
-    """Column names as a list; a text is one name, not a row of letters."""
-    return [names] if isinstance(names, str) else list(names)
-
-
-def _choice(value: Any, allowed: Iterable[str], what: str, kind: type) -> Any:
-    options = [str(option) for option in allowed]
-    if not isinstance(value, str) or value not in options:
-        raise InputError(
-            "CEL-S007",
-            f"{what} must be one of {', '.join(options)}; got {value!r}"
-            f"{did_you_mean(value, options)}.",
-            fix="Correct it in the schema.",
-        )
-    return kind(value)
-
-
-def _section(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    section = table.get(name, {})
-    if not isinstance(section, Mapping):
-        raise InputError(
-            "CEL-S008",
-            f"'{name}' in the schema must be a table of settings, got {type(section).__name__}.",
-            fix=f'Write it as a section: [{name}] or [columns.{name}], with role = "..." below.',
-        )
-    return section
-
-
-def _check_keys(table: Mapping[str, Any], allowed: set[str], where: str) -> None:
-    unknown = sorted(set(table) - allowed)
-    if unknown:
-        raise InputError(
-            "CEL-S009",
-            f"{where} has the unknown key {unknown[0]!r}{did_you_mean(unknown[0], allowed)}.",
-            why="A misspelt key would be ignored in silence.",
-            fix=f"Use: {', '.join(sorted(allowed))}.",
-        )
-
-
-def _in_column(error: InputError, name: str) -> InputError:
-    """The same error with the column's name in front."""
-    return InputError(
-        error.code,
-        f"column '{name}': {error.what}",
-        why=error.why,
-        fix=error.fix,
-        **(error.details | {"column": name}),
-    )

@@ -27,6 +27,8 @@ class Solution:
     loss: float
     """Information lost, in [0, 1]: 0 is the raw table, 1 tells nothing."""
     columns: tuple[ColumnOutcome, ...]
+    smallest_allowed: int
+    """The fewest records that the models allow a class to have."""
     class_sizes: dict[int, int]
     """How many kept classes have each size."""
     search: Certificate

@@ -27,8 +27,6 @@ INK, MUTED, GRID, PAPER = "#1d2733", "#5b6673", "#e3dfd6", "#fffefb"
 SERIES = ("#004488", "#ddaa33", "#bb5566", "#44aa99", "#6f7780", "#882255")
 """Told apart by colour-blind readers: Tol 2021, high-contrast scheme, then muted."""
 _HATCHES = ("", "////", "....", "xxxx", "----", "++++")
-_MARKERS = ("o", "s", "^", "D", "v", "P")
-_DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 
 WIDTH = 5.4
 """Inches: with this font a label stays legible on a phone and is not shouted on a desk."""
@@ -63,8 +61,6 @@ _LOOK: dict[Any, object] = {
     "ytick.major.size": 0.0,
     "xtick.minor.size": 0.0,
     "ytick.minor.size": 0.0,
-    "lines.linewidth": 1.8,
-    "lines.markersize": 5.0,
 }
 _DRAWING = Lock()
 
@@ -101,12 +97,6 @@ def bar_look(number: int) -> dict[str, Any]:
 def alert_look() -> dict[str, Any]:
     """Colour and hatch of what is not as it should be."""
     return bar_look(2) | {"hatch": _HATCHES[1]}
-
-
-def line_look(number: int) -> dict[str, Any]:
-    """Colour, marker and dashes of one line."""
-    turn = number % len(SERIES)
-    return {"color": SERIES[turn], "marker": _MARKERS[turn], "linestyle": _DASHES[turn]}
 
 
 def finish(figure: Figure) -> Svg:

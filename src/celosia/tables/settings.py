@@ -1,0 +1,62 @@
+"""Checks of what a schema says, whether in a file or in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from celosia.core.errors import InputError
+from celosia.core.wording import did_you_mean
+
+
+def name_list(names: str | Iterable[str]) -> list[str]:
+    """Column names as a list; a text is one name, not a row of letters."""
+    return [names] if isinstance(names, str) else list(names)
+
+
+def choice(value: Any, allowed: Iterable[str], what: str, kind: type) -> Any:
+    """The value as `kind`, refused unless it is one of the allowed words."""
+    options = [str(option) for option in allowed]
+    if not isinstance(value, str) or value not in options:
+        raise InputError(
+            "CEL-S007",
+            f"{what} must be one of {', '.join(options)}; got {value!r}"
+            f"{did_you_mean(value, options)}.",
+            fix="Correct it in the schema.",
+        )
+    return kind(value)
+
+
+def section(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A table of settings by its name; empty if it is not there."""
+    found = table.get(name, {})
+    if not isinstance(found, Mapping):
+        raise InputError(
+            "CEL-S008",
+            f"'{name}' in the schema must be a table of settings, got {type(found).__name__}.",
+            fix=f'Write it as a section: [{name}] or [columns.{name}], with role = "..." below.',
+        )
+    return found
+
+
+def check_keys(table: Mapping[str, Any], allowed: set[str], where: str) -> None:
+    """Refuse keys that nobody would read."""
+    unknown = sorted(set(table) - allowed)
+    if unknown:
+        raise InputError(
+            "CEL-S009",
+            f"{where} has the unknown key {unknown[0]!r}{did_you_mean(unknown[0], allowed)}.",
+            why="A misspelt key would be ignored in silence.",
+            fix=f"Use: {', '.join(sorted(allowed))}.",
+        )
+
+
+def in_column(error: InputError, name: str) -> InputError:
+    """The same error with the column's name in front."""
+    return InputError(
+        error.code,
+        f"column '{name}': {error.what}",
+        why=error.why,
+        fix=error.fix,
+        **(error.details | {"column": name}),
+    )
