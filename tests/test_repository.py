@@ -97,7 +97,10 @@ def test_every_public_name_leads_somewhere() -> None:
 @pytest.mark.parametrize(
     "door",
     [
+        "assess",
+        "assess.attacks",
         "assess.risk",
+        "assess.utility",
         "core.figures",
         "datasets",
         "engines",
@@ -107,6 +110,8 @@ def test_every_public_name_leads_somewhere() -> None:
         "tables.metrics",
         "tables.models",
         "tables.recoding",
+        "tables.recoding.classic",
+        "tables.recoding.mondrian",
     ],
 )
 def test_every_public_name_of_a_door_leads_somewhere(door: str) -> None:

@@ -2,7 +2,7 @@
 
 Those inside see out, nobody sees in. The public names:
 
-- `publish`, `Schema`, `Role`, `KAnonymity`: publish a table;
+- `publish`, `Schema`, `Role` and the models from `KAnonymity` to `TCloseness`: publish a table;
 - `tables`, `frames`, `assess`, `datasets`: the doors and the data to start with;
 - `CelosiaError` and its family.
 
@@ -27,11 +27,25 @@ if TYPE_CHECKING:
         QueryRefused,
     )
     from celosia.core.randomness import Seeded, System
-    from celosia.tables import KAnonymity, Role, Schema, TableRelease, publish
+    from celosia.tables import (
+        DistinctDiversity,
+        EntropyDiversity,
+        KAnonymity,
+        RecursiveDiversity,
+        Role,
+        Schema,
+        TableRelease,
+        TCloseness,
+        publish,
+    )
 
 _HOMES = {
     "publish": "celosia.tables",
+    "DistinctDiversity": "celosia.tables",
+    "EntropyDiversity": "celosia.tables",
     "KAnonymity": "celosia.tables",
+    "RecursiveDiversity": "celosia.tables",
+    "TCloseness": "celosia.tables",
     "Role": "celosia.tables",
     "Schema": "celosia.tables",
     "TableRelease": "celosia.tables",
@@ -49,16 +63,20 @@ _HOMES = {
 __all__ = [
     "BudgetExceeded",
     "CelosiaError",
+    "DistinctDiversity",
     "EngineError",
+    "EntropyDiversity",
     "InputError",
     "KAnonymity",
     "PrivacyError",
     "PrivacyWarning",
     "QueryRefused",
+    "RecursiveDiversity",
     "Role",
     "Schema",
     "Seeded",
     "System",
+    "TCloseness",
     "TableRelease",
     "assess",
     "datasets",

@@ -13,7 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.core.figures import Svg, bars, gauge, size_bins, size_histogram
+from celosia.core.figures import (
+    Svg,
+    bars,
+    before_after,
+    gauge,
+    lines,
+    size_bins,
+    size_histogram,
+    trade_off,
+)
 
 SIZES = np.array([1, 1, 1, 3, 4, 5, 9, 12, 250])
 DRAWINGS: dict[str, Callable[[], Svg]] = {
@@ -24,6 +33,11 @@ DRAWINGS: dict[str, Callable[[], Svg]] = {
     "histogram": lambda: size_histogram(SIZES, threshold=5, title="Company"),
     "gauge": lambda: gauge(0.0185, threshold=0.2, title="Average risk", caption="after"),
     "exceeded gauge": lambda: gauge(1.0, threshold=0.0),
+    "lines": lambda: lines([2, 5, 10], {"loss": [0.1, 0.2, 0.3], "risk": [0.5, 0.2, 0.1]}),
+    "logarithmic lines": lambda: lines([1, 2, 100], {"n": [1, 10, 1000]}, log=True, log_x=True),
+    "before and after": lambda: before_after(["F", "M"], [0.3, 0.7], [0.4, 0.6], title="sex"),
+    "trade-off": lambda: trade_off([0.1, 0.2, 0.3], [0.5, 0.2, 0.4], chosen=1),
+    "logarithmic trade-off": lambda: trade_off([0.1, 0.2], [0.5, 0.0], chosen=1, log=True),
 }
 every_drawing = pytest.mark.parametrize("draw", DRAWINGS.values(), ids=DRAWINGS.keys())
 

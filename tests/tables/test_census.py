@@ -282,7 +282,7 @@ def test_the_search_finds_the_best_of_all_4320_nodes(lattice: Lattice) -> None:
     for limit, allowed in ((0.02, 603), (1.0, 30_161)):
         best = min(
             (outcome for outcome in every if outcome.suppressed <= allowed),
-            key=lambda outcome: outcome.product,
+            key=lambda outcome: lattice.loss.total(outcome.leaf_sums),
         )
         assert optimum(lattice, models, suppression=limit).best == best
 

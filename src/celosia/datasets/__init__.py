@@ -3,7 +3,7 @@
 Nothing is downloaded, and nothing is read before a function is called.
 """
 
-from celosia.datasets import examples
+from celosia.datasets import attacked, examples
 from celosia.datasets.adult import adult
 from celosia.datasets.catalogue import Dataset, catalogue, load
 from celosia.datasets.census import census
@@ -12,6 +12,7 @@ from celosia.datasets.schemas import census_schema, schema_text
 __all__ = [
     "Dataset",
     "adult",
+    "attacked",
     "catalogue",
     "census",
     "census_schema",

@@ -1,5 +1,8 @@
 """Publish tables: schema, hierarchies, privacy models, the exact search, releases."""
 
+from celosia.tables import metrics
+from celosia.tables.checking import Check, check
+from celosia.tables.exploring import explore
 from celosia.tables.hierarchies import (
     Automatic,
     Dates,
@@ -11,29 +14,64 @@ from celosia.tables.hierarchies import (
     read_hierarchy,
     write_hierarchy,
 )
-from celosia.tables.models import KAnonymity, Model
+from celosia.tables.models import (
+    AlphaK,
+    AverageRisk,
+    BetaLikeness,
+    DeltaDisclosure,
+    DeltaPresence,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    KMap,
+    Model,
+    PopulationUniqueness,
+    PSensitive,
+    RecursiveDiversity,
+    TCloseness,
+    model_from_text,
+)
 from celosia.tables.publishing import publish
+from celosia.tables.recoding.exploration import Exploration
 from celosia.tables.release import FileRelease, TableRelease
 from celosia.tables.schema import Column, Role, Schema
 from celosia.tables.solution import Solution
 from celosia.tables.streaming import publish_file
 
 __all__ = [
+    "AlphaK",
     "Automatic",
+    "AverageRisk",
+    "BetaLikeness",
+    "Check",
     "Column",
     "Dates",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "DistinctDiversity",
+    "EntropyDiversity",
+    "Exploration",
     "FileRelease",
     "Hierarchy",
     "Intervals",
     "KAnonymity",
+    "KMap",
     "Mask",
     "Model",
     "Ordered",
+    "PSensitive",
+    "PopulationUniqueness",
+    "RecursiveDiversity",
     "Role",
     "Schema",
     "Solution",
+    "TCloseness",
     "TableRelease",
     "Tree",
+    "check",
+    "explore",
+    "metrics",
+    "model_from_text",
     "publish",
     "publish_file",
     "read_hierarchy",

@@ -24,20 +24,19 @@ def account(made_by: str, wish: Wish, schema: Schema, protected: Protected) -> d
 
     Warnings are raised here as well as recorded.
     """
-    suppressed = protected.found.best.suppressed
+    suppressed = protected.suppressed
     notes = _warnings(wish, suppressed)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=3)
     names = schema.named(Role.QUASI_IDENTIFIER)
     parameters = {"quasi_identifiers": list(names)} | wish.as_dict()
-    raw = protected.lattice.class_table((0,) * len(names))
     return {
         "guarantee": _guarantee(wish, names),
         "provenance": Provenance.now(made_by, parameters, seed=wish.randomness.seed),
         "warnings": notes,
         "solution": _solution(protected, wish),
         "risk": RiskProfile.of_sizes(protected.kept_sizes, suppressed=suppressed),
-        "risk_before": RiskProfile.of_sizes(raw.sizes),
+        "risk_before": RiskProfile.of_sizes(protected.raw_sizes),
     }
 
 
@@ -74,22 +73,26 @@ def _guarantee(wish: Wish, names: Sequence[str]) -> Guarantee:
 
 
 def _solution(protected: Protected, wish: Wish) -> Solution:
-    lattice, best = protected.lattice, protected.found.best
+    scale = protected.scale
     sizes, numbers = np.unique(protected.kept_sizes, return_counts=True)
     return Solution(
-        rows=lattice.rows,
-        suppressed=best.suppressed,
-        loss=lattice.loss.total(best.leaf_sums),
+        rows=scale.rows,
+        suppressed=protected.suppressed,
+        loss=scale.total(protected.leaf_sums),
+        method=wish.method,
+        metric=wish.metric.name,
+        score=protected.score,
+        rounds=protected.rounds,
         columns=tuple(
             ColumnOutcome(
                 column.name,
-                best.node[number],
+                None if protected.levels is None else protected.levels[number],
                 column.hierarchy.height,
-                lattice.loss.column(number, best.leaf_sums[number]),
+                scale.column(number, protected.leaf_sums[number]),
             )
-            for number, column in enumerate(lattice.columns)
+            for number, column in enumerate(protected.columns)
         ),
         smallest_allowed=wish.smallest,
         class_sizes=dict(zip(sizes.tolist(), numbers.tolist(), strict=True)),
-        search=protected.found.certificate,
+        search=protected.certificate,
     )

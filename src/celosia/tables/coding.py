@@ -27,6 +27,8 @@ class CodedColumn:
     """Whether the last leaf stands for empty cells."""
     value_of_leaf: pl.Series | None = field(default=None, repr=False)
     """A raw value for each leaf that occurs, in the column's own type."""
+    suppress_missing: bool = False
+    """Whether records with an empty cell here are suppressed."""
 
     def leaf_counts(self, counts: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """How many records have each leaf; `counts` says how many each row stands for."""
@@ -45,14 +47,17 @@ class CodedColumn:
         assert self.value_of_leaf is not None
         return self.value_of_leaf.gather(self.leaf_of_row).alias(self.name)
 
-    def labels_at(self, level: int) -> pl.Series:
-        """The released text of every record at a level; empty cells stay empty."""
-        texts: list[str | None] = list(self.hierarchy.labels[level])
-        if self.has_missing and level < self.hierarchy.height:
-            texts[self.hierarchy.nodes[level, -1]] = None
-        return pl.Series(self.name, texts, dtype=pl.String).gather(
-            self.hierarchy.nodes[level][self.leaf_of_row]
-        )
+    def labels_at(self, level: int | NDArray[np.int8]) -> pl.Series:
+        """The released text of every record at a level, or at its own; empty cells stay empty."""
+        texts: list[str | None] = []
+        starts = []
+        for number, labels in enumerate(self.hierarchy.labels):
+            starts.append(len(texts))
+            texts += labels
+            if self.has_missing and number < self.hierarchy.height:
+                texts[starts[-1] + self.hierarchy.nodes[number, -1]] = None
+        places = np.array(starts)[level] + self.hierarchy.nodes[level, self.leaf_of_row]
+        return pl.Series(self.name, texts, dtype=pl.String).gather(places)
 
 
 def code_column(series: pl.Series, column: Column, *, origin: Groups | None = None) -> CodedColumn:
@@ -70,7 +75,8 @@ def code_column(series: pl.Series, column: Column, *, origin: Groups | None = No
     if len(codes.values) == 0:  # nothing but empty cells, which are a value of their own
         nothing = Hierarchy.from_paths([(MISSING, ROOT)])
         empty = pl.Series([None], dtype=series.dtype)
-        return CodedColumn(column.name, nothing, np.zeros_like(codes.codes), True, empty)
+        gone = column.missing == "suppress"
+        return CodedColumn(column.name, nothing, np.zeros_like(codes.codes), True, empty, gone)
     texts = as_text(codes.values).to_list()
     if ROOT in texts and len(texts) > 1:  # a column of nothing else hides nobody
         raise _starred(column.name)
@@ -86,7 +92,12 @@ def code_column(series: pl.Series, column: Column, *, origin: Groups | None = No
     place_of_leaf[leaf_of_value] = np.arange(leaf_of_value.size)
     places = pl.Series(place_of_leaf).replace(-1, None)  # leaves that do not occur have no value
     return CodedColumn(
-        column.name, hierarchy, table[codes.codes], codes.missing, codes.values.gather(places)
+        column.name,
+        hierarchy,
+        table[codes.codes],
+        codes.missing,
+        codes.values.gather(places),
+        codes.missing and column.missing == "suppress",
     )
 
 
@@ -97,7 +108,7 @@ def _empty_cells(name: str, empty: NDArray[np.bool_], origin: Groups | None) -> 
         f"column '{name}': {counted(rows, 'cell is', 'cells are')} empty (first at row {first}).",
         why="An empty cell can point at a person as well as a value can.",
         fix='Fill or remove them, or set missing = "value" for this column in the schema, which '
-        "treats empty as a value of its own.",
+        'treats empty as a value of its own, or "suppress", which suppresses these records.',
         column=name,
         rows=rows,
         row=first,

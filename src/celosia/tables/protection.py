@@ -1,7 +1,4 @@
-"""From coded columns to protected ones: the search, and what becomes of each row.
-
-The rows may be the records of a table, or combinations of values that stand for several records.
-"""
+"""From a coded table to a protected one: the search, and what becomes of each row."""
 
 from __future__ import annotations
 
@@ -12,58 +9,256 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.core.progress import Progress
+from celosia.core.errors import PrivacyError
+from celosia.core.progress import Progress, Step
+from celosia.tables.checking import judge_released
 from celosia.tables.coding import CodedColumn
 from celosia.tables.hierarchies import ROOT
-from celosia.tables.models import Classes, hold_all
-from celosia.tables.recoding import Found, Lattice, Node, optimum
+from celosia.tables.metrics import Loss, LossScale
+from celosia.tables.recoding import Found, Lattice, Node, descend, is_searchable, mondrian, optimum
+from celosia.tables.recoding.certificate import Certificate, allowance
+from celosia.tables.recoding.chosen import chosen_node
+from celosia.tables.recoding.local import Round, refine
+from celosia.tables.table import CodedTable
 from celosia.tables.wish import Wish
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Protected:
-    """The optimum, and the quasi-identifiers as they are released."""
+    """What was chosen, and the quasi-identifiers as they are released."""
 
-    lattice: Lattice = field(repr=False)
-    found: Found
+    columns: tuple[CodedColumn, ...] = field(repr=False)
+    scale: LossScale
+    """What turns leaf sums into losses, over all records."""
+    leaf_sums: tuple[int, ...]
+    score: float
+    """By the metric of the wish, from 0 to 1."""
+    suppressed: int
     kept_sizes: NDArray[np.int64] = field(repr=False)
     """The number of records of each class that is kept."""
+    raw_sizes: NDArray[np.int64] = field(repr=False)
+    """The same before anything was done, for all records."""
     hidden: NDArray[np.bool_] = field(repr=False)
     """Which rows are suppressed."""
     released: list[pl.Series] = field(repr=False)
     """Each quasi-identifier of each row: generalised, and `*` where suppressed but not dropped."""
+    levels: Node | None
+    """The node of the lattice; None where rows have levels of their own."""
+    rounds: int = 1
+    """How many nodes were used, one after the other on those whom the last one suppressed."""
+    certificate: Certificate | None = None
 
 
-def protect(
-    columns: Sequence[CodedColumn],
-    counts: NDArray[np.int64] | None,
-    wish: Wish,
-    progress: Progress,
+def protect(table: CodedTable, wish: Wish, progress: Progress) -> Protected:
+    """Find a generalisation that meets the wish, and recode the rows."""
+    empty = table.empty_cells_to_suppress()
+    _check_empty(table, empty, wish)
+    rows = np.flatnonzero(~empty)
+    part = table.some(rows) if empty.any() else table
+    if wish.method == "lattice":
+        return _by_lattice(table, part, rows, wish, progress)
+    return _by_mondrian(table, part, rows, wish, progress)
+
+
+def _by_lattice(
+    table: CodedTable, part: CodedTable, rows: NDArray[np.int64], wish: Wish, progress: Progress
 ) -> Protected:
-    """Search the lattice of the columns, and recode their rows; `counts` as for `Lattice`."""
-    lattice = Lattice(columns, counts)
-    found = optimum(lattice, wish.models, suppression=wish.suppression, progress=progress)
-    class_of, sizes = lattice.classes_of_rows(found.best.node)
-    kept = hold_all(Classes(sizes), wish.models)
-    hidden = ~kept[class_of]
-    # Whoever is dropped needs no star, so columns left raw can keep their types.
-    starred = hidden & (not wish.drop_suppressed)
-    released = _released(columns, found.best.node, starred)
-    return Protected(lattice, found, sizes[kept], hidden, released)
+    lattice = part.lattice()
+    spent = table.records() - part.records()
+    found = _search(lattice, wish, _limit(wish, table, part), progress)
+    best = found.best
+    level_of_row = np.zeros((table.height, len(table.columns)), dtype=np.int8)
+    level_of_row[rows] = best.node
+    hidden = np.ones(table.height, dtype=np.bool_)
+    hidden[rows] = ~best.kept[lattice.class_of_rows(best.node)]
+    sums = np.array(best.leaf_sums)
+    suppressed, score, rounds = best.suppressed, found.score, 1
+    if wish.local:
+        local = _locally(part, wish, progress)
+        if local is not None:
+            taken, rest = local
+            sums, suppressed, rounds = _cost(part, taken, rest), part.records(rest), len(taken)
+            hidden[rows] = True
+            for each in taken:
+                hidden[rows[each.rows]] = False
+                level_of_row[rows[each.rows]] = each.node
+            score = lattice.loss.total([int(total) for total in sums])
+    scale = _scale(table, lattice)
+    sums = sums + spent * np.array(scale.leaves)
+    levels = best.node if rounds == 1 else None
+    released = _released(table.columns, levels or level_of_row, hidden & (not wish.drop_suppressed))
+    sizes = best.kept_sizes if rounds == 1 else judge_released(released, hidden, table, wish.models)
+    return Protected(
+        columns=table.columns,
+        scale=scale,
+        leaf_sums=tuple(int(total) for total in sums),
+        score=score,
+        suppressed=suppressed + spent,
+        kept_sizes=sizes,
+        raw_sizes=_raw_sizes(table, part, lattice),
+        hidden=hidden,
+        released=released,
+        levels=levels,
+        rounds=rounds,
+        certificate=found.certificate,
+    )
+
+
+def _search(lattice: Lattice, wish: Wish, suppression: float, progress: Progress) -> Found:
+    if wish.levels is not None:
+        return chosen_node(lattice, wish.levels, wish.models, suppression, wish.metric)
+    if not is_searchable(lattice) and isinstance(wish.metric, Loss):
+        return descend(
+            lattice,
+            wish.models,
+            suppression=suppression,
+            metric=wish.metric,
+            time_limit=wish.time_limit,
+            progress=progress,
+        )
+    return optimum(
+        lattice,
+        wish.models,
+        suppression=suppression,
+        metric=wish.metric,
+        time_limit=wish.time_limit,
+        progress=progress,
+    )
+
+
+def _limit(wish: Wish, table: CodedTable, part: CodedTable) -> float:
+    """The limit for the rows that are left, so that it holds for all."""
+    if part is table:
+        return wish.suppression
+    left = allowance(wish.suppression, table.records()) - (table.records() - part.records())
+    return left / part.records()
+
+
+def _locally(
+    table: CodedTable, wish: Wish, progress: Progress
+) -> tuple[Sequence[Round], NDArray[np.int64]] | None:
+    """Rounds that keep as many as can be, and who is left; None if these are too many."""
+
+    def search(lattice: Lattice) -> Found:
+        return _search(lattice, wish, 1.0, progress)
+
+    lattice = table.lattice()
+    best = search(lattice).best
+    kept = best.kept[lattice.class_of_rows(best.node)]
+    rounds, rest = refine(
+        Round(best.node, np.flatnonzero(kept)), np.flatnonzero(~kept), table.lattice, search
+    )
+    fits = table.records(rest) <= allowance(wish.suppression, table.records())
+    return (rounds, rest) if fits else None
+
+
+def _cost(table: CodedTable, rounds: Sequence[Round], rest: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each column, the leaves that all cells together may stand for."""
+    sums = []
+    for number, column in enumerate(table.columns):
+        total = table.records(rest) * len(column.hierarchy.leaves)
+        for each in rounds:
+            leaves = column.hierarchy.leaves_under(each.node[number])
+            covered = leaves[column.leaf_of_row[each.rows]]
+            counts = 1 if table.counts is None else table.counts[each.rows]
+            total += int((covered * counts).sum())
+        sums.append(total)
+    return np.array(sums, dtype=np.int64)
+
+
+def _by_mondrian(
+    table: CodedTable, part: CodedTable, rows: NDArray[np.int64], wish: Wish, progress: Progress
+) -> Protected:
+    progress(Step("Partitioning the table", 0))
+    cut = mondrian.partition(
+        part.columns,
+        wish.models,
+        sensitive=part.sensitive,
+        relaxed=wish.method == "mondrian-relaxed",
+        weights=wish.weights([column.name for column in part.columns]),
+        progress=progress,
+    )
+    hidden = np.ones(table.height, dtype=np.bool_)
+    hidden[rows] = False
+    released = mondrian.released(cut, part.columns)
+    if part is not table:
+        released = [
+            _spread(series, rows, table.height, star=not wish.drop_suppressed)
+            for series in released
+        ]
+    lattice = Lattice(table.columns)
+    gone = table.height - rows.size
+    leaves = np.array(lattice.loss.leaves)
+    sums = tuple(int(total) for total in np.array(mondrian.leaf_sums(cut)) + gone * leaves)
+    return Protected(
+        columns=table.columns,
+        scale=lattice.loss,
+        leaf_sums=sums,
+        score=lattice.loss.total(sums),
+        suppressed=gone,
+        kept_sizes=judge_released(released, hidden, table, wish.models),
+        raw_sizes=lattice.class_table((0,) * len(table.columns)).sizes,
+        hidden=hidden,
+        released=released,
+        levels=None,
+    )
+
+
+def _spread(series: pl.Series, rows: NDArray[np.int64], height: int, *, star: bool) -> pl.Series:
+    """The cells of some rows in their places among all, the others `*` or empty."""
+    place = np.full(height, -1)
+    place[rows] = np.arange(rows.size)
+    known = series.gather(pl.Series(place).replace(-1, None))
+    if not star:
+        return known
+    text = known.cast(pl.String)
+    return pl.select(
+        pl.when(pl.Series(place < 0)).then(pl.lit(ROOT)).otherwise(text).alias(series.name)
+    ).to_series()
+
+
+def _scale(table: CodedTable, lattice: Lattice) -> LossScale:
+    """The scale over all records, those left out included."""
+    return (
+        lattice.loss
+        if lattice.rows == table.records()
+        else Lattice(table.columns, table.counts).loss
+    )
+
+
+def _raw_sizes(table: CodedTable, part: CodedTable, lattice: Lattice) -> NDArray[np.int64]:
+    whole = lattice if part is table else Lattice(table.columns, table.counts)
+    sizes = whole.class_table((0,) * len(table.columns)).sizes
+    return sizes[sizes > 0]
 
 
 def _released(
-    columns: Sequence[CodedColumn], node: Node, starred: NDArray[np.bool_]
+    columns: Sequence[CodedColumn], levels: Node | NDArray[np.int8], starred: NDArray[np.bool_]
 ) -> list[pl.Series]:
-    if not starred.any():
-        return [
-            column.labels_at(level) if level > 0 else column.raw()
-            for column, level in zip(columns, node, strict=True)
-        ]
+    """Each column at the level of its node, or of each row."""
     stars = pl.Series("stars", starred)
-    return [
-        pl.select(
-            pl.when(stars).then(pl.lit(ROOT)).otherwise(column.labels_at(level)).alias(column.name)
-        ).to_series()
-        for column, level in zip(columns, node, strict=True)
-    ]
+    released = []
+    for number, column in enumerate(columns):
+        level = levels[number] if isinstance(levels, tuple) else levels[:, number]
+        if isinstance(level, int) and level == 0 and not starred.any():
+            released.append(column.raw())
+            continue
+        labels = column.labels_at(level)
+        if starred.any():
+            choice = pl.when(stars).then(pl.lit(ROOT)).otherwise(labels)
+            labels = pl.select(choice.alias(column.name)).to_series()
+        released.append(labels)
+    return released
+
+
+def _check_empty(table: CodedTable, empty: NDArray[np.bool_], wish: Wish) -> None:
+    gone = table.records(empty)
+    if gone > allowance(wish.suppression, table.records()) or gone == table.records():
+        raise PrivacyError(
+            "CEL-P004",
+            f"{gone:,} records have an empty cell in a column whose empty cells are suppressed, "
+            f"more than the limit of {wish.suppression:.4g} allows.",
+            why="They would have to be suppressed before anything else is looked at.",
+            fix='Raise the suppression limit, or set missing = "value" for the column.',
+            records=gone,
+        )

@@ -5,7 +5,7 @@ declare (schema, models) -> protect (search, recode) -> release -> account (risk
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,12 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import ARROW_LEVEL, as_frame, bare, pick
 from celosia.tables.account import account
-from celosia.tables.coding import CodedColumn, code_column
+from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
 from celosia.tables.protection import protect
 from celosia.tables.release import TableRelease
 from celosia.tables.schema import Role, Schema
+from celosia.tables.table import code_table
 from celosia.tables.wish import Wish
 
 
@@ -31,6 +32,12 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     models: Model | Iterable[Model],
     *,
     suppression: float = 0.05,
+    metric: Metric | str | None = None,
+    method: str = "lattice",
+    local: bool = False,
+    levels: Mapping[str, int] | None = None,
+    time_limit: float | None = None,
+    population: Any = None,
     keep_order: bool = False,
     drop_suppressed: bool = False,
     randomness: Source | None = None,
@@ -43,6 +50,14 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
         schema: the role of every column, and the hierarchies of the quasi-identifiers.
         models: what each equivalence class must meet.
         suppression: the largest share of the records that may be suppressed; 1 for no limit.
+        metric: what to keep least: a metric or its name; the loss if not given.
+        method: `lattice` for the optimum among full-domain generalisations, `mondrian` (or
+            `mondrian-relaxed`) for finer labels where the table is crowded, at any size.
+        local: recode suppressed records again by themselves, so that most need not be suppressed.
+        levels: the level of each column, where the officer chooses the node herself.
+        time_limit: seconds after which the best solution so far is taken; the certificate says how
+            much better another could be at most.
+        population: the table that `data` is a sample of, for models that compare the two.
         keep_order: leave the rows in their order. Two releases of the same rows in the same order
             can be joined row by row, so the default is to shuffle.
         drop_suppressed: leave suppressed records out instead of showing them as `*`.
@@ -61,17 +76,25 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     >>> release.solution.levels, round(release.solution.loss, 6)
     ((2, 1), 0.369306)
     """
+    check_schema(schema)
     wish = Wish.of(
         models,
+        schema,
         suppression=suppression,
+        metric=metric,
+        method=method,
+        local=local,
+        levels=levels,
+        time_limit=time_limit,
+        has_population=population is not None,
         keep_order=keep_order,
         drop_suppressed=drop_suppressed,
         randomness=randomness,
     )
-    check_schema(schema)
     frame = as_frame(data)
     check_table(frame, schema)
-    protected = protect(_code(frame, schema, progress), None, wish, progress)
+    table = code_table(frame, schema, wish.sensitive, population=population, progress=progress)
+    protected = protect(table, wish, progress)
     progress(Step("Recoding the table", 0))
     recoded = frame.with_columns(protected.released)
     shown = pick(recoded, released_names(frame, schema))
@@ -131,12 +154,3 @@ def _without_trace(table: pl.DataFrame) -> pl.DataFrame:
     copied = pl.from_arrow(bare(texts).to_arrow(compat_level=ARROW_LEVEL))
     assert isinstance(copied, pl.DataFrame)
     return copied
-
-
-def _code(frame: pl.DataFrame, schema: Schema, progress: Progress) -> list[CodedColumn]:
-    columns = schema.quasi_identifiers
-    coded = []
-    for number, column in enumerate(columns):
-        progress(Step("Reading the columns", number, len(columns)))
-        coded.append(code_column(frame[column.name], column))
-    return coded

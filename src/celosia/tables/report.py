@@ -185,7 +185,10 @@ def _use(solution: Solution) -> list[Block]:
         ),
         Table(
             ["Column", "Level", "of", "Loss"],
-            [[c.name, c.level, c.height, f"{c.loss:.2%}"] for c in solution.columns],
+            [
+                [c.name, "by record" if c.level is None else c.level, c.height, f"{c.loss:.2%}"]
+                for c in solution.columns
+            ],
             "Generalisation chosen: level 0 is the raw value",
             numeric=[1, 2, 3],
         ),
@@ -195,7 +198,6 @@ def _use(solution: Solution) -> list[Block]:
 
 
 def _account(solution: Solution, provenance: Provenance) -> list[Block]:
-    search = solution.search
     return [
         Heading("How it was made"),
         Facts(
@@ -210,19 +212,36 @@ def _account(solution: Solution, provenance: Provenance) -> list[Block]:
             ]
         ),
         Details(
-            "Why this is the optimum, and the versions used",
-            [
-                Paragraph(
-                    f"Of {search.nodes:,} ways to generalise, {search.evaluated:,} were tried; the "
-                    f"others cannot be better: {search.closed_by_bound:,} lose more even with "
-                    f"nothing suppressed, {search.closed_as_infeasible:,} would suppress too many, "
-                    f"{search.closed_by_forced_suppression:,} lose more by the records they must "
-                    "suppress."
-                ),
-                Facts(list(provenance.versions.items())),
-            ],
+            "How it was chosen, and the versions used",
+            [Paragraph(_search(solution)), Facts(list(provenance.versions.items()))],
         ),
     ]
+
+
+def _search(solution: Solution) -> str:
+    search = solution.search
+    if search is None:
+        return (
+            "Mondrian cut the table into classes one column at a time, as small as the models "
+            "allow; the labels were checked afterwards. Another way to cut might lose less."
+        )
+    told = f"Of {search.nodes:,} ways to generalise, {search.evaluated:,} were tried"
+    if not search.is_optimal:
+        return (
+            f"{told}. Not all others were ruled out: the {solution.metric} is "
+            f"{solution.score:.3%}, and that of no other is below {search.at_least:.3%}."
+        )
+    again = (
+        f" Suppressed records were then recoded by themselves, in {solution.rounds - 1} rounds."
+        if solution.rounds > 1
+        else ""
+    )
+    return (
+        f"{told}; the others cannot be better: {search.closed_by_bound:,} lose more even with "
+        f"nothing suppressed, {search.closed_as_infeasible:,} would suppress too many, "
+        f"{search.closed_by_forced_suppression:,} lose more by the records they must suppress."
+        + again
+    )
 
 
 def _sentence(text: str) -> str:

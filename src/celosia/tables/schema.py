@@ -33,7 +33,7 @@ from celosia.frames import ColumnType
 from celosia.tables.hierarchies import Automatic, Builder, Hierarchy, from_table
 from celosia.tables.settings import check_keys, choice, in_column, name_list, section
 
-Missing = Literal["refuse", "value"]
+Missing = Literal["refuse", "value", "suppress"]
 
 
 class Role(StrEnum):
@@ -55,7 +55,8 @@ class Column:
 
     `type` says how the column is read from a file. `hierarchy` is a hierarchy or a rule that builds
     one from the column's values; a quasi-identifier without one gets `Automatic()`. `missing` says
-    what an empty quasi-identifier cell is: refused, or a value of its own.
+    what an empty quasi-identifier cell is: refused, a value of its own, or a reason to suppress the
+    record.
     """
 
     name: str

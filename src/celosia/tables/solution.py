@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from celosia.tables.recoding.search import Certificate
+from celosia.tables.recoding.certificate import Certificate
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,29 +13,38 @@ class ColumnOutcome:
     """How far one quasi-identifier was generalised, and what that and suppression cost it."""
 
     name: str
-    level: int
+    level: int | None
+    """None where records have levels or ranges of their own."""
     height: int
     loss: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """The optimum over the lattice, as facts about the release."""
+    """How the table was recoded, as facts about the release."""
 
     rows: int
     suppressed: int
     loss: float
     """Information lost, in [0, 1]: 0 is the raw table, 1 tells nothing."""
+    method: str
+    """`lattice`, `mondrian` or `mondrian-relaxed`."""
+    metric: str
+    score: float
+    """By the metric that was kept least, from 0 to 1; the loss by default."""
+    rounds: int
+    """1 for one node; more where suppressed records were recoded again by themselves."""
     columns: tuple[ColumnOutcome, ...]
     smallest_allowed: int
     """The fewest records that the models allow a class to have."""
     class_sizes: dict[int, int]
     """How many kept classes have each size."""
-    search: Certificate
+    search: Certificate | None
+    """The account of the lattice search; Mondrian has none."""
 
     @property
-    def levels(self) -> tuple[int, ...]:
-        """The node: a level for each quasi-identifier."""
+    def levels(self) -> tuple[int | None, ...]:
+        """The node: a level for each quasi-identifier, where all records share one."""
         return tuple(column.level for column in self.columns)
 
     @property
@@ -55,6 +64,6 @@ class Solution:
             | {
                 "columns": tuple(ColumnOutcome(**column) for column in values["columns"]),
                 "class_sizes": {int(k): v for k, v in values["class_sizes"].items()},
-                "search": Certificate(**values["search"]),
+                "search": values["search"] and Certificate(**values["search"]),
             }
         )

@@ -9,7 +9,7 @@ shuffled on its own, which makes every order of the whole equally likely.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import ceil
@@ -26,12 +26,13 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.engines import DuckDB, Groups
 from celosia.tables.account import account
-from celosia.tables.coding import code_column
+from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
 from celosia.tables.protection import Protected, protect
 from celosia.tables.publishing import check_schema, check_table, released_names
 from celosia.tables.release import FileRelease
 from celosia.tables.schema import Role, Schema
+from celosia.tables.table import code_table
 from celosia.tables.wish import Wish
 
 MOST_BUCKETS = 128
@@ -45,6 +46,10 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
     models: Model | Iterable[Model],
     *,
     suppression: float = 0.05,
+    metric: Metric | str | None = None,
+    local: bool = False,
+    levels: Mapping[str, int] | None = None,
+    time_limit: float | None = None,
     keep_order: bool = False,
     drop_suppressed: bool = False,
     randomness: Source | None = None,
@@ -64,6 +69,10 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
         schema: as for `publish`.
         models: as for `publish`.
         suppression: as for `publish`.
+        metric: as for `publish`.
+        local: as for `publish`.
+        levels: as for `publish`.
+        time_limit: as for `publish`.
         keep_order: as for `publish`.
         drop_suppressed: as for `publish`.
         randomness: as for `publish`.
@@ -72,30 +81,32 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
         overwrite: whether an existing target may be replaced.
         reading: options of `frames.read_chunks`, such as `delimiter`.
     """
+    check_schema(schema)
     wish = Wish.of(
         models,
+        schema,
         suppression=suppression,
+        metric=metric,
+        local=local,
+        levels=levels,
+        time_limit=time_limit,
         keep_order=keep_order,
         drop_suppressed=drop_suppressed,
         randomness=randomness,
     )
-    check_schema(schema)
     goal = Path(target)
     _check_places(Path(source), goal, overwrite=overwrite)
     file = _File(Path(source), chunk_rows, {"types": schema.types(), **reading}, progress)
-    groups = _group(file, schema)
-    columns = [
-        code_column(groups.values[column.name], column, origin=groups)
-        for column in schema.quasi_identifiers
-    ]
-    protected = protect(columns, groups.sizes, wish, progress)
+    groups = _group(file, schema, wish.sensitive)
+    table = code_table(groups.values, schema, wish.sensitive, groups=groups, progress=progress)
+    protected = protect(table, wish, progress)
     recoding = _Recoding(schema, groups.values, protected, drop=wish.drop_suppressed)
     told = account("celosia.tables.publish_file", wish, schema, protected)
     with tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder:
         draft = Path(folder) / f"release{''.join(goal.suffixes)}"
         recoded = recoding.apply(file.chunks("Recoding the file"))
         if not wish.keep_order:
-            buckets = min(MOST_BUCKETS, ceil(protected.lattice.rows / chunk_rows))
+            buckets = min(MOST_BUCKETS, ceil(protected.scale.rows / chunk_rows))
             recoded = _shuffled(recoded, Path(folder), buckets, wish.randomness)
         text_columns = _write(recoded, draft)
         release = FileRelease(path=draft, text_columns=text_columns, **told)
@@ -134,10 +145,10 @@ class _File:
             self.progress(Step(stage, done))
 
 
-def _group(file: _File, schema: Schema) -> Groups:
+def _group(file: _File, schema: Schema, sensitive: Sequence[str]) -> Groups:
     checked = _checked(file.chunks("Grouping the file"), schema)
     with DuckDB() as engine:
-        groups = engine.count_groups(checked, schema.named(Role.QUASI_IDENTIFIER))
+        groups = engine.count_groups(checked, [*schema.named(Role.QUASI_IDENTIFIER), *sensitive])
     check_table(groups.values, Schema(schema.quasi_identifiers))  # an empty file has no groups
     return groups
 
@@ -156,8 +167,16 @@ class _Recoding:
         self, schema: Schema, combinations: pl.DataFrame, protected: Protected, *, drop: bool
     ):
         self._schema = schema
-        self._combinations = combinations
-        self._protected = protected
+        self._names = schema.named(Role.QUASI_IDENTIFIER)
+        # Combinations that differ only in a sensitive value share what becomes of them.
+        numbered = pl.DataFrame(
+            [combinations[name].alias(f"q{number}") for number, name in enumerate(self._names)]
+        )
+        first = numbered.select(pl.struct(pl.all()).is_first_distinct()).to_series()
+        self._combinations = [column.filter(first) for column in numbered]
+        self._released = [new.filter(first) for new in protected.released]
+        self._hidden = pl.Series("hidden", protected.hidden).filter(first)
+        self._rows = protected.scale.rows
         self._drop = drop
 
     def apply(self, chunks: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -166,18 +185,18 @@ class _Recoding:
         for chunk in chunks:
             rows += chunk.height
             yield self._recoded(chunk)
-        if rows != self._protected.lattice.rows:
+        if rows != self._rows:
             raise _changed()
 
     def _recoded(self, chunk: pl.DataFrame) -> pl.DataFrame:
         # Names of our own: a user's may be patterns to Polars, or the very names used here.
         place = {name: f"c{number}" for number, name in enumerate(chunk.columns)}
-        keys = [place[name] for name in self._combinations.columns]
+        keys = [place[name] for name in self._names]
         table = pl.DataFrame(
             [
-                *(raw.alias(place[raw.name]) for raw in self._combinations),
-                *(new.alias(f"new {place[new.name]}") for new in self._protected.released),
-                pl.Series("hidden", self._protected.hidden),
+                *(raw.alias(key) for raw, key in zip(self._combinations, keys, strict=True)),
+                *(new.alias(f"new {key}") for new, key in zip(self._released, keys, strict=True)),
+                self._hidden,
             ]
         )
         coded = chunk.rename(place)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import isfinite
+from typing import Any, Literal, get_args
 
 from celosia.core.errors import InputError
+from celosia.core.numbers import real
 from celosia.core.randomness import Source, System
+from celosia.core.wording import did_you_mean
+from celosia.tables.metrics import METRICS, Loss, Metric
 from celosia.tables.models import Model
 from celosia.tables.recoding import allowance
+from celosia.tables.resolving import resolved
+from celosia.tables.schema import Schema
+
+Method = Literal["lattice", "mondrian", "mondrian-relaxed"]
+"""How a table is recoded: exact over the lattice, or greedily in many dimensions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,35 +30,37 @@ class Wish:
     keep_order: bool
     drop_suppressed: bool
     randomness: Source
+    metric: Metric
+    method: Method
+    local: bool
+    levels: Mapping[str, int] | None
+    time_limit: float | None
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - each is a choice that an officer answers for
         cls,
         models: Model | Iterable[Model],
+        schema: Schema,
         *,
         suppression: float,
         keep_order: bool,
         drop_suppressed: bool,
         randomness: Source | None,
+        metric: Metric | str | None = None,
+        method: str = "lattice",
+        local: bool = False,
+        levels: Mapping[str, int] | None = None,
+        time_limit: float | None = None,
+        has_population: bool = False,
     ) -> Wish:
         """The wish behind the arguments of `publish`.
 
         Raises:
             InputError: CEL-P014 no model, CEL-P016 not a model, CEL-P011 a suppression limit out
-                of range, CEL-I006 not a source of randomness.
+                of range, CEL-I006 not a source of randomness, CEL-P060 not a metric, CEL-P061 not a
+                method, CEL-P062 choices that do not go together, CEL-P063 not a time limit.
         """
-        wanted = tuple(models) if isinstance(models, Iterable) else (models,)
-        if not wanted:
-            raise InputError(
-                "CEL-P014", "no privacy model was given.", fix="Add one: KAnonymity(5)."
-            )
-        for model in wanted:
-            if isinstance(model, type) or not isinstance(model, Model):
-                raise InputError(
-                    "CEL-P016",
-                    f"a {type(model).__name__} is not a privacy model.",
-                    fix="Write KAnonymity(5), or a list of models.",
-                )
+        wanted = _models(models)
         if not (randomness is None or isinstance(randomness, Source)):
             raise InputError(
                 "CEL-I006",
@@ -58,13 +69,20 @@ class Wish:
             )
         allowance(suppression, 0)
         # NumPy's numbers do not fit into the JSON of a certificate.
-        return cls(
-            models=wanted,
+        wish = cls(
+            models=resolved(wanted, schema),
             suppression=float(suppression),
             keep_order=bool(keep_order),
             drop_suppressed=bool(drop_suppressed),
             randomness=System() if randomness is None else randomness,
+            metric=_metric(metric),
+            method=_method(method),
+            local=bool(local),
+            levels=None if levels is None else dict(levels),
+            time_limit=_seconds(time_limit),
         )
+        wish._check_together(has_population=has_population)
+        return wish
 
     @property
     def smallest(self) -> int:
@@ -72,15 +90,107 @@ class Wish:
         return max(model.smallest for model in self.models)
 
     @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns that models ask about."""
+        named = [getattr(model, "column", None) for model in self.models]
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
+    @property
     def simulation(self) -> bool:
         """Whether a seed had a part in the release: it has none where nothing is shuffled."""
         return self.randomness.simulation and not self.keep_order
+
+    def weights(self, names: Sequence[str]) -> list[float] | None:
+        """The weight of each column, if the metric has any."""
+        given: Mapping[str, float] = getattr(self.metric, "weights", {})
+        return [given.get(name, 1.0) for name in names] if given else None
 
     def as_dict(self) -> dict[str, Any]:
         """The parameters as plain values."""
         return {
             "models": [model.as_dict() for model in self.models],
             "suppression": self.suppression,
+            "metric": self.metric.as_dict(),
+            "method": self.method,
+            "local": self.local,
+            "levels": self.levels,
+            "time_limit": self.time_limit,
             "keep_order": self.keep_order,
             "drop_suppressed": self.drop_suppressed,
         }
+
+    def _check_together(self, *, has_population: bool) -> None:
+        greedy = self.method != "lattice"
+        asked = any(model.needs_population for model in self.models)
+        clashes = [
+            (greedy and self.levels is not None, "levels are chosen, and Mondrian has none"),
+            (greedy and self.local, "Mondrian is local recoding already"),
+            (greedy and not isinstance(self.metric, Loss), "Mondrian keeps the loss small only"),
+            (self.local and self.levels is not None, "levels are chosen, and local recoding too"),
+            (
+                self.local and not isinstance(self.metric, Loss),
+                "local recoding keeps the loss small only",
+            ),
+            (self.local and asked, "local recoding cannot be checked against a population"),
+            (asked and not has_population, "a model needs a population table, and none is given"),
+            (has_population and not asked, "a population table is given, and no model needs it"),
+        ]
+        for clash, why in clashes:
+            if clash:
+                raise InputError(
+                    "CEL-P062",
+                    f"these choices do not go together: {why}.",
+                    fix="Leave one of them out; celosia publish --help shows examples.",
+                )
+
+
+def _models(models: Model | Iterable[Model]) -> tuple[Model, ...]:
+    wanted = tuple(models) if isinstance(models, Iterable) else (models,)
+    if not wanted:
+        raise InputError("CEL-P014", "no privacy model was given.", fix="Add one: KAnonymity(5).")
+    for model in wanted:
+        if isinstance(model, type) or not isinstance(model, Model):
+            raise InputError(
+                "CEL-P016",
+                f"a {type(model).__name__} is not a privacy model.",
+                fix="Write KAnonymity(5), or a list of models.",
+            )
+    return wanted
+
+
+def _metric(metric: Metric | str | None) -> Metric:
+    if metric is None:
+        return Loss()
+    if isinstance(metric, Metric):
+        return metric
+    if isinstance(metric, str) and metric in METRICS:
+        return METRICS[metric]()
+    raise InputError(
+        "CEL-P060",
+        f"there is no metric {metric!r}{did_you_mean(str(metric), METRICS)}.",
+        fix=f"Use one of: {', '.join(METRICS)}.",
+    )
+
+
+def _method(method: str) -> Method:
+    for known in get_args(Method):
+        if method == known:
+            return known  # type: ignore[no-any-return]
+    raise InputError(
+        "CEL-P061",
+        f"there is no method {method!r}{did_you_mean(str(method), get_args(Method))}.",
+        fix=f"Use one of: {', '.join(get_args(Method))}.",
+    )
+
+
+def _seconds(limit: float | None) -> float | None:
+    if limit is None:
+        return None
+    seconds = real(limit)
+    if seconds is None or not (isfinite(seconds) and seconds > 0):
+        raise InputError(
+            "CEL-P063",
+            f"the time limit must be a number of seconds above 0, got {limit!r}.",
+            fix="Write 10 to take the best solution found within ten seconds.",
+        )
+    return float(seconds)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.tables.recoding.strategies import coded, paths
 
-from celosia.tables.metrics import Loss
+from celosia.tables.metrics import LossScale
+from celosia.tables.metrics.loss import LossMeasure
 from celosia.tables.recoding import Lattice
 
 TEN_DECIMALS = 1e-10
 """The loss of a column is cut after ten decimals."""
 
 # Four records; a column of two leaves and one of four, each with everybody apart.
-TWO = Loss(rows=4, leaves=(2, 4), leaf_sums=((4, 8), (4, 8, 16)), widest=((1, 2), (1, 2, 4)))
+TWO = LossScale(rows=4, leaves=(2, 4), leaf_sums=((4, 8), (4, 8, 16)), widest=((1, 2), (1, 2, 4)))
+MEASURE = LossMeasure(TWO, np.ones(2))
 
 
 def test_raw_cells_lose_nothing() -> None:
@@ -39,7 +42,7 @@ def test_the_loss_of_a_column_is_its_share_of_the_way_up(
 def test_the_loss_of_the_table_is_the_shifted_geometric_mean() -> None:
     # (1 + 1/2)(1 + 1/3) = 2; of two columns the square root.
     assert TWO.total((6, 8)) == pytest.approx(sqrt(2) - 1, abs=TEN_DECIMALS)
-    assert TWO.product((6, 8)) == pytest.approx(2, abs=2 * TEN_DECIMALS)
+    assert MEASURE.product((6, 8)) == pytest.approx(2, abs=2 * TEN_DECIMALS)
 
 
 def test_the_loss_of_a_column_is_cut_after_ten_decimals() -> None:
@@ -47,25 +50,25 @@ def test_the_loss_of_a_column_is_cut_after_ten_decimals() -> None:
 
 
 def test_a_column_of_one_leaf_has_nothing_to_lose() -> None:
-    one = Loss(rows=3, leaves=(1,), leaf_sums=((3, 3),), widest=((1, 1),))
+    one = LossScale(rows=3, leaves=(1,), leaf_sums=((3, 3),), widest=((1, 1),))
     assert one.column(0, 3) == 0.0
     assert one.total((3,)) == 0.0
 
 
 def test_bounds_cover_every_node() -> None:
-    assert TWO.bounds.shape == (2, 3)
-    assert TWO.bounds[0, 0] == 1.0
-    assert TWO.bounds[1, 2] == pytest.approx(4, abs=4 * TEN_DECIMALS)
+    assert MEASURE.floors.shape == (2, 3)
+    assert MEASURE.floors[0, 0] == 1.0
+    assert MEASURE.floors[1, 2] == pytest.approx(4, abs=4 * TEN_DECIMALS)
 
 
 def test_suppressing_everybody_is_as_bad_as_the_top() -> None:
-    assert TWO.bound((0, 0), 4) == TWO.bound((1, 2), 0)
+    assert MEASURE.floor((0, 0), 4) == MEASURE.floor((1, 2), 0)
 
 
 @given(st.integers(4, 8), st.integers(4, 8), st.integers(4, 16), st.integers(4, 16))
 def test_more_leaves_never_mean_less_loss(a: int, b: int, c: int, d: int) -> None:
     low, high = (min(a, b), min(c, d)), (max(a, b), max(c, d))
-    assert TWO.product(low) <= TWO.product(high)
+    assert MEASURE.product(low) <= MEASURE.product(high)
     assert TWO.total(low) <= TWO.total(high) + 1e-12  # roots round, products do not
 
 

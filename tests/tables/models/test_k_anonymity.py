@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
-from celosia.tables.models import Classes, KAnonymity, hold_all
+from celosia.tables.models import Classes, KAnonymity, judge_all
 
 sizes = st.lists(st.integers(1, 40), max_size=20).map(lambda found: np.array(found, dtype=np.int64))
 
@@ -30,12 +30,12 @@ def test_merging_classes_never_breaks_one_that_holds(found: Any, others: Any, k:
 
 @given(sizes, st.integers(2, 30), st.integers(2, 30))
 def test_several_models_hold_where_each_of_them_does(found: Any, k: int, other: int) -> None:
-    both = hold_all(Classes(found), [KAnonymity(k), KAnonymity(other)])
+    both = judge_all(Classes(found), [KAnonymity(k), KAnonymity(other)]).held
     assert both.tolist() == KAnonymity(max(k, other)).holds(Classes(found)).tolist()
 
 
 def test_no_models_hold_everywhere() -> None:
-    assert hold_all(Classes(np.array([1, 2])), []).tolist() == [True, True]
+    assert judge_all(Classes(np.array([1, 2])), []).held.tolist() == [True, True]
 
 
 @pytest.mark.parametrize("k", [1, 0, -5, 2.0, 5.5, "5", None, True])

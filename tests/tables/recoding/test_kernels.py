@@ -39,13 +39,27 @@ def test_roll_up_adds_the_counts_of_classes_that_become_equal(
     slots = np.zeros(_kernels.slots_for(len(rows)), dtype=np.int64)
     out_keys, out_counts = np.empty_like(keys), np.empty_like(counts)
     codes = np.array(table, dtype=np.uint64)
+    places = np.array([[0, 0, 7, 0]], dtype=np.uint64)
+    class_of = np.empty(len(rows), dtype=np.int32)
     for stamp in (1, 2):  # the second call finds the first one's slots used
-        classes = _kernels.roll_up(keys, counts, 0, 0, 7, codes, slots, stamp, out_keys, out_counts)
+        classes = _kernels.roll_up(
+            keys, counts, places, codes, slots, stamp, out_keys, out_counts, class_of
+        )
         expected: Counter[int] = Counter()
         for low, high, count in rows:
             expected[table[low] | high << 3] += count
         got = zip(out_keys[:classes, 0].tolist(), out_counts[:classes].tolist(), strict=True)
         assert dict(got) == dict(expected)
+        old = [table[low] | high << 3 for low, high, _ in rows]
+        assert out_keys[class_of, 0].tolist() == old
+        words, sums = np.empty_like(counts, dtype=np.uint64), np.empty_like(counts)
+        same = np.empty_like(class_of)
+        assert classes == _kernels.roll_up_word(
+            keys[:, 0], counts, places, codes, slots, stamp + 2, words, sums, same
+        )
+        assert words[:classes].tolist() == out_keys[:classes, 0].tolist()
+        assert sums[:classes].tolist() == out_counts[:classes].tolist()
+        assert same.tolist() == class_of.tolist()
 
 
 @settings(max_examples=100)
@@ -64,3 +78,28 @@ def test_suppressed_leaves_adds_up_those_who_go(
     gone = _kernels.suppressed_leaves(keys, counts, kept, places, np.array(leaves), out)
     assert gone == sum(count for _, count, keep in rows if not keep)
     assert out[0] == sum(count * leaves[code] for code, count, keep in rows if not keep)
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 9)), max_size=6), max_size=12),
+    st.data(),
+)
+def test_merged_histograms_add_up_by_value(
+    classes: list[list[tuple[int, int]]], data: st.DataObject
+) -> None:
+    entries = [sorted(dict(each).items()) for each in classes]
+    new = data.draw(st.integers(1, 4))
+    class_of = np.array([data.draw(st.integers(0, new - 1)) for _ in entries], dtype=np.int32)
+    starts = np.cumsum([0, *map(len, entries)]).astype(np.int64)
+    values = np.array([value for each in entries for value, _ in each], dtype=np.int32)
+    counts = np.array([count for each in entries for _, count in each], dtype=np.int64)
+    merged = _kernels.merge_histograms(class_of, new, starts, values, counts, 31)
+    for number in range(new):
+        expected: Counter[int] = Counter()
+        for old, each in zip(class_of, entries, strict=True):
+            if old == number:
+                expected.update(dict(each))
+        part = slice(merged[0][number], merged[0][number + 1])
+        got = list(zip(merged[1][part].tolist(), merged[2][part].tolist(), strict=True))
+        assert got == sorted(expected.items())

@@ -1,6 +1,36 @@
-"""Risk of re-identification, from class sizes or from a table or file."""
+"""Risk of re-identification: of class sizes, tables and files, of attackers and of columns."""
 
+from celosia.assess.risk.attackers import (
+    AttackerRisk,
+    AttackerRisks,
+    attacker_risks,
+    expected_risk,
+)
+from celosia.assess.risk.detect import Finding, detect
 from celosia.assess.risk.measure import measure
 from celosia.assess.risk.profile import THRESHOLD, RiskProfile
+from celosia.assess.risk.subsets import ColumnRisks, SubsetRisk, column_risks, suda_weight
+from celosia.assess.risk.uniqueness import (
+    PopulationUniqueness,
+    population_unique_share,
+    population_uniques,
+)
 
-__all__ = ["THRESHOLD", "RiskProfile", "measure"]
+__all__ = [
+    "THRESHOLD",
+    "AttackerRisk",
+    "AttackerRisks",
+    "ColumnRisks",
+    "Finding",
+    "PopulationUniqueness",
+    "RiskProfile",
+    "SubsetRisk",
+    "attacker_risks",
+    "column_risks",
+    "detect",
+    "expected_risk",
+    "measure",
+    "population_unique_share",
+    "population_uniques",
+    "suda_weight",
+]

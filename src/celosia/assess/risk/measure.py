@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,21 @@ def measure(
     (0.5, 1)
     """
     check_threshold(threshold)
+    classes = count_classes(data, quasi_identifiers)
+    return RiskProfile.of_sizes(classes.sizes, suppressed=classes.suppressed, threshold=threshold)
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """The kept classes of a table, and how many records were suppressed."""
+
+    values: pl.DataFrame = field(repr=False)  # raw cells, which a traceback must not show
+    sizes: NDArray[np.int64]
+    suppressed: int
+
+
+def count_classes(data: Any, quasi_identifiers: str | Sequence[str]) -> Classes:
+    """The classes of a frame, of a file or of chunks; what is suppressed is as `measure` says."""
     named = [quasi_identifiers] if isinstance(quasi_identifiers, str) else quasi_identifiers
     columns = list(dict.fromkeys(named))
     if not columns:
@@ -56,15 +72,14 @@ def measure(
         raise InputError(
             "CEL-A004", "there is no table to measure.", fix="Give at least one chunk."
         )
-    _check_known(columns, first.columns)
+    check_known(columns, first.columns)
     with DuckDB() as engine:
         groups = engine.count_groups(chain([first], chunks), columns)
     hidden = _all_stars(groups.values)
     if hidden.all():
-        return RiskProfile.of_sizes(groups.sizes, threshold=threshold)
-    return RiskProfile.of_sizes(
-        groups.sizes[~hidden], suppressed=int(groups.sizes[hidden].sum()), threshold=threshold
-    )
+        return Classes(groups.values, groups.sizes, 0)
+    kept = groups.values.filter(pl.Series(~hidden))
+    return Classes(kept, groups.sizes[~hidden], int(groups.sizes[hidden].sum()))
 
 
 def _chunks(data: Any) -> Iterator[pl.DataFrame]:
@@ -76,11 +91,13 @@ def _chunks(data: Any) -> Iterator[pl.DataFrame]:
 def _all_stars(groups: pl.DataFrame) -> NDArray[np.bool_]:
     stars = np.ones(groups.height, dtype=np.bool_)
     for column in groups:
-        stars &= (as_text(column) == SUPPRESSED).fill_null(value=False).to_numpy()
+        text = as_text(column.alias("cell"))  # Polars would read some of a user's names as patterns
+        stars &= (text == SUPPRESSED).fill_null(value=False).to_numpy()
     return stars
 
 
-def _check_known(wanted: Sequence[str], known: Sequence[str]) -> None:
+def check_known(wanted: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse columns that the table does not have."""
     absent = [name for name in wanted if name not in known]
     if absent:
         names = ", ".join(f"'{name}'{did_you_mean(name, known)}" for name in absent)

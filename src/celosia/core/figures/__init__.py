@@ -1,12 +1,27 @@
-"""Figures for reports: bars, class sizes and gauges, as SVG that needs nothing else.
+"""Figures for reports, as SVG that needs nothing else.
 
-No figure relies on colour alone: hatches or words always say the same. Labels may
+Bars, class sizes, gauges, lines, distributions before and after, the trade-off of risk and loss.
+No figure relies on colour alone: hatches, markers, dashes or words always say the same. Labels may
 be any text; they are kept as text, shortened when long, and never read as mathematics.
 """
 
 from celosia.core.figures.bar_chart import bars
 from celosia.core.figures.class_sizes import SizeBins, size_bins, size_histogram
+from celosia.core.figures.distribution_chart import before_after
+from celosia.core.figures.line_chart import lines
 from celosia.core.figures.meter import gauge
 from celosia.core.figures.svg import Svg
+from celosia.core.figures.trade_off import pareto_front, trade_off
 
-__all__ = ["SizeBins", "Svg", "bars", "gauge", "size_bins", "size_histogram"]
+__all__ = [
+    "SizeBins",
+    "Svg",
+    "bars",
+    "before_after",
+    "gauge",
+    "lines",
+    "pareto_front",
+    "size_bins",
+    "size_histogram",
+    "trade_off",
+]

@@ -106,6 +106,29 @@ class Hierarchy:
         shared: NDArray[np.int64] = np.bincount(self.nodes[level])[self.nodes[level]]
         return shared
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The leaves, as whoever reads a release calls them (see `assess.meaning`)."""
+        return self.leaves
+
+    def stands_for(self, label: str) -> NDArray[np.int64]:
+        """Positions of the leaves that have this label at any level; none if it is no label.
+
+        >>> Hierarchy.from_paths([("29", "20s", "*"), ("31", "30s", "*")]).stands_for("*").tolist()
+        [0, 1]
+        """
+        return self._leaves_of.get(label, np.empty(0, dtype=np.int64))
+
+    @cached_property
+    def _leaves_of(self) -> dict[str, NDArray[np.int64]]:
+        found: dict[str, NDArray[np.int64]] = {}
+        for names, node_of_leaf in zip(self.labels, self.nodes, strict=True):
+            order = np.argsort(node_of_leaf, kind="stable")
+            ends = np.cumsum(np.bincount(node_of_leaf, minlength=len(names)))[:-1]
+            for name, leaves in zip(names, np.split(order, ends), strict=True):
+                found[name] = np.union1d(found[name], leaves) if name in found else leaves
+        return found
+
     def paths(self) -> list[tuple[str, ...]]:
         """One path per leaf, as `from_paths` takes them."""
         return [

@@ -1,5 +1,36 @@
 """How much use a release has lost: one module per metric."""
 
-from celosia.tables.metrics.loss import Loss
+from celosia.tables.metrics.ambiguity import Ambiguity
+from celosia.tables.metrics.class_size import AverageClassSize, Discernibility
+from celosia.tables.metrics.entropy import Entropy
+from celosia.tables.metrics.loss import Loss, LossScale
+from celosia.tables.metrics.metric import Measure, Metric
+from celosia.tables.metrics.precision import Height, Precision
 
-__all__ = ["Loss"]
+METRICS: dict[str, type[Metric]] = {
+    each.name: each
+    for each in (
+        Loss,
+        Precision,
+        Height,
+        Discernibility,
+        AverageClassSize,
+        Entropy,
+        Ambiguity,
+    )
+}
+"""Every metric by its name on the command line."""
+
+__all__ = [
+    "METRICS",
+    "Ambiguity",
+    "AverageClassSize",
+    "Discernibility",
+    "Entropy",
+    "Height",
+    "Loss",
+    "LossScale",
+    "Measure",
+    "Metric",
+    "Precision",
+]

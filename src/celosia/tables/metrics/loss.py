@@ -8,21 +8,33 @@ result does not depend on the order in which classes are visited.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import floor, prod
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from celosia.tables.metrics.metric import (
+    Measure,
+    Metric,
+    check_weights,
+    column_weights,
+    over_all_nodes,
+)
+
+if TYPE_CHECKING:
+    from celosia.tables.recoding.lattice import Lattice, Outcome
 
 DIGITS = 1e10
 """ARX cuts a column's loss after ten decimals; the published figures have it so."""
 
 
 @dataclass(frozen=True)
-class Loss:
-    """The loss of every node of a lattice, from per-column facts alone.
+class LossScale:
+    """What turns leaf sums into losses: per-column facts of a table.
 
     Args:
         rows: number of records of the table.
@@ -31,7 +43,7 @@ class Loss:
             record's label there.
         widest: for each column and level, the most leaves that any label in the data has there.
 
-    >>> two = Loss(rows=4, leaves=(2, 4),
+    >>> two = LossScale(rows=4, leaves=(2, 4),
     ...     leaf_sums=((4, 8), (4, 8, 16)), widest=((1, 2), (1, 2, 4)))
     >>> round(two.total((4, 8)), 6)   # the second column one level up
     0.154701
@@ -49,34 +61,86 @@ class Loss:
             return 0.0
         return floor(max(0.0, (leaf_sum - self.rows) / (most - self.rows)) * DIGITS) / DIGITS
 
-    def product(self, leaf_sums: Sequence[int]) -> float:
-        """What the search minimises: the product of `1 + loss` over the columns.
-
-        It orders nodes as the loss does, and rounding never turns the order around: each step is
-        monotone also in floating point, which a root need not be.
-        """
-        return prod(1.0 + self.column(number, total) for number, total in enumerate(leaf_sums))
-
-    def total(self, leaf_sums: Sequence[int]) -> float:
+    def total(self, leaf_sums: Sequence[int], weights: Sequence[float] | None = None) -> float:
         """The loss of the table in [0, 1]; roots before products, which gives ARX's last digit."""
         root = 1 / len(self.leaves)
-        factors = (1.0 + self.column(number, total) for number, total in enumerate(leaf_sums))
-        return float(prod(factor**root for factor in factors)) - 1.0
+        factors = (1.0 + loss for loss in self.columns(leaf_sums, weights))
+        return min(1.0, float(prod(factor**root for factor in factors)) - 1.0)
+
+    def columns(
+        self, leaf_sums: Sequence[int], weights: Sequence[float] | None = None
+    ) -> list[float]:
+        """The loss of each column, times its weight if there is one."""
+        losses = [self.column(number, total) for number, total in enumerate(leaf_sums)]
+        if weights is None:
+            return losses
+        return [weight * loss for weight, loss in zip(weights, losses, strict=True)]
+
+
+@dataclass(frozen=True)
+class Loss(Metric):
+    """Information loss in [0, 1], with a weight for each column (1 where none is given)."""
+
+    name: ClassVar[str] = "loss"
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", check_weights(self.weights))
+
+    def over(self, lattice: Lattice) -> LossMeasure:
+        """The loss over one table's lattice."""
+        names = [column.name for column in lattice.columns]
+        return LossMeasure(lattice.loss, column_weights(self.weights, names))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Name and weights."""
+        return {"metric": self.name, "weights": dict(self.weights)}
+
+
+class LossMeasure(Measure):
+    """The product of `1 + weight * loss` over the columns.
+
+    It orders nodes as the loss does, and rounding never turns the order around: each step is
+    monotone also in floating point, which a root need not be.
+    """
+
+    def __init__(self, scale: LossScale, weights: NDArray[np.float64]):
+        self.scale = scale
+        self.weights: list[float] = weights.tolist()
+        self.factors = [
+            np.array([1.0 + weight * scale.column(column, total) for total in totals])
+            for column, (weight, totals) in enumerate(
+                zip(self.weights, scale.leaf_sums, strict=True)
+            )
+        ]
+        """For each column and level, its part of the product with nothing suppressed."""
 
     @cached_property
-    def bounds(self) -> NDArray[np.float64]:
-        """For every node, the product if nothing had to be suppressed: no node can do better."""
-        result = np.ones(())
-        for column, sums in enumerate(self.leaf_sums):
-            factors = np.array([1.0 + self.column(column, leaf_sum) for leaf_sum in sums])
-            result = np.multiply.outer(result, factors)
-        return result
+    def floors(self) -> NDArray[np.float64]:  # type: ignore[override]  # made when asked for
+        """With nothing suppressed; the array of a huge lattice would not fit into memory."""
+        return over_all_nodes(self.factors, np.multiply)
 
-    def bound(self, node: Sequence[int], suppressed: int) -> float:
-        """The least product of a node in which at least `suppressed` records must go."""
+    def floor(self, node: Sequence[int], must_go: int) -> float:
+        """Each record that must go costs at least the leaves that its widest label lacks."""
+        scale = self.scale
         return self.product(
             [
-                sums[level] + suppressed * (self.leaves[column] - self.widest[column][level])
-                for column, (sums, level) in enumerate(zip(self.leaf_sums, node, strict=True))
+                sums[level] + must_go * (scale.leaves[column] - scale.widest[column][level])
+                for column, (sums, level) in enumerate(zip(scale.leaf_sums, node, strict=True))
             ]
         )
+
+    def score(self, outcome: Outcome) -> float:
+        """The product at an evaluated node."""
+        return self.product(outcome.leaf_sums)
+
+    def product(self, leaf_sums: Sequence[int]) -> float:
+        """What the search minimises."""
+        return prod(1.0 + loss for loss in self.scale.columns(leaf_sums, self.weights))
+
+    def share(self, score: float) -> float:
+        """The geometric mean less 1, over the most it can be with these weights."""
+        root = 1 / len(self.weights)
+        most = float(prod((1.0 + weight) ** root for weight in self.weights)) - 1.0
+        return float((score**root - 1.0) / most)

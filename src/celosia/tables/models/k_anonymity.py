@@ -5,21 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
-from celosia.tables.models.model import Classes
+from celosia.tables.models.classes import Classes
+from celosia.tables.models.model import Model, Verdict, all_or_none
 
 
 @dataclass(frozen=True, slots=True)
-class KAnonymity:
+class KAnonymity(Model):
     """Each record is one of at least `k` that look alike on the quasi-identifiers.
 
     Guarantee: an attacker who knows somebody's quasi-identifiers, and that she is in the table,
     finds at least `k` candidate records, so her chance of naming the right one is at most 1/k.
 
+    >>> import numpy as np
     >>> KAnonymity(5)
     KAnonymity(k=5)
     >>> KAnonymity(5).holds(Classes(np.array([4, 5, 9]))).tolist()
@@ -43,18 +42,13 @@ class KAnonymity:
         object.__setattr__(self, "k", k)  # NumPy's numbers do not fit into JSON
 
     @property
-    def is_monotone(self) -> bool:
-        """More records never make a class too small."""
-        return True
-
-    @property
     def smallest(self) -> int:
         """No class with fewer than `k` records can meet the model."""
         return self.k
 
-    def holds(self, classes: Classes) -> NDArray[np.bool_]:
-        """For each class, whether it has `k` records."""
-        return classes.sizes >= self.k
+    def judge(self, classes: Classes) -> Verdict:
+        """A class needs `k` records, and a part of one that has fewer has fewer still."""
+        return all_or_none(classes.sizes >= self.k, classes.sizes)
 
     def promise(self) -> str:
         """The model in words."""

@@ -2,59 +2,112 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-
-@dataclass(frozen=True, slots=True)
-class Classes:
-    """The equivalence classes of a candidate release, one entry each."""
-
-    sizes: NDArray[np.int64]
+from celosia.tables.models.classes import Classes
 
 
-@runtime_checkable
-class Model(Protocol):
-    """A condition on equivalence classes; records of a class that fails it are suppressed."""
+class Verdict(NamedTuple):
+    """What a model says of each class."""
+
+    held: NDArray[np.bool_]
+    """Whether the class meets the model; records of one that does not are suppressed."""
+    must_go: NDArray[np.int64]
+    """The fewest of its records that must be suppressed however the class is split further: what
+    lets the search close nodes below without a look. 0 is always true; all records, for a model
+    that no part of a failing class can meet."""
+
+
+class Model(ABC):
+    """A condition on equivalence classes; records of a class that fails it are suppressed.
+
+    A model about a sensitive column has an attribute `column`; None stands for every sensitive
+    column of the schema.
+    """
 
     @property
-    def is_monotone(self) -> bool:
-        """Whether a class that meets the model meets it with any further records added."""
-        ...
+    def judges_table(self) -> bool:
+        """Whether the verdict depends on all classes together.
+
+        Such a model is asked last, about the classes that all others keep, and says which of them
+        may stay.
+        """
+        return False
 
     @property
+    def needs_population(self) -> bool:
+        """Whether the model can only be judged with the sizes of classes in the population."""
+        return False
+
+    @property
+    @abstractmethod
     def smallest(self) -> int:
         """No class with fewer records can meet the model."""
-        ...
+
+    @abstractmethod
+    def judge(self, classes: Classes) -> Verdict:
+        """For each class, whether it meets the model, and how many of its records must go."""
+
+    @abstractmethod
+    def promise(self) -> str:
+        """The model and its parameters in words: '5-anonymity'."""
+
+    @abstractmethod
+    def protects(self) -> str:
+        """What an attacker cannot do, as a sentence."""
+
+    @abstractmethod
+    def leaves_open(self) -> tuple[str, ...]:
+        """What the model does not protect against."""
+
+    @abstractmethod
+    def as_dict(self) -> dict[str, Any]:
+        """Name and parameters as plain values."""
 
     def holds(self, classes: Classes) -> NDArray[np.bool_]:
         """For each class, whether it meets the model."""
-        ...
+        return self.judge(classes).held
 
-    def promise(self) -> str:
-        """The model and its parameters in words: '5-anonymity'."""
-        ...
-
-    def protects(self) -> str:
-        """What an attacker cannot do, as a sentence."""
-        ...
-
-    def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
-        ...
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        ...
+    def why_not(self, whole: Classes) -> str | None:
+        """Why even the whole table as one class does not meet the model; None if it does."""
+        if self.holds(whole).all():
+            return None
+        return f"Even all records as one class do not meet {self.promise()}."
 
 
-def hold_all(classes: Classes, models: Sequence[Model]) -> NDArray[np.bool_]:
-    """For each class, whether it meets every model."""
+def all_or_none(held: NDArray[np.bool_], sizes: NDArray[np.int64]) -> Verdict:
+    """The verdict of a model that no part of a failing class can meet."""
+    return Verdict(held, np.where(held, 0, sizes))
+
+
+def judge_all(classes: Classes, models: Sequence[Model]) -> Verdict:
+    """What all models together say: kept is who meets every one of them."""
     held = np.ones(classes.sizes.size, dtype=np.bool_)
+    must_go = np.zeros(classes.sizes.size, dtype=np.int64)
     for model in models:
-        held &= model.holds(classes)
+        if not model.judges_table:
+            verdict = model.judge(classes)
+            held &= verdict.held
+            np.maximum(must_go, verdict.must_go, out=must_go)
+    return Verdict(_kept_together(classes, held, models), must_go)
+
+
+def _kept_together(
+    classes: Classes, held: NDArray[np.bool_], models: Sequence[Model]
+) -> NDArray[np.bool_]:
+    """Whom the models of the whole table keep, asked in turn until none sends anybody away."""
+    demanding = [model for model in models if model.judges_table]
+    asked = 0
+    while asked < len(demanding) and held.any():
+        model = demanding.pop(0)
+        demanding.append(model)
+        stay = model.holds(classes.where(held))
+        asked = asked + 1 if stay.all() else 1
+        held = held.copy()
+        held[held] = stay
     return held

@@ -78,38 +78,42 @@ def group_rows(keys: Keys, slots: Array) -> tuple[Array, Array, int]:
 def roll_up(
     keys: Keys,
     counts: Array,
-    word: int,
-    bit: int,
-    mask: int,
-    table: Array,
+    places: Array,
+    tables: Array,
     slots: Array,
     stamp: int,
     out_keys: Keys,
     out_counts: Array,
+    class_of: Array,
 ) -> int:
-    """Merge classes after taking one column to a higher level; returns the number of classes.
+    """Merge classes after taking some columns to higher levels; returns the number of classes.
 
-    The column lies at `word`, `bit` and `mask` of a key; `table` has its new codes, already shifted
-    into place. A slot holds a stamp in its upper half and a class in its lower one, and is empty
-    unless the stamp is this call's: so the slots need no clearing between calls.
+    Each row of `places` is (word, bit, mask, start) of a column that is raised: where its code lies
+    in a key, and where in `tables` its new codes begin, already shifted into place. A slot holds a
+    stamp in its upper half and a class in its lower one, and is empty unless the stamp is this
+    call's: so the slots need no clearing between calls. `class_of`, unless it is empty, receives
+    the class that each old class is now part of. Classes are numbered by first appearance.
     """
     shift, last = _slot_bits(keys.shape[0])
-    low, ones = np.uint64(bit), np.uint64(mask)
-    keep = ~(ones << low)
     words = keys.shape[1]
     classes = 0
     for row in range(keys.shape[0]):
         # The new key is written where it belongs if its class is new; else it is written over.
-        for place in range(words):
-            out_keys[classes, place] = keys[row, place]
-        old = keys[row, word]
-        out_keys[classes, word] = (old & keep) | table[(old >> low) & ones]
+        for word in range(words):
+            out_keys[classes, word] = keys[row, word]
+        for column in range(places.shape[0]):
+            place = np.int64(places[column, 0])
+            bit, mask, start = places[column, 1], places[column, 2], places[column, 3]
+            old = out_keys[classes, place]
+            code = (old >> bit) & mask
+            out_keys[classes, place] = (old & ~(mask << bit)) | tables[start + code]
         slot = np.int64(_mix(out_keys, classes) >> shift)
         while True:
             held = slots[slot]
             if held >> 32 != stamp:
                 slots[slot] = stamp << 32 | classes
                 out_counts[classes] = counts[row]
+                found = classes
                 classes += 1
                 break
             found = held & 0xFFFFFFFF
@@ -117,7 +121,115 @@ def roll_up(
                 out_counts[found] += counts[row]
                 break
             slot = (slot + 1) & last
+        if class_of.size:
+            class_of[row] = found
     return classes
+
+
+@njit(cache=True, nogil=True)
+def roll_up_word(
+    keys: Array,
+    counts: Array,
+    places: Array,
+    tables: Array,
+    slots: Array,
+    stamp: int,
+    out_keys: Array,
+    out_counts: Array,
+    class_of: Array,
+) -> int:
+    """As `roll_up` for keys of one word, which most tables have: twice as fast."""
+    shift, last = _slot_bits(keys.shape[0])
+    columns = places.shape[0]
+    keep = ~np.uint64(0)
+    for column in range(columns):
+        keep &= ~(places[column, 2] << places[column, 1])
+    classes = 0
+    for row in range(keys.shape[0]):
+        old = keys[row]
+        key = old & keep
+        for column in range(columns):
+            code = (old >> places[column, 1]) & places[column, 2]
+            key |= tables[places[column, 3] + code]
+        slot = np.int64((key ^ (key >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15) >> shift)
+        while True:
+            held = slots[slot]
+            if held >> 32 != stamp:
+                slots[slot] = stamp << 32 | classes
+                out_keys[classes] = key
+                out_counts[classes] = counts[row]
+                found = classes
+                classes += 1
+                break
+            found = held & 0xFFFFFFFF
+            if out_keys[found] == key:
+                out_counts[found] += counts[row]
+                break
+            slot = (slot + 1) & last
+        if class_of.size:
+            class_of[row] = found
+    return classes
+
+
+@njit(cache=True, nogil=True)
+def add_up(class_of: Array, counts: Array, classes: int) -> Array:
+    """The sum of `counts` over the rows of each class."""
+    sums = np.zeros(classes, dtype=np.int64)
+    for row in range(class_of.size):
+        sums[class_of[row]] += counts[row]
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def merge_histograms(
+    class_of: Array, classes: int, starts: Array, values: Array, counts: Array, width: int
+) -> tuple[Array, Array, Array]:
+    """Histograms in compressed rows after classes were merged; values ascend within each class.
+
+    Old classes are listed by their new class first, so that each new one is filled in one go and
+    one row of `width` counters serves all.
+    """
+    ends = np.zeros(classes + 1, dtype=np.int64)
+    for old in range(class_of.size):
+        ends[class_of[old] + 1] += 1
+    for new in range(classes):
+        ends[new + 1] += ends[new]
+    members = np.empty(class_of.size, dtype=np.int64)
+    place = ends[:-1].copy()
+    for old in range(class_of.size):
+        members[place[class_of[old]]] = old
+        place[class_of[old]] += 1
+    new_starts = np.zeros(classes + 1, dtype=np.int64)
+    new_values = np.empty(values.size, dtype=np.int32)
+    new_counts = np.empty(values.size, dtype=np.int64)
+    sums = np.zeros(width, dtype=np.int64)
+    seen = np.empty(width, dtype=np.int32)
+    filled = 0
+    for new in range(classes):
+        distinct = 0
+        for member in range(ends[new], ends[new + 1]):
+            old = members[member]
+            for entry in range(starts[old], starts[old + 1]):
+                value = values[entry]
+                if sums[value] == 0:
+                    seen[distinct] = value
+                    distinct += 1
+                sums[value] += counts[entry]
+        if distinct * 8 > width:  # nearly all values: walking over them is cheaper than sorting
+            for value in range(width):
+                if sums[value] > 0:
+                    new_values[filled], new_counts[filled] = value, sums[value]
+                    sums[value] = 0
+                    filled += 1
+        else:
+            seen[:distinct].sort()
+            for number in range(distinct):
+                value = seen[number]
+                new_values[filled], new_counts[filled] = value, sums[value]
+                sums[value] = 0
+                filled += 1
+        new_starts[new + 1] = filled
+    return new_starts, new_values[:filled].copy(), new_counts[:filled].copy()
 
 
 @njit(cache=True, nogil=True)

@@ -8,28 +8,39 @@ classes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.tables.coding import CodedColumn
-from celosia.tables.metrics.loss import Loss
-from celosia.tables.models import Classes, Model, hold_all
+from celosia.tables.metrics.loss import LossScale
+from celosia.tables.models import Classes, Histogram, Model, Verdict, judge_all
 from celosia.tables.recoding import _kernels
 from celosia.tables.recoding.packing import PackedColumn, lay_out, pack
-from celosia.tables.recoding.roll_up import ClassTable, Node, RollUp
+from celosia.tables.recoding.roll_up import ClassTable, Node, RollUp, merged
+from celosia.tables.sensitive import CodedSensitive
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a node gives: its product (see `Loss`), who must go, and the loss per column."""
+    """What a node gives: who is suppressed, and what that and generalisation cost each column."""
 
     node: Node
-    product: float
     suppressed: int
     leaf_sums: tuple[int, ...]
+    """For each column, the leaves that all cells together may stand for (see `LossScale`)."""
+    must_go: int
+    """How many records every node below must suppress at least."""
+    table: ClassTable = field(repr=False, compare=False)
+    kept: NDArray[np.bool_] = field(repr=False, compare=False)
+    """Which classes of the table are kept."""
+
+    @property
+    def kept_sizes(self) -> NDArray[np.int64]:
+        """The number of records of each class that is kept."""
+        return self.table.sizes[self.kept]
 
 
 class Lattice:
@@ -38,32 +49,61 @@ class Lattice:
     Args:
         columns: the quasi-identifiers; each of their rows stands for one record,
         counts: or for this many records, where the table was grouped before.
+        sensitive: the sensitive columns that models ask about.
+        population: the leaves of everybody whom the table is a sample of, column by column.
     """
 
-    def __init__(self, columns: Sequence[CodedColumn], counts: NDArray[np.int64] | None = None):
+    def __init__(
+        self,
+        columns: Sequence[CodedColumn],
+        counts: NDArray[np.int64] | None = None,
+        *,
+        sensitive: Sequence[CodedSensitive] = (),
+        population: Sequence[NDArray[np.int32]] | None = None,
+    ):
         self.columns = tuple(columns)
         rows = columns[0].leaf_of_row.size
         self.rows = rows if counts is None else int(counts.sum())
-        seen = [column.leaf_counts(counts) for column in columns]
+        self.leaf_counts = [column.leaf_counts(counts) for column in columns]
+        """For each column, how many records have each leaf."""
+        self.loss = self._loss_scale()
+        seen = self.leaf_counts
+        self.shape: Node = tuple(column.hierarchy.levels for column in columns)
+        leaf_of_row = [column.leaf_of_row for column in columns]
+        if population is not None:
+            leaf_of_row = [
+                np.concatenate(both) for both in zip(leaf_of_row, population, strict=True)
+            ]
+            seen = [
+                here + np.bincount(there, minlength=here.size)
+                for here, there in zip(seen, population, strict=True)
+            ]
         present = [np.flatnonzero(counts) for counts in seen]
         places, words = lay_out([leaves.size for leaves in present])
-        keys = pack([column.leaf_of_row for column in columns], present, places, words)
-        self._combination_of, first = _group(keys)
-        groups = first.size
-        self._counts = _add_up(self._combination_of, counts, groups)
+        keys = pack(leaf_of_row, present, places, words)
+        combination_of, first = _group(keys)
+        self._combination_of = combination_of[:rows]
         self._packed = [
             PackedColumn(column.hierarchy, leaves, place)
             for column, leaves, place in zip(columns, present, places, strict=True)
         ]
-        self.shape: Node = tuple(column.hierarchy.levels for column in columns)
-        self.loss = self._loss_facts(seen)
-        self._base = ClassTable(keys[first], self._counts)
+        self._base = ClassTable(
+            keys[first],
+            _add_up(self._combination_of, counts, first.size),
+            tuple(_histogram(each, self._combination_of, first.size, counts) for each in sensitive),
+            None if population is None else _add_up(combination_of[rows:], None, first.size),
+        )
         self._roll_up = RollUp(self._base, self._packed)
 
     @property
     def nodes(self) -> int:
         """Number of nodes."""
         return prod(self.shape)
+
+    @property
+    def top(self) -> Node:
+        """The node that generalises every column fully."""
+        return tuple(levels - 1 for levels in self.shape)
 
     def class_table(self, node: Node) -> ClassTable:
         """The classes of a node."""
@@ -72,25 +112,55 @@ class Lattice:
     def evaluate(self, node: Node, models: Sequence[Model]) -> Outcome:
         """Suppress every class that fails any model, and add up what is lost."""
         table = self.class_table(node)
-        kept = hold_all(Classes(table.sizes), models)
+        verdict = judge_table(table, models)
         places, leaves = self._leaf_tables(node)
         gone = np.zeros(len(node), dtype=np.int64)
-        suppressed = _kernels.suppressed_leaves(table.keys, table.sizes, kept, places, leaves, gone)
+        suppressed = int(
+            _kernels.suppressed_leaves(table.keys, table.sizes, verdict.held, places, leaves, gone)
+        )
         sums = tuple(
             self.loss.leaf_sums[column][level]
             - int(gone[column])
-            + int(suppressed) * self.loss.leaves[column]
+            + suppressed * self.loss.leaves[column]
             for column, level in enumerate(node)
         )
-        return Outcome(node, self.loss.product(sums), int(suppressed), sums)
+        must_go = int(verdict.must_go.sum())
+        return Outcome(node, suppressed, sums, must_go, table, verdict.held)
 
-    def classes_of_rows(self, node: Node) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each row the number of its class at a node, and the records of each class."""
+    def whole(self) -> Classes:
+        """All records as one class."""
+        table = self.class_table(self.top)
+        return _classes(table)[0]
+
+    def class_of_combinations(self, node: Node) -> NDArray[np.int64]:
+        """For each distinct combination of values its class at a node, numbered as its table is."""
         keys = self._base.keys.copy()
         for packed, level in zip(self._packed, node, strict=True):
             packed.raise_in_place(keys, level)
-        class_of, first = _group(keys)
-        return class_of[self._combination_of], _add_up(class_of, self._counts, first.size)
+        return _group(keys)[0]
+
+    def class_of_rows(self, node: Node) -> NDArray[np.int64]:
+        """For each row the number of its class in the table of a node."""
+        return self.class_of_combinations(node)[self._combination_of]
+
+    def combination_codes(self) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+        """The raw codes of each distinct combination, by column, and its number of records."""
+        return [packed.place.codes(self._base.keys) for packed in self._packed], self._base.sizes
+
+    def codes_by_level(self) -> list[list[NDArray[np.int64]]]:
+        """For each column and level: raw code -> code there."""
+        return [packed.codes for packed in self._packed]
+
+    def labels_in_data(self) -> list[list[int]]:
+        """For each column and level, how many labels occur."""
+        return [[leaves.size for leaves in packed.leaves] for packed in self._packed]
+
+    def leaves_of_classes(self, outcome: Outcome) -> list[NDArray[np.int64]]:
+        """For each column and class of an evaluated node, how many leaves its label stands for."""
+        return [
+            packed.leaves[level][packed.place.codes(outcome.table.keys)]
+            for packed, level in zip(self._packed, outcome.node, strict=True)
+        ]
 
     def _leaf_tables(self, node: Node) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         rows, tables, start = [], [], 0
@@ -101,20 +171,60 @@ class Lattice:
             start += table.size
         return np.array(rows, dtype=np.uint64), np.concatenate(tables)
 
-    def _loss_facts(self, seen: Sequence[NDArray[np.int64]]) -> Loss:
+    def _loss_scale(self) -> LossScale:
         sums, widest = [], []
-        for column, counts in zip(self.columns, seen, strict=True):
+        for column, counts in zip(self.columns, self.leaf_counts, strict=True):
             under = [
                 column.hierarchy.leaves_under(level) for level in range(column.hierarchy.levels)
             ]
             sums.append(tuple(int(counts @ leaves) for leaves in under))
             widest.append(tuple(int(leaves[counts > 0].max()) for leaves in under))
-        return Loss(
+        return LossScale(
             rows=self.rows,
             leaves=tuple(len(column.hierarchy.leaves) for column in self.columns),
             leaf_sums=tuple(sums),
             widest=tuple(widest),
         )
+
+
+def judge_table(table: ClassTable, models: Sequence[Model]) -> Verdict:
+    """What the models say of each class of a table; classes without records are not kept."""
+    classes, occupied = _classes(table)
+    verdict = judge_all(classes, models)
+    if occupied is None:
+        return verdict
+    held = np.zeros(table.sizes.size, dtype=np.bool_)
+    must_go = np.zeros(table.sizes.size, dtype=np.int64)
+    held[occupied], must_go[occupied] = verdict
+    return Verdict(held, must_go)
+
+
+def _classes(table: ClassTable) -> tuple[Classes, NDArray[np.bool_] | None]:
+    """The table as models see it, and which of its classes they see if not all."""
+    classes = Classes(
+        table.sizes, {each.column.name: each for each in table.histograms}, table.population
+    )
+    if table.population is None:
+        return classes, None
+    occupied = table.sizes > 0
+    return replace(classes.where(occupied), unmatched=int((~occupied).sum())), occupied
+
+
+def _histogram(
+    sensitive: CodedSensitive,
+    class_of: NDArray[np.int64],
+    classes: int,
+    counts: NDArray[np.int64] | None,
+) -> Histogram:
+    """The histogram of rows, each of which is at first a class of its own."""
+    rows = class_of.size
+    single = Histogram(
+        sensitive.column,
+        np.arange(rows + 1),
+        sensitive.value_of_row,
+        np.ones(rows, dtype=np.int64) if counts is None else counts,
+    )
+    return merged(single, class_of.astype(np.int32), classes)
 
 
 def _group(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -130,6 +240,4 @@ def _add_up(
     """The number of records of each group."""
     if counts is None:
         return np.bincount(group_of, minlength=groups).astype(np.int64)
-    sums = np.zeros(groups, dtype=np.int64)
-    np.add.at(sums, group_of, counts)
-    return sums
+    return np.asarray(_kernels.add_up(group_of, counts, groups))

@@ -26,6 +26,10 @@ class Place:
     bit: int
     mask: int
 
+    def codes(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The column's code in every key."""
+        return ((keys[:, self.word] >> np.uint64(self.bit)) & np.uint64(self.mask)).astype(np.int64)
+
 
 class PackedColumn:
     """One column of the keys: its place, and its codes at every level of its hierarchy.
@@ -35,23 +39,31 @@ class PackedColumn:
 
     def __init__(self, hierarchy: Hierarchy, present: NDArray[np.int64], place: Place):
         self.place = place
-        self.raised: list[NDArray[np.uint64]] = []
-        """For each level: raw code -> code there, already shifted into place."""
+        self.codes: list[NDArray[np.int64]] = []
+        """For each level: raw code -> code there."""
         self.leaves: list[NDArray[np.int64]] = []
         """For each level: code there -> how many leaves of the whole hierarchy have that label."""
+        self._steps: dict[tuple[int, int], NDArray[np.uint64]] = {}
         for level in range(hierarchy.levels):
             _, first, codes = np.unique(
                 hierarchy.nodes[level][present], return_index=True, return_inverse=True
             )
-            self.raised.append(codes.astype(np.uint64) << np.uint64(place.bit))
+            self.codes.append(codes)
             self.leaves.append(hierarchy.leaves_under(level)[present[first]])
+
+    def step(self, old: int, new: int) -> NDArray[np.uint64]:
+        """Code at one level -> code at a higher one, already shifted into place."""
+        if (old, new) not in self._steps:
+            table = np.zeros(self.leaves[old].size, dtype=np.uint64)
+            table[self.codes[old]] = self.codes[new].astype(np.uint64) << np.uint64(self.place.bit)
+            self._steps[old, new] = table
+        return self._steps[old, new]
 
     def raise_in_place(self, keys: NDArray[np.uint64], level: int) -> None:
         """Take this column from level 0 to `level` in every key."""
-        bit, mask = np.uint64(self.place.bit), np.uint64(self.place.mask)
-        word = keys[:, self.place.word]
-        codes = (word >> bit) & mask
-        keys[:, self.place.word] = (word & ~(mask << bit)) | self.raised[level][codes]
+        rest = ~(np.uint64(self.place.mask) << np.uint64(self.place.bit))
+        raised = self.step(0, level)[self.place.codes(keys)]
+        keys[:, self.place.word] = (keys[:, self.place.word] & rest) | raised
 
 
 def lay_out(cardinalities: Sequence[int]) -> tuple[list[Place], int]:

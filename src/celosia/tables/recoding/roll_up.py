@@ -1,7 +1,7 @@
-"""The equivalence classes of a node, made from those of a node that differs in one column.
+"""The equivalence classes of a node, made from those of the smallest known node below it.
 
-Columns are raised in a fixed order, those with most values first, because they merge most. So a
-node is reached through tables that other nodes share, and only the last steps are its own.
+A class table at a node is a coarsening of that of any node below, so its cost falls from records to
+the classes of the nearest node that was looked at before.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.tables.models import Histogram
 from celosia.tables.recoding import _kernels
 from celosia.tables.recoding.packing import PackedColumn
 
@@ -19,57 +20,124 @@ Node = tuple[int, ...]
 """A level for each quasi-identifier, in the order of the schema."""
 
 KNOWN_CLASSES = 8_000_000
-"""How many classes on the way to nodes are kept for the next ones: about 128 MB."""
+"""How many classes of nodes seen before are kept for the next ones: about 128 MB."""
+
+FEW_CLASSES = 1_000
+"""Tables up to this size are raised in one go; from larger ones, half-way tables are worth it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassTable:
-    """The equivalence classes of a node before suppression: packed labels and sizes."""
+    """The equivalence classes of a node before suppression, numbered by first appearance."""
 
     keys: NDArray[np.uint64] = field(repr=False)
     sizes: NDArray[np.int64] = field(repr=False)
+    histograms: tuple[Histogram, ...] = ()
+    population: NDArray[np.int64] | None = field(default=None, repr=False)
+
+    @property
+    def weight(self) -> int:
+        """How much room the table takes, in classes."""
+        return int(self.sizes.size + sum(each.values.size for each in self.histograms))
 
 
 class RollUp:
-    """Class tables of nodes over one base table, sharing the steps that lead to them."""
+    """Class tables of nodes over one base table."""
 
     def __init__(self, base: ClassTable, packed: Sequence[PackedColumn]):
         self._packed = packed
         self._order = sorted(range(len(packed)), key=lambda column: -packed[column].place.mask)
-        self._known: dict[Node, ClassTable] = {(): base}
-        self._room = KNOWN_CLASSES
         self._slots = np.zeros(_kernels.slots_for(base.sizes.size), dtype=np.int64)
         self._stamp = 0
         self._keys = np.empty_like(base.keys)
         self._sizes = np.empty_like(base.sizes)
+        self._known: list[ClassTable] = []
+        self._levels = np.zeros((len(packed), 64), dtype=np.int8)
+        self._weights = np.zeros(64, dtype=np.int64)
+        self._room = KNOWN_CLASSES + base.weight
+        self._remember((0,) * len(packed), base)
 
     def table(self, node: Node) -> ClassTable:
         """The classes of a node."""
-        levels = tuple(node[column] for column in self._order)
-        depth = next(d for d in range(len(levels), -1, -1) if levels[:d] in self._known)
-        table = self._known[levels[:depth]]
-        for step in range(depth, len(levels)):
-            if levels[step] > 0:
-                table = self._raise(table, self._packed[self._order[step]], levels[step])
-                # A whole node is asked for once; what leads to it is shared.
-                if step + 1 < len(levels) and table.sizes.size <= self._room:
-                    self._room -= table.sizes.size
-                    self._known[levels[: step + 1]] = table
+        known = self._nearest(node)
+        source = self._known[known]
+        below: Node = tuple(self._levels[:, known].tolist())
+        if below == node:
+            return source
+        rising = [column for column in self._order if node[column] > below[column]]
+        if len(rising) > 1 and source.weight > FEW_CLASSES:
+            half = set(rising[: len(rising) // 2])
+            below = tuple(
+                node[column] if column in half else level for column, level in enumerate(below)
+            )
+            source = self.table(below)
+        table = self._raise(source, below, node)
+        if table.weight <= self._room:
+            self._remember(node, table)
         return table
 
-    def _raise(self, source: ClassTable, column: PackedColumn, level: int) -> ClassTable:
-        """The classes once a column that is raw in `source` has gone to a level."""
+    def _nearest(self, node: Node) -> int:
+        """Which known node at or below this one has the smallest table."""
+        count = len(self._known)
+        below = np.ones(count, dtype=bool)
+        for levels, level in zip(self._levels, node, strict=True):
+            below &= levels[:count] <= level
+        candidates = np.flatnonzero(below)
+        return int(candidates[np.argmin(self._weights[candidates])])
+
+    def _remember(self, node: Node, table: ClassTable) -> None:
+        count = len(self._known)
+        if count == self._weights.size:
+            self._levels = np.concatenate([self._levels, np.zeros_like(self._levels)], axis=1)
+            self._weights = np.concatenate([self._weights, np.zeros_like(self._weights)])
+        self._levels[:, count] = node
+        self._weights[count] = table.weight
+        self._known.append(table)
+        self._room -= table.weight
+
+    def _raise(self, source: ClassTable, below: Sequence[int], node: Node) -> ClassTable:
+        places, tables, start = [], [], 0
+        for column, old, new in zip(self._packed, below, node, strict=True):
+            if new > old:
+                table = column.step(old, new)
+                places.append((column.place.word, column.place.bit, column.place.mask, start))
+                tables.append(table)
+                start += table.size
         self._stamp += 1
-        classes = _kernels.roll_up(
-            source.keys,
+        whole = bool(source.histograms) or source.population is not None
+        class_of = np.empty(source.sizes.size if whole else 0, dtype=np.int32)
+        one_word = source.keys.shape[1] == 1
+        kernel = _kernels.roll_up_word if one_word else _kernels.roll_up
+        classes = kernel(
+            source.keys[:, 0] if one_word else source.keys,
             source.sizes,
-            column.place.word,
-            column.place.bit,
-            column.place.mask,
-            column.raised[level],
+            np.array(places, dtype=np.uint64),
+            np.concatenate(tables),
             self._slots,
             self._stamp,
-            self._keys,
+            self._keys[:, 0] if one_word else self._keys,
             self._sizes,
+            class_of,
         )
-        return ClassTable(self._keys[:classes].copy(), self._sizes[:classes].copy())
+        population = source.population
+        return ClassTable(
+            self._keys[:classes].copy(),
+            self._sizes[:classes].copy(),
+            tuple(merged(each, class_of, classes) for each in source.histograms),
+            None if population is None else _kernels.add_up(class_of, population, classes),
+        )
+
+
+def merged(histogram: Histogram, class_of: NDArray[np.int32], classes: int) -> Histogram:
+    """The histogram once each class has become part of a new one."""
+    return Histogram(
+        histogram.column,
+        *_kernels.merge_histograms(
+            class_of,
+            classes,
+            histogram.starts,
+            histogram.values,
+            histogram.counts,
+            histogram.column.totals.size,
+        ),
+    )

@@ -2,85 +2,68 @@
 
 Three facts prune, and none of them can lose the optimum:
 
-- *bound*: suppression only adds loss, so a node's loss is at least its loss with nothing
-  suppressed, which needs no look at the records. Nodes whose bound is above the best loss found are
-  closed.
-- *infeasible*: a class too small at a node is cut from classes no larger at every node below it, so
-  whoever is suppressed at a node is suppressed at all nodes below. A node beyond the suppression
-  limit closes all nodes below it.
+- *bound*: a node's score is at least its floor, which needs no look at the records: for the loss,
+  suppression only adds to what generalisation costs. Nodes whose floor is above the best score
+  found are closed.
+- *infeasible*: a model says of each class how many of its records must be suppressed however the
+  class is split (`Verdict.must_go`), and at every node below, classes are split. If those are more
+  than the limit, all nodes below are closed.
 - *forced suppression*: for the same reason a node must suppress at least as many records as any
-  node above it, which raises its bound.
-
-The last two hold for models that a larger class cannot break (`Model.is_monotone`). With any other
-model only the first is used, and nodes are tried in the order of their bounds.
+  node above it says, which raises its floor.
 
 The order decides only how soon the facts bite. With no suppression allowed the loss of a node is
-its bound, and going down from the top lets each failure close most. Otherwise the node in the
-middle of the open ones, ordered by bound, is tried: a success halves what is open from above, a
-failure closes a whole region below.
+its floor, and going down from the top lets each failure close most. Under a limit the node in the
+middle of the open ones, ordered by floor, is tried: a success halves what is open from above, a
+failure closes a whole region below. The longer nothing better is found, the nearer is the best so
+far to the optimum, and the higher up the next node is taken from, where failures close most.
+Without a limit nothing is infeasible, and three quarters of the way up was found to do best.
+
+A search that is stopped early knows the best so far and the lowest floor still open: between the
+two lies the optimum.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
-from math import floor
+from dataclasses import replace
+from time import monotonic
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.errors import InputError, PrivacyError
-from celosia.core.numbers import real
+from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
+from celosia.tables.metrics import Loss, Measure, Metric
 from celosia.tables.models import Model
+from celosia.tables.recoding.certificate import Certificate, Found, allowance
+from celosia.tables.recoding.impossible import impossible
 from celosia.tables.recoding.lattice import Lattice, Outcome
 from celosia.tables.recoding.roll_up import Node
 
 MOST_NODES, MOST_COLUMNS = 10_000_000, 64
-"""The search keeps every node in order of its bound, in arrays of one dimension a column."""
+"""The search keeps every node in order of its floor, in arrays of one dimension a column."""
+
+SWEEP, SMALL = 4, 20_000
+"""Closed nodes are swept from the list when they are a quarter of it, or the list is small."""
+
+PATIENCE = 4
+"""After so many nodes in vain the next one is taken from half as far below the top."""
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """Why the solution is the optimum: every node was evaluated or closed by a rule."""
-
-    nodes: int
-    evaluated: int = 0
-    closed_by_bound: int = 0
-    closed_as_infeasible: int = 0
-    closed_by_forced_suppression: int = 0
+def is_searchable(lattice: Lattice) -> bool:
+    """Whether the lattice is small enough for the exact search."""
+    return lattice.nodes <= MOST_NODES and len(lattice.shape) <= MOST_COLUMNS
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The optimum and the account of the search."""
-
-    best: Outcome
-    certificate: Certificate
-
-
-def allowance(suppression: float, rows: int) -> int:
-    """How many records a suppression limit allows: floor of limit times rows, in exact decimals.
-
-    >>> allowance(0.29, 100), allowance(0.05, 30162)
-    (29, 1508)
-    """
-    limit = real(suppression)
-    if limit is None or not 0 <= limit <= 1:
-        raise InputError(
-            "CEL-P011",
-            f"the suppression limit must be between 0 and 1, got {suppression!r}.",
-            fix="Write 0.05 to allow 5 % of the records to be suppressed.",
-        )
-    return floor(Decimal(repr(limit)) * rows)
-
-
-def optimum(
+def optimum(  # noqa: PLR0913 - each is a choice of the search
     lattice: Lattice,
     models: Sequence[Model],
     *,
     suppression: float = 0.0,
+    metric: Metric | None = None,
+    time_limit: float | None = None,
     progress: Progress = silent,
 ) -> Found:
     """The node of least loss whose classes, after suppression within the limit, meet every model.
@@ -88,110 +71,143 @@ def optimum(
     Ties go to the lower node (fewer generalisation steps), then to the one that raises later
     columns.
 
+    Args:
+        lattice: the table.
+        models: what each class must meet.
+        suppression: the largest share of the records that may be suppressed.
+        metric: what to keep least; the loss if not given.
+        time_limit: seconds after which the best so far is taken, with a bound on what it misses.
+        progress: called as the search proceeds; may raise `Cancelled`.
+
     Raises:
-        PrivacyError: CEL-P001 no node meets the models within the limit.
+        PrivacyError: CEL-P001 no node meets the models within the limit, CEL-P002 none was found
+            in time.
     """
-    if lattice.nodes > MOST_NODES or len(lattice.shape) > MOST_COLUMNS:
+    if not is_searchable(lattice):
         raise InputError(
             "CEL-P012",
             f"the lattice has {lattice.nodes:,} nodes over {len(lattice.shape)} columns, too many "
             "for the exact search.",
             why=f"It holds up to {MOST_NODES:,} nodes and {MOST_COLUMNS} columns.",
-            fix="Use fewer levels per hierarchy, or fewer quasi-identifiers.",
+            fix="Use fewer levels per hierarchy, fewer quasi-identifiers, or the Mondrian method.",
             nodes=lattice.nodes,
         )
-    search = _Search(lattice, models, allowance(suppression, lattice.rows))
-    while search.open.size:
-        search.step()
-        closed = lattice.nodes - search.open.size
-        progress(Step("Searching the lattice", closed, lattice.nodes))
+    deadline = None if time_limit is None else monotonic() + time_limit
+    measure = (metric or Loss()).over(lattice)
+    search = _Search(lattice, models, allowance(suppression, lattice.rows), measure)
+    while search.step():
+        progress(Step("Searching the lattice", search.decided, lattice.nodes))
+        if deadline is not None and search.best is not None and monotonic() > deadline:
+            break
     if search.best is None:
-        raise _unreachable(lattice, models, suppression)
-    return Found(search.best, search.certificate)
+        raise impossible(lattice.whole(), models, suppression)
+    return Found(search.best, measure.share(search.score), search.certificate())
 
 
 class _Search:
-    """The state of one search: the best so far, and the nodes still open in order of bound."""
+    """The state of one search: the best so far, and the nodes still open in order of floor."""
 
-    def __init__(self, lattice: Lattice, models: Sequence[Model], allowed: int):
+    def __init__(self, lattice: Lattice, models: Sequence[Model], allowed: int, measure: Measure):
         self.lattice = lattice
         self.models = models
+        self.measure = measure
         # A release without a single kept class is none, whatever the limit.
         self.allowed = min(allowed, lattice.rows - 1)
+        measure.allow(self.allowed)
         self.best: Outcome | None = None
-        self.certificate = Certificate(nodes=lattice.nodes)
-        self._monotone = all(model.is_monotone for model in models)
-        self._bounds = lattice.loss.bounds.reshape(-1)
-        self._feasible = np.ones(lattice.shape, dtype=bool)
-        self._forced = np.zeros(lattice.shape, dtype=np.int64)
-        self.open: NDArray[np.int64] = np.argsort(self._bounds, kind="stable")
+        self.score = float("inf")
+        self.decided = 0
+        self._tally = Certificate(nodes=lattice.nodes)
+        self._floors = measure.floors.reshape(-1)
+        self._must_go = np.zeros(lattice.shape, dtype=np.int64)
+        self._is_open = np.ones(lattice.shape, dtype=np.bool_)
+        self._open: NDArray[np.int64] = np.argsort(self._floors, kind="stable")
+        """Nodes in order of floor; those no longer open are swept out now and then."""
+        self._stale = 0
+        self._misses = 0
+        """Nodes tried since the best so far was found."""
 
-    def step(self) -> None:
-        """Close at least one node: try it, unless what is known of it already rules it out."""
-        position = self._next()
-        index = self.open[position]
-        self.open = np.delete(self.open, position)
+    def step(self) -> bool:
+        """Close at least one node; false if none was open."""
+        index = self._next()
+        if index is None:
+            return False
         node: Node = tuple(int(level) for level in np.unravel_index(index, self.lattice.shape))
-        if self.best and self.lattice.loss.bound(node, self._forced[node]) > self.best.product:
+        self._close(node)
+        must_go = int(self._must_go[node])
+        if self.best and must_go and self.measure.floor(node, must_go) > self.score:
             self._count(closed_by_forced_suppression=1)
-            return
-        self._learn(self.lattice.evaluate(node, self.models))
+        else:
+            self._learn(self.lattice.evaluate(node, self.models))
+        return True
 
-    def _next(self) -> int:
-        if not self._monotone:
-            return 0
-        return self.open.size - 1 if self.allowed == 0 else self.open.size // 2
+    def certificate(self) -> Certificate:
+        """The account of every node so far."""
+        still_open = self._open[self._is_open.reshape(-1)[self._open]]
+        lowest = self._floors[still_open].min(initial=self.score)
+        return replace(
+            self._tally, still_open=still_open.size, at_least=self.measure.share(float(lowest))
+        )
+
+    def _next(self) -> int | None:
+        """The index of the node to try; None if none is open."""
+        if self.decided == self.lattice.nodes:
+            return None
+        is_open = self._is_open.reshape(-1)
+        if self._stale * SWEEP > self._open.size or self._open.size < SMALL:
+            self._open = self._open[is_open[self._open]]
+            self._stale = 0
+        place = self._place(self._open.size)
+        while place >= 0 and not is_open[self._open[place]]:
+            place -= 1
+        if place < 0:  # those below are all closed: the rest must be swept up
+            place = int(np.argmax(is_open[self._open]))
+        return int(self._open[place])
+
+    def _place(self, open_nodes: int) -> int:
+        """Which of the open nodes, in order of floor, to try."""
+        if self.allowed == 0:
+            return open_nodes - 1
+        if self.allowed == self.lattice.rows - 1:
+            return open_nodes - 1 - open_nodes // 4
+        return open_nodes - 1 - (open_nodes - 1) // (2 << min(32, self._misses // PATIENCE))
 
     def _learn(self, outcome: Outcome) -> None:
         self._count(evaluated=1)
-        if self._monotone:
-            self._learn_of_those_below(outcome)
+        self._misses += 1
+        self._learn_of_those_below(outcome)
         if outcome.suppressed > self.allowed:
             return
-        if self.best is None or _rank(outcome) < _rank(self.best):
-            self.best = outcome
-            # Equal bounds stay open: a tie must be seen to be settled.
-            within = np.searchsorted(self._bounds[self.open], outcome.product, side="right")
-            self._count(closed_by_bound=int(self.open.size - within))
-            self.open = self.open[:within]
+        score = self.measure.score(outcome)
+        if self.best is None or _rank(score, outcome) < _rank(self.score, self.best):
+            self.best, self.score, self._misses = outcome, score, 0
+            # Equal floors stay open: a tie must be seen to be settled.
+            within = bisect_right(self._open, score, key=lambda index: self._floors[index])
+            beyond = self._open[within:]
+            self._count(closed_by_bound=self._close(np.unravel_index(beyond, self.lattice.shape)))
+            self._open = self._open[:within]
 
     def _learn_of_those_below(self, outcome: Outcome) -> None:
         below = tuple(slice(0, level + 1) for level in outcome.node)
-        if outcome.suppressed > self.allowed:
-            self._feasible[below] = False
-            still = self._feasible.reshape(-1)[self.open]
-            self._count(closed_as_infeasible=int(self.open.size - still.sum()))
-            self.open = self.open[still]
-        else:
-            np.maximum(self._forced[below], outcome.suppressed, out=self._forced[below])
+        if outcome.must_go > self.allowed:
+            self._count(closed_as_infeasible=self._close(below))
+        elif outcome.must_go:
+            np.maximum(self._must_go[below], outcome.must_go, out=self._must_go[below])
+
+    def _close(self, nodes: Any) -> int:
+        """Close nodes, given as an index of the lattice's array; returns how many were open."""
+        closed = int(np.count_nonzero(self._is_open[nodes]))
+        self._is_open[nodes] = False
+        self.decided += closed
+        self._stale += closed
+        return closed
 
     def _count(self, **more: int) -> None:
-        self.certificate = replace(
-            self.certificate,
-            **{name: getattr(self.certificate, name) + number for name, number in more.items()},
+        self._tally = replace(
+            self._tally,
+            **{name: getattr(self._tally, name) + number for name, number in more.items()},
         )
 
 
-def _rank(outcome: Outcome) -> tuple[float, int, Node]:
-    return outcome.product, sum(outcome.node), outcome.node
-
-
-def _unreachable(lattice: Lattice, models: Sequence[Model], suppression: float) -> PrivacyError:
-    promises = ", ".join(model.promise() for model in models)
-    smallest = max(model.smallest for model in models)
-    if lattice.rows < smallest:
-        return PrivacyError(
-            "CEL-P001",
-            f"{promises} cannot be reached: the table has {lattice.rows} rows.",
-            why=f"Even one class of all rows has fewer than {smallest} records.",
-            fix=f"Ask for at most {lattice.rows}, or publish more rows.",
-            rows=lattice.rows,
-            smallest=smallest,
-        )
-    return PrivacyError(
-        "CEL-P001",
-        f"{promises} cannot be reached with at most {suppression:.4g} of the records suppressed.",
-        why="Not even the node that generalises every column fully meets it.",
-        fix="Weaken the model or raise the suppression limit.",
-        rows=lattice.rows,
-    )
+def _rank(score: float, outcome: Outcome) -> tuple[float, int, Node]:
+    return score, sum(outcome.node), outcome.node

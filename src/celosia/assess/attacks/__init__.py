@@ -1,0 +1,40 @@
+"""Attacks on a release, run as a person would: who is exposed, and how sure is the attacker."""
+
+from celosia.assess.attacks.background import background, worst_background
+from celosia.assess.attacks.compatibility import Meanings
+from celosia.assess.attacks.complementary import complementary
+from celosia.assess.attacks.homogeneity import homogeneity
+from celosia.assess.attacks.linkage import linkage
+from celosia.assess.attacks.minimality import minimality
+from celosia.assess.attacks.order import tuple_order
+from celosia.assess.attacks.posterior import (
+    negative_disclosures,
+    positive_disclosures,
+    posterior,
+)
+from celosia.assess.attacks.result import Attack, Exposure
+from celosia.assess.attacks.similarity import categories_of, near_numbers, similarity
+from celosia.assess.attacks.skewness import effective_values, skewness
+from celosia.assess.attacks.summary import attack_release
+
+__all__ = [
+    "Attack",
+    "Exposure",
+    "Meanings",
+    "attack_release",
+    "background",
+    "categories_of",
+    "complementary",
+    "effective_values",
+    "homogeneity",
+    "linkage",
+    "minimality",
+    "near_numbers",
+    "negative_disclosures",
+    "positive_disclosures",
+    "posterior",
+    "similarity",
+    "skewness",
+    "tuple_order",
+    "worst_background",
+]

@@ -1,0 +1,174 @@
+"""Background knowledge: who can rule out some values of a class may be left with one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.assess.attacks.classes import (
+    TOLERANCE,
+    Classes,
+    Spread,
+    check_count,
+    check_share,
+    picked,
+    seen,
+)
+from celosia.assess.attacks.result import Attack, Members, lists, singles
+
+Labels = Mapping[str, str | None]
+"""The quasi-identifiers of a class, by column."""
+
+Excluded = (
+    Collection[str]
+    | Mapping[tuple[str | None, ...], Collection[str]]
+    | Callable[[Labels], Collection[str]]
+)
+"""Values that she can rule out: the same for all, or by the quasi-identifiers of a class."""
+
+_ASSUMPTION = "she knows that a person is in the release, the person's quasi-identifiers, and "
+_MITIGATION = "ask for l-diversity with an l above the number of values that may be ruled out"
+
+
+def background(
+    release: Any,
+    quasi_identifiers: str | Sequence[str],
+    sensitive: str,
+    excluded: Excluded,
+    *,
+    left: int = 1,
+) -> Attack:
+    """The classes in which at most `left` values remain once she has ruled out some.
+
+    Args:
+        release: the table as published.
+        quasi_identifiers: what she knows of people.
+        sensitive: the column that she wants to learn.
+        excluded: the values ruled out, for everybody; or a mapping from the labels of a class, as a
+            tuple in the order of the quasi-identifiers; or a function of these labels by column.
+        left: how many values may remain for a class to count as exposed.
+
+    A class in which all is ruled out contradicts what she knows; nothing is learnt there.
+
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": ["<50"] * 3, "ill": ["vomiting", "back pain", "back pain"]})
+    >>> background(table, ["age"], "ill", {"vomiting"}).exposed[0].learnt
+    ('back pain',)
+
+    Reference: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
+    """
+    left = check_count(left, "the number of values left", 1)
+    classes, spread = seen(release, quasi_identifiers, sensitive)
+    out, lost = _ruled_out(classes, spread, excluded)
+    distinct = np.bincount(spread.owner[~out], minlength=classes.sizes.size)
+    hit = (distinct > 0) & (distinct <= left) & (spread.empty == 0)
+    top = spread.best(spread.share, ~out)
+    already = (spread.distinct <= left) & (spread.empty == 0)
+    return Attack(
+        name="background knowledge",
+        assumption=_ASSUMPTION + "some values that the person does not have",
+        mitigation=_MITIGATION,
+        column=sensitive,
+        people=int(classes.sizes.sum()),
+        sizes=classes.sizes,
+        confidence=_confidence(spread, top, out),
+        hit=hit,
+        learnt=lists(spread.owner[~out], spread.values.gather(spread.value[~out]), hit.size),
+        members=Members.of(classes.of_row, classes.sizes.size),
+        prior=_prior(spread, top, lost),
+        facts={
+            "classes": int(classes.sizes.size),
+            "exposed_by_the_knowledge": int((hit & ~already).sum()),
+        },
+    )
+
+
+def worst_background(
+    release: Any,
+    quasi_identifiers: str | Sequence[str],
+    sensitive: str,
+    *,
+    exclusions: int = 1,
+    certainty: float = 1.0,
+) -> Attack:
+    """The same for an attacker who can rule out any so many values, whichever help her most.
+
+    In each class the most frequent value is left and the next most frequent ones are ruled out: no
+    other choice makes her surer of anything.
+
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": ["<50"] * 7, "ill": list("aaabbcd")})
+    >>> worst_background(table, ["age"], "ill", exclusions=1).greatest
+    0.6
+    """
+    exclusions = check_count(exclusions, "the number of exclusions", 0)
+    certainty = check_share(certainty, "the certainty")
+    classes, spread = seen(release, quasi_identifiers, sensitive)
+    order, rank = spread.ranked()
+    out = np.zeros(order.size, dtype=np.bool_)
+    out[order] = (rank >= 1) & (rank <= exclusions)
+    top = spread.best(spread.share)
+    confidence = _confidence(spread, top, out)
+    lost = np.zeros(classes.sizes.size)
+    np.add.at(lost, spread.owner[out], spread.overall[spread.value[out]])
+    return Attack(
+        name="background knowledge, worst case",
+        assumption=_ASSUMPTION + f"any {exclusions} value(s) that the person does not have",
+        mitigation=_MITIGATION,
+        column=sensitive,
+        people=int(classes.sizes.sum()),
+        sizes=classes.sizes,
+        confidence=confidence,
+        hit=confidence >= certainty - TOLERANCE,
+        learnt=singles(spread.values, picked(spread.value + 1, top).astype(np.int64) - 1),
+        members=Members.of(classes.of_row, classes.sizes.size),
+        prior=_prior(spread, top, lost),
+        facts={"classes": int(classes.sizes.size), "exclusions": exclusions},
+    )
+
+
+def _confidence(
+    spread: Spread, top: NDArray[np.int64], out: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    remaining = spread.sizes - spread.total(np.where(out, spread.count, 0))
+    confidence: NDArray[np.float64] = picked(spread.count, top) / np.maximum(remaining, 1)
+    return confidence
+
+
+def _prior(
+    spread: Spread, top: NDArray[np.int64], lost: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Her chance with the same knowledge and the distribution in the whole table alone."""
+    guess = picked(spread.overall[spread.value], top)
+    chance: NDArray[np.float64] = np.minimum(guess / np.maximum(1 - lost, TOLERANCE), 1.0)
+    return chance
+
+
+def _ruled_out(
+    classes: Classes, spread: Spread, excluded: Excluded
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Which entries are ruled out, and the share of the whole table that each class rules out."""
+    out = np.zeros(spread.owner.size, dtype=np.bool_)
+    lost = np.zeros(spread.sizes.size)
+    place = {text: number for number, text in enumerate(spread.values)}
+    starts = np.searchsorted(spread.owner, np.arange(spread.sizes.size + 1)).tolist()
+    for number, banned in enumerate(_exclusions(classes, excluded)):
+        codes = [place[text] for text in banned if text in place]
+        entries = slice(starts[number], starts[number + 1])
+        out[entries] = np.isin(spread.value[entries], codes)
+        lost[number] = spread.overall[codes].sum() if codes else 0.0
+    return out, lost
+
+
+def _exclusions(classes: Classes, excluded: Excluded) -> Iterator[frozenset[str]]:
+    """What she rules out in each class."""
+    if callable(excluded):
+        return (frozenset(excluded(row)) for row in classes.labels.iter_rows(named=True))
+    if isinstance(excluded, Mapping):
+        return (frozenset(excluded.get(row, ())) for row in classes.labels.iter_rows())
+    common = frozenset({excluded} if isinstance(excluded, str) else excluded)
+    return repeat(common, classes.sizes.size)

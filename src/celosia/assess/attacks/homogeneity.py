@@ -1,0 +1,50 @@
+"""Homogeneity: a class in which everybody has the same value gives it away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from celosia.assess.attacks.classes import TOLERANCE, check_share, picked, seen
+from celosia.assess.attacks.result import Attack, Members, singles
+
+
+def homogeneity(
+    release: Any,
+    quasi_identifiers: str | Sequence[str],
+    sensitive: str,
+    *,
+    certainty: float = 1.0,
+) -> Attack:
+    """The classes of which the attacker knows the sensitive value by knowing the class.
+
+    Nobody is linked to a record, and none needs to be. With a `certainty` below 1, classes count in
+    which at least that share of the people have one value.
+
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": ["<50"] * 3 + [">=50"] * 2, "ill": list("aaaab")})
+    >>> found = homogeneity(table, ["age"], "ill")
+    >>> found.exposed_people, found.exposed[0].learnt
+    (3, ('a',))
+
+    Reference: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
+    """
+    certainty = check_share(certainty, "the certainty")
+    classes, spread = seen(release, quasi_identifiers, sensitive)
+    top = spread.best(spread.share)
+    confidence = picked(spread.share, top)
+    hit = confidence >= certainty - TOLERANCE
+    return Attack(
+        name="homogeneity",
+        assumption="she knows that a person is in the release, and the person's quasi-identifiers",
+        mitigation="ask for l-diversity, so that every class has several sensitive values",
+        column=sensitive,
+        people=int(classes.sizes.sum()),
+        sizes=classes.sizes,
+        confidence=confidence,
+        hit=hit,
+        learnt=singles(spread.values, picked(spread.value + 1, top).astype(int) - 1),
+        members=Members.of(classes.of_row, classes.sizes.size),
+        prior=picked(spread.overall[spread.value], top),
+        facts={"classes": int(classes.sizes.size), "suppressed": classes.suppressed},
+    )

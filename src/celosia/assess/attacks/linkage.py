@@ -1,0 +1,201 @@
+"""Linkage: find people of a table with names among the records of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.assess.attacks.classes import Classes, Spread, numbered, texts_of
+from celosia.assess.attacks.compatibility import Coded, Meanings, fit, fitting_pairs
+from celosia.assess.attacks.result import Attack, Members, singles
+from celosia.core.progress import Progress, Step, silent
+
+_CHUNK = 50_000
+"""Different people matched at once: bounds the memory where labels fit many of them."""
+
+
+def linkage(  # noqa: PLR0913 - two tables, and how they are read
+    release: Any,
+    external: Any,
+    *,
+    on: str | Sequence[str],
+    learns: str | Sequence[str] = (),
+    meanings: Meanings | None = None,
+    progress: Progress = silent,
+) -> tuple[Attack, ...]:
+    """Look every person of an external table up in the release.
+
+    The first attack is on identity: a person with one candidate is re-identified, and with n of
+    them the attacker is right with chance 1/n. One more follows for each column in `learns`: the
+    value that most of a person's candidates have, exposed where all of them have it.
+
+    Args:
+        release: the table as published.
+        external: a table with one row a person, of whom the raw values are known.
+        on: the columns that both tables have.
+        learns: columns of the release that she wants to learn.
+        meanings: what the labels of columns stand for; labels of others are compared as text.
+        progress: called as the work proceeds; may raise `Cancelled`.
+
+    Suppressed records are candidates for those who fit no other record: whole classes are
+    suppressed, so a person whose class was kept was kept too. An empty cell fits an empty one.
+
+    >>> released = pl.DataFrame({"age": ["29", "31"], "ill": ["flu", "cold"]})
+    >>> people = pl.DataFrame({"name": ["Ana"], "age": [31]})
+    >>> identity, ill = linkage(released, people, on=["age"], learns=["ill"])
+    >>> identity.exposed_people, ill.exposed[0].learnt
+    (1, ('cold',))
+
+    Reference: Sweeney 2002.
+    """
+    names = [learns] if isinstance(learns, str) else list(dict.fromkeys(learns))
+    known = texts_of(external, on, table="external table")
+    shown = texts_of(release, known.columns)
+    hidden_columns = texts_of(release, names) if names else pl.DataFrame()
+    targets = _Targets.of(shown, hidden_columns)
+    sought = _Sought.of(known)
+    matched = _match(sought, targets, meanings or {}, progress)
+    return (
+        _identity(sought, targets, matched),
+        *(_attribute(sought, targets, matched, name) for name in names),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Targets:
+    """The classes of the release; the last one holds the suppressed records, if there are any."""
+
+    labels: pl.DataFrame
+    sizes: NDArray[np.int64]
+    suppressed: int
+    spreads: dict[str, Spread]
+
+    @classmethod
+    def of(cls, shown: pl.DataFrame, columns: pl.DataFrame) -> _Targets:
+        classes = Classes.of(shown)
+        suppressed = classes.suppressed
+        whole = classes
+        if suppressed:
+            last = classes.sizes.size
+            whole = Classes(
+                labels=classes.labels,
+                of_row=np.where(classes.of_row < 0, last, classes.of_row),
+                sizes=np.append(classes.sizes, suppressed),
+            )
+        spreads = {column.name: Spread.of(whole, column) for column in columns}
+        return cls(classes.labels, whole.sizes, suppressed, spreads)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sought:
+    """The different combinations of raw values that people have, and who has them."""
+
+    combinations: pl.DataFrame
+    of_person: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, known: pl.DataFrame) -> _Sought:
+        of_person = numbered([Coded.of(column).codes for column in known])
+        _, first, sizes = np.unique(of_person, return_index=True, return_counts=True)
+        return cls(known[first.tolist()], of_person, sizes.astype(np.int64))
+
+
+def _match(
+    sought: _Sought, targets: _Targets, meanings: Meanings, progress: Progress
+) -> pl.DataFrame:
+    """Each combination with each class that fits it, as `left` and `right`."""
+    columns = sought.combinations.columns
+    people = [Coded.of(sought.combinations.get_column(name)) for name in columns]
+    labels = [Coded.of(targets.labels.get_column(name)) for name in columns]
+    fits = [
+        fit(ours, theirs, meanings.get(name), name, raw=True)
+        for ours, theirs, name in zip(people, labels, columns, strict=True)
+    ]
+    parts = [pl.DataFrame(schema={"left": pl.Int64, "right": pl.Int64})]
+    total = sought.sizes.size
+    for start in range(0, total, _CHUNK):
+        progress(Step("Looking people up", start, total))
+        ours = [side.codes[start : start + _CHUNK] for side in people]
+        found = fitting_pairs(ours, [side.codes for side in labels], fits)
+        parts.append(found.with_columns(pl.col("left") + start))
+    pairs = pl.concat(parts)
+    if not targets.suppressed:
+        return pairs
+    lone = np.setdiff1d(np.arange(total), pairs["left"].to_numpy())
+    last = np.full(lone.size, targets.sizes.size - 1, dtype=np.int64)
+    return pl.concat([pairs, pl.DataFrame({"left": lone, "right": last})])
+
+
+def _candidates(sought: _Sought, targets: _Targets, matched: pl.DataFrame) -> NDArray[np.int64]:
+    found = np.zeros(sought.sizes.size, dtype=np.int64)
+    np.add.at(found, matched["left"].to_numpy(), targets.sizes[matched["right"].to_numpy()])
+    return found
+
+
+def _identity(sought: _Sought, targets: _Targets, matched: pl.DataFrame) -> Attack:
+    candidates = _candidates(sought, targets, matched)
+    confidence = np.where(candidates > 0, 1 / np.maximum(candidates, 1), 0.0)
+    rivals = np.zeros(targets.sizes.size, dtype=np.int64)
+    np.add.at(rivals, matched["right"].to_numpy(), sought.sizes[matched["left"].to_numpy()])
+    alone = matched.filter(
+        pl.Series(candidates[matched["left"].to_numpy()] == 1)
+        & pl.Series(rivals[matched["right"].to_numpy()] == 1)
+    )
+    records = int(targets.sizes.sum())
+    return Attack(
+        name="linkage",
+        assumption="she has a table with names, and knows that the people are in the release",
+        mitigation="ask for k-anonymity over every column that others may have",
+        column=None,
+        people=sought.of_person.size,
+        sizes=sought.sizes,
+        confidence=confidence,
+        hit=candidates == 1,
+        learnt=singles(pl.Series([""]), np.full(candidates.size, -1, dtype=np.int64)),
+        members=Members.of(sought.of_person, sought.sizes.size),
+        prior=np.where(candidates > 0, 1 / max(records, 1), 0.0),
+        facts={
+            "unmatched_people": int(sought.sizes[candidates == 0].sum()),
+            "unique_on_both_sides": alone.height,
+            "fewest_candidates": int(candidates[candidates > 0].min()) if matched.height else None,
+        },
+    )
+
+
+def _attribute(sought: _Sought, targets: _Targets, matched: pl.DataFrame, name: str) -> Attack:
+    spread = targets.spreads[name]
+    candidates = _candidates(sought, targets, matched)
+    entries = pl.DataFrame({"right": spread.owner, "value": spread.value, "count": spread.count})
+    best = (
+        matched.lazy()
+        .join(entries.lazy(), on="right")
+        .group_by("left", "value")
+        .agg(pl.col("count").sum())
+        .sort("left", "count", "value", descending=[False, True, False])
+        .group_by("left", maintain_order=True)
+        .first()
+        .collect()
+    )
+    groups, value = best["left"].to_numpy(), np.full(candidates.size, -1, dtype=np.int64)
+    count = np.zeros(candidates.size, dtype=np.int64)
+    value[groups], count[groups] = best["value"].to_numpy(), best["count"].to_numpy()
+    return Attack(
+        name="attribute linkage",
+        assumption="she has a table with names, and knows that the people are in the release",
+        mitigation="ask for l-diversity or t-closeness besides k-anonymity",
+        column=name,
+        people=sought.of_person.size,
+        sizes=sought.sizes,
+        confidence=count / np.maximum(candidates, 1),
+        hit=(candidates > 0) & (count == candidates),
+        learnt=singles(spread.values, value),
+        members=Members.of(sought.of_person, sought.sizes.size),
+        prior=np.append(spread.overall, 0.0)[value],
+        facts={"unmatched_people": int(sought.sizes[candidates == 0].sum())},
+    )

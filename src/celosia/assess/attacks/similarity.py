@@ -1,0 +1,214 @@
+"""Similarity: different values that mean nearly the same give the meaning away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.assess.attacks.classes import TOLERANCE, Classes, Spread, check_share, picked, seen
+from celosia.assess.attacks.result import Attack, Members, singles
+from celosia.assess.meaning import Meaning
+from celosia.core.errors import InputError
+from celosia.core.numbers import real
+from celosia.core.wording import counted
+from celosia.frames import encode
+
+
+def similarity(
+    release: Any,
+    quasi_identifiers: str | Sequence[str],
+    sensitive: str,
+    categories: Mapping[str, str],
+    *,
+    certainty: float = 1.0,
+) -> Attack:
+    """The classes whose sensitive values all fall into one category.
+
+    Args:
+        release: the table as published.
+        quasi_identifiers: what the attacker knows of people.
+        sensitive: the column that she wants to learn.
+        categories: the category of every value (see `categories_of` for those of a hierarchy).
+        certainty: the share of a class in one category from which it counts as exposed.
+
+    >>> table = pl.DataFrame({"age": ["40"] * 2, "ill": ["gastritis", "gastric ulcer"]})
+    >>> kind = {"gastritis": "stomach", "gastric ulcer": "stomach"}
+    >>> similarity(table, ["age"], "ill", kind).exposed[0].learnt
+    ('stomach',)
+
+    Reference: Li, Li, Venkatasubramanian 2007.
+    """
+    certainty = check_share(certainty, "the certainty")
+    classes, spread = seen(release, quasi_identifiers, sensitive)
+    kinds = _merged(spread, categories, sensitive)
+    top = kinds.best(kinds.share)
+    confidence = picked(kinds.share, top)
+    return _attack(
+        classes,
+        spread,
+        sensitive,
+        confidence=confidence,
+        hit=confidence >= certainty - TOLERANCE,
+        learnt=singles(kinds.values, picked(kinds.value + 1, top).astype(np.int64) - 1),
+        prior=picked(kinds.overall[kinds.value], top),
+    )
+
+
+def near_numbers(
+    release: Any,
+    quasi_identifiers: str | Sequence[str],
+    sensitive: str,
+    width: float,
+    *,
+    certainty: float = 1.0,
+) -> Attack:
+    """The classes whose sensitive numbers all lie within a range of this width, ends included.
+
+    What is learnt is the least and the greatest of the numbers in the range.
+
+    >>> table = pl.DataFrame({"age": ["40"] * 3, "salary": [3, 4, 5]})
+    >>> near_numbers(table, ["age"], "salary", 2).exposed[0].learnt
+    ('3', '5')
+
+    Raises:
+        InputError: CEL-A056 the column does not hold numbers, CEL-A057 the width is none.
+    """
+    certainty = check_share(certainty, "the certainty")
+    reach = real(width)
+    if reach is None or not 0 <= reach < np.inf:
+        raise InputError(
+            "CEL-A057",
+            f"the width of a range must be a number of at least 0, got {width!r}.",
+            fix="Give the difference below which two values tell the same.",
+        )
+    classes, spread = seen(release, quasi_identifiers, sensitive)
+    number, spread = _by_number(spread, sensitive)
+    last = np.searchsorted(number, number + reach, side="right") - 1
+    # Entries are sorted by class and, within it, by number: whole keys find the end of a range.
+    stride = max(number.size, 1)
+    keys = spread.owner * stride + spread.value
+    ends = np.searchsorted(keys, spread.owner * stride + last[spread.value], side="right")
+    summed = np.concatenate([[0], np.cumsum(spread.count)])
+    share = (summed[ends] - summed[:-1]) / spread.sizes[spread.owner]
+    top = spread.best(share)
+    confidence = picked(share, top)
+    low, high = top, np.where(top >= 0, np.append(ends - 1, -1)[top], -1)
+    texts = pl.DataFrame(
+        {
+            "low": spread.values.gather(_places(spread, low)),
+            "high": spread.values.gather(_places(spread, high)),
+        }
+    )
+    mass = np.concatenate([[0.0], np.cumsum(spread.overall)])
+    before = mass[last + 1] - mass[:-1]
+    return _attack(
+        classes,
+        spread,
+        sensitive,
+        confidence=confidence,
+        hit=confidence >= certainty - TOLERANCE,
+        learnt=texts.select(pl.concat_list("low", "high").list.drop_nulls()).to_series(),
+        prior=picked(before[spread.value], top),
+    )
+
+
+def categories_of(meaning: Meaning, labels: Iterable[str]) -> dict[str, str]:
+    """The category of every value under these labels, such as those of one level of a hierarchy.
+
+    >>> from celosia.assess.meaning import Exact
+    >>> categories_of(Exact(("flu", "cold")), ["*"])
+    {'flu': '*', 'cold': '*'}
+    """
+    return {
+        meaning.values[position]: label
+        for label in labels
+        for position in meaning.stands_for(label).tolist()
+    }
+
+
+def _attack(classes: Classes, spread: Spread, sensitive: str, **found: Any) -> Attack:
+    alike = (spread.distinct == 1) & (spread.empty == 0)
+    return Attack(
+        name="similarity",
+        assumption="she knows a person's quasi-identifiers, and which values mean nearly the same",
+        mitigation="ask for t-closeness with a distance that knows which values are near",
+        column=sensitive,
+        people=int(classes.sizes.sum()),
+        sizes=classes.sizes,
+        members=Members.of(classes.of_row, classes.sizes.size),
+        facts={
+            "classes": int(classes.sizes.size),
+            "exposed_by_similarity": int((found["hit"] & ~alike).sum()),
+        },
+        **found,
+    )
+
+
+def _merged(spread: Spread, categories: Mapping[str, str], column: str) -> Spread:
+    """The same counts by category."""
+    kinds = pl.Series([categories.get(text) for text in spread.values], dtype=pl.String)
+    if kinds.null_count():
+        raise InputError(
+            "CEL-A055",
+            f"{counted(kinds.null_count(), 'value', 'values')} of column '{column}' "
+            "have no category.",
+            why="Whoever left them out would take a class for safe that is not.",
+            fix="Give every value that occurs its category.",
+            column=column,
+            values=kinds.null_count(),
+        )
+    coded = encode(kinds)
+    kind_of = coded.codes.astype(np.int64)
+    width = max(len(coded.values), 1)
+    keys, inverse = np.unique(spread.owner * width + kind_of[spread.value], return_inverse=True)
+    count = np.zeros(keys.size, dtype=np.int64)
+    np.add.at(count, inverse.reshape(-1), spread.count)
+    overall = np.zeros(len(coded.values))
+    np.add.at(overall, kind_of, spread.overall)
+    return replace(
+        spread,
+        owner=keys // width,
+        value=keys % width,
+        count=count,
+        values=coded.values,
+        overall=overall,
+    )
+
+
+def _by_number(spread: Spread, column: str) -> tuple[NDArray[np.float64], Spread]:
+    """The distinct numbers in order, and the counts with values numbered in that order."""
+    cast = spread.values.cast(pl.Float64, strict=False)
+    strange = int((~cast.is_finite()).fill_null(value=True).sum())
+    if strange:
+        raise InputError(
+            "CEL-A056",
+            f"{counted(strange, 'value', 'values')} of column '{column}' are no finite numbers.",
+            why="A range can be drawn around numbers only.",
+            fix="Name a column of numbers, or give categories.",
+            column=column,
+            values=strange,
+        )
+    number = cast.to_numpy()
+    order = np.argsort(number, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    value = rank[spread.value]
+    entries = np.lexsort((value, spread.owner))
+    ranked = replace(
+        spread,
+        owner=spread.owner[entries],
+        value=value[entries],
+        count=spread.count[entries],
+        values=spread.values.gather(order),
+        overall=spread.overall[order],
+    )
+    return number[order], ranked
+
+
+def _places(spread: Spread, entries: NDArray[np.int64]) -> pl.Series:
+    return pl.Series(np.append(spread.value, -1)[entries]).replace(-1, None)

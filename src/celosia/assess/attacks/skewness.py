@@ -1,0 +1,93 @@
+"""Skewness: a class far from the whole table teaches much, however diverse it is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.assess.attacks.classes import TOLERANCE, Spread, check_share, picked, seen
+from celosia.assess.attacks.result import Attack, Members, singles
+
+
+def skewness(
+    release: Any,
+    quasi_identifiers: str | Sequence[str],
+    sensitive: str,
+    *,
+    watched: Collection[str] | None = None,
+    gain: float = 0.2,
+) -> Attack:
+    """The classes in which some value is likelier, by at least `gain`, than in the whole table.
+
+    Args:
+        release: the table as published.
+        quasi_identifiers: what the attacker knows of people.
+        sensitive: the column that she wants to learn.
+        watched: the values that matter, such as a positive test; all of them if not given.
+        gain: the rise of the chance, from table to class, at which a class counts as exposed.
+
+    Each class shows the value whose chance rose most: `confidence` is its share in the class and
+    `prior` that in the table. The facts have the greatest ratio of the two, and the effective
+    number of values, which is what entropy l-diversity goes by, of the table and of the poorest
+    class: it cannot see the difference between 49 ill with one healthy and 49 healthy with one ill.
+
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": ["<50"] * 2 + [">=50"] * 98, "test": ["+"] + ["-"] * 99})
+    >>> found = skewness(table, ["age"], "test", watched={"+"})
+    >>> found.exposed_people, found.greatest, found.facts["greatest_ratio"]
+    (2, 0.5, 50.0)
+
+    Reference: Li, Li, Venkatasubramanian 2007.
+    """
+    gain = check_share(gain, "the gain")
+    classes, spread = seen(release, quasi_identifiers, sensitive)
+    keep = np.ones(spread.owner.size, dtype=np.bool_)
+    if watched is not None:
+        wanted = {watched} if isinstance(watched, str) else set(watched)
+        watched_value = np.array([text in wanted for text in spread.values], dtype=np.bool_)
+        keep = watched_value[spread.value]
+    before = spread.overall[spread.value]
+    top = spread.best(spread.share - before, keep)
+    confidence, prior = picked(spread.share, top), picked(before, top)
+    effective = _effective_by_class(spread)
+    ratio = (spread.share / before)[keep]
+    return Attack(
+        name="skewness",
+        assumption="she knows a person's quasi-identifiers and how common each value is",
+        mitigation="ask for t-closeness, so that no class is far from the whole table",
+        column=sensitive,
+        people=int(classes.sizes.sum()),
+        sizes=classes.sizes,
+        confidence=confidence,
+        hit=confidence - prior >= gain - TOLERANCE,
+        learnt=singles(spread.values, picked(spread.value + 1, top).astype(np.int64) - 1),
+        members=Members.of(classes.of_row, classes.sizes.size),
+        prior=prior,
+        facts={
+            "classes": int(classes.sizes.size),
+            "greatest_ratio": float(ratio.max()) if ratio.size else None,
+            "effective_values_of_table": effective_values(spread.overall),
+            "least_effective_values": float(effective.min()) if effective.size else None,
+        },
+    )
+
+
+def effective_values(counts: Iterable[float]) -> float:
+    """How many equally common values have the same entropy: exp(H), the l of entropy l-diversity.
+
+    >>> round(effective_values([49, 1]), 4), round(effective_values([990, 10]), 4)
+    (1.103, 1.0576)
+    """
+    amounts = np.array([count for count in counts if count > 0], dtype=np.float64)
+    shares = amounts / amounts.sum() if amounts.size else amounts
+    return float(np.exp(-(shares * np.log(shares)).sum())) if amounts.size else 0.0
+
+
+def _effective_by_class(spread: Spread) -> NDArray[np.float64]:
+    filled = spread.sizes - spread.empty
+    share = spread.count / filled[spread.owner]
+    entropy = np.bincount(spread.owner, -share * np.log(share), minlength=filled.size)
+    return np.exp(entropy)[filled > 0]

@@ -1,0 +1,96 @@
+"""Every attack that what is known allows, on one release."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from celosia.assess.attacks.background import worst_background
+from celosia.assess.attacks.classes import texts_of
+from celosia.assess.attacks.compatibility import Meanings
+from celosia.assess.attacks.complementary import complementary
+from celosia.assess.attacks.homogeneity import homogeneity
+from celosia.assess.attacks.linkage import linkage
+from celosia.assess.attacks.order import tuple_order
+from celosia.assess.attacks.result import Attack
+from celosia.assess.attacks.similarity import near_numbers, similarity
+from celosia.assess.attacks.skewness import skewness
+from celosia.core.progress import Progress, Step, silent
+from celosia.frames import as_frame
+
+
+def attack_release(  # noqa: PLR0913 - each is something that an attacker may have
+    release: Any,
+    quasi_identifiers: str | Sequence[str],
+    sensitive: str | Sequence[str] = (),
+    *,
+    external: Any = None,
+    earlier: Any = None,
+    meanings: Meanings | None = None,
+    categories: Mapping[str, Mapping[str, str]] | None = None,
+    widths: Mapping[str, float] | None = None,
+    watched: Mapping[str, Collection[str]] | None = None,
+    exclusions: int = 1,
+    gain: float = 0.2,
+    progress: Progress = silent,
+) -> tuple[Attack, ...]:
+    """Run the attacks for which there is what they need, in the order of this list.
+
+    - for each sensitive column: homogeneity, background knowledge at its worst, skewness, and
+      similarity if there are categories or a width for the column;
+    - linkage, with an external table: on those quasi-identifiers that it has;
+    - tuple order and complementary release, with an earlier release that has the columns too (tuple
+      order only if it has as many rows).
+
+    Args:
+        release: the table as published.
+        quasi_identifiers: what an attacker may know of people.
+        sensitive: the columns that must not be learnt.
+        external: a table with names and raw values.
+        earlier: another release of the same people.
+        meanings: what the labels of columns stand for.
+        categories: for a sensitive column, the category of each value.
+        widths: for a sensitive column of numbers, the range that tells as much as a number.
+        watched: for a sensitive column, the values that matter; all if not given.
+        exclusions: how many values an attacker may be able to rule out.
+        gain: the rise of a chance at which a class counts as skewed.
+        progress: called as the work proceeds; may raise `Cancelled`.
+
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": ["2*", "2*", "3*"], "ill": ["flu", "cold", "flu"]})
+    >>> [attack.name for attack in attack_release(table, ["age"], "ill")]
+    ['homogeneity', 'background knowledge, worst case', 'skewness']
+    """
+    frame = as_frame(release)
+    names = texts_of(frame, quasi_identifiers).columns  # refused here, even if no attack would run
+    hidden = list(dict.fromkeys([sensitive] if isinstance(sensitive, str) else sensitive))
+    found: list[Attack] = []
+    for done, column in enumerate(hidden):
+        progress(Step("Attacking sensitive columns", done, len(hidden)))
+        found.append(homogeneity(frame, names, column))
+        found.append(worst_background(frame, names, column, exclusions=exclusions))
+        matter = (watched or {}).get(column)
+        found.append(skewness(frame, names, column, watched=matter, gain=gain))
+        if column in (categories or {}):
+            found.append(similarity(frame, names, column, (categories or {})[column]))
+        if column in (widths or {}):
+            found.append(near_numbers(frame, names, column, (widths or {})[column]))
+    if external is not None:
+        people = as_frame(external)
+        on = [name for name in names if name in people.columns]
+        found += linkage(frame, people, on=on, learns=hidden, meanings=meanings, progress=progress)
+    if earlier is not None:
+        before = as_frame(earlier)
+        both = [name for name in names if name in before.columns]
+        shared = [name for name in hidden if name in before.columns]
+        if before.height == frame.height:
+            found.append(
+                tuple_order(
+                    frame, before, columns=both, also=shared, meanings=meanings, progress=progress
+                )
+            )
+        if shared:
+            found.append(
+                complementary(frame, before, both, on=shared, meanings=meanings, progress=progress)
+            )
+    return tuple(found)

@@ -1,0 +1,217 @@
+"""Three attackers and what each may hope for: prosecutor, journalist and marketer.
+
+They differ in what they know. The prosecutor knows that the person is in the release, so only the
+class of the release hides her (f records). The journalist and the marketer know the population
+that the release was drawn from, so the class of the population does (F people): the journalist
+wants to find somebody, whoever it is, and the marketer as many as possible.
+
+References: El Emam, Dankar 2008 (the three risks); Benedetti, Franconi 1998 (F given f).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.assess.risk.measure import Classes, count_classes
+from celosia.assess.risk.profile import THRESHOLD, check_threshold
+from celosia.core.errors import InputError
+from celosia.core.numbers import real
+from celosia.frames import as_text
+
+Basis = Literal["release", "population", "estimate"]
+"""Where the sizes F come from: the release itself, a population table, or a sampling fraction."""
+
+_LEAST_FRACTION = 1e-12
+"""No population is a million million times its sample; digits would run out below."""
+_SERIES_FROM = 20
+"""From this class size on a short series gives the expected risk to the last digit."""
+_SERIES_TERMS = 60
+"""Enough for classes of `_SERIES_FROM`, whose 60th term is below 1e-18 of the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackerRisk:
+    """What one attacker may hope for, as chances in [0, 1]; all are 0 for an empty release."""
+
+    maximum: float
+    """Chance of picking the most exposed record rightly."""
+    average: float
+    """Chance, or expected share, of records picked rightly."""
+    at_risk: float
+    """Share of the kept records whose own risk is above the threshold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackerRisks:
+    """The risks of a release under three attackers; suppressed records are counted apart."""
+
+    prosecutor: AttackerRisk
+    journalist: AttackerRisk
+    marketer: AttackerRisk
+    """A record's own risk is the journalist's; only the average differs."""
+    records: int
+    """Kept records."""
+    suppressed: int
+    classes: int
+    population: float
+    """People in the classes of the release: counted, or expected by the sampling fraction."""
+    basis: Basis
+    threshold: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return (
+            f"highest risk {self.prosecutor.maximum:.3g} for a prosecutor and "
+            f"{self.journalist.maximum:.3g} for a journalist; a marketer picks "
+            f"{self.marketer.average:.3g} of the records rightly"
+        )
+
+
+def attacker_risks(
+    data: Any,
+    quasi_identifiers: str | Sequence[str],
+    *,
+    population: Any = None,
+    sampling_fraction: float | None = None,
+    threshold: float = THRESHOLD,
+) -> AttackerRisks:
+    """The risks of a release under the three attackers.
+
+    The population is a table of all people that the release was drawn from, generalised to the
+    same labels; cells are compared as text. Without it, a sampling fraction gives an estimate
+    (see `expected_risk`); without either, the release is its own population.
+
+    >>> release = pl.DataFrame({"age": ["20-29", "20-29", "30-39"]})
+    >>> people = pl.DataFrame({"age": ["20-29"] * 4 + ["30-39"] * 5})
+    >>> found = attacker_risks(release, "age", population=people)
+    >>> found.prosecutor.maximum, found.journalist.maximum, round(found.marketer.average, 3)
+    (1.0, 0.25, 0.233)
+    """
+    check_threshold(threshold)
+    if population is not None and sampling_fraction is not None:
+        raise InputError(
+            "CEL-A020",
+            "both a population and a sampling fraction were given.",
+            why="The fraction stands in for a population table that nobody has.",
+            fix="Give one of them.",
+        )
+    classes = count_classes(data, quasi_identifiers)
+    sizes = classes.sizes
+    records = int(sizes.sum())
+    basis: Basis = "release"
+    people, risks = float(records), 1 / sizes
+    if population is not None:
+        basis = "population"
+        counts = _population_sizes(classes, population)
+        people, risks = float(counts.sum()), 1 / counts
+    elif sampling_fraction is not None:
+        basis = "estimate"
+        risks = expected_risk(sizes, sampling_fraction)
+        people /= sampling_fraction
+    expected = float((sizes * risks).sum() / records) if records else 0.0
+    crowd = sizes.size / people if records else 0.0
+    return AttackerRisks(
+        prosecutor=_risk(sizes, 1 / sizes, sizes.size / records if records else 0.0, threshold),
+        journalist=_risk(sizes, risks, max(crowd, expected), threshold),
+        marketer=_risk(sizes, risks, expected, threshold),
+        records=records,
+        suppressed=classes.suppressed,
+        classes=int(sizes.size),
+        population=people,
+        basis=basis,
+        threshold=threshold,
+    )
+
+
+def expected_risk(sizes: NDArray[np.int64], sampling_fraction: float) -> NDArray[np.float64]:
+    """E[1/F] of classes with f records in a sample that took each person with chance p.
+
+    If before the sample F has a chance in proportion to 1/F, then after it F is negative binomial
+    (Benedetti, Franconi): P(F = h) = C(h-1, f-1) p^f (1-p)^(h-f) for h >= f. With q = 1 - p,
+
+        E[1/F] = p * integral of x^(f-1) / (p + q x) over [0, 1] = p/f * 2F1(1, 1; f+1; q),
+
+    which is -p log(p) / q for a record alone in its class.
+
+    >>> expected_risk(np.array([1, 2, 50]), 0.5).round(4).tolist()
+    [0.6931, 0.3069, 0.0101]
+    """
+    p = check_fraction(sampling_fraction)
+    q = 1 - p
+    whole = sizes.astype(np.float64)
+    term = p / whole
+    total = term.copy()
+    for step in range(1, _SERIES_TERMS):
+        term = term * q * step / (whole + step)
+        total += term
+    if p <= 0.5:
+        # The series is slow for small classes here, and the recurrence of the integral is stable.
+        short = np.empty(_SERIES_FROM)
+        short[0] = np.nan
+        short[1] = -p * np.log(p) / q
+        for size in range(1, _SERIES_FROM - 1):
+            short[size + 1] = p / q * (1 / size - short[size])
+        small = sizes < _SERIES_FROM
+        total[small] = short[sizes[small]]
+    return total
+
+
+def check_fraction(sampling_fraction: float) -> float:
+    """The share of the population that is in the sample; refused unless above 0 and at most 1."""
+    fraction = real(sampling_fraction)
+    if fraction is None or not _LEAST_FRACTION <= fraction <= 1:
+        raise InputError(
+            "CEL-A021",
+            f"the sampling fraction must be above 0 and at most 1, got {sampling_fraction!r}.",
+            fix="Divide the records of the table by the people it was drawn from.",
+        )
+    return fraction
+
+
+def _risk(
+    sizes: NDArray[np.int64], risks: NDArray[np.float64], average: float, threshold: float
+) -> AttackerRisk:
+    exposed = int(sizes[risks > threshold].sum())
+    return AttackerRisk(
+        maximum=float(risks.max(initial=0.0)),
+        average=average,
+        at_risk=exposed / int(sizes.sum()) if sizes.size else 0.0,
+    )
+
+
+def _population_sizes(release: Classes, population: Any) -> NDArray[np.int64]:
+    """How many people of the population are in each class of the release."""
+    people = count_classes(population, release.values.columns)
+    mine = _texts(release.values)
+    theirs = _texts(people.values)
+    places = mine.columns
+    counted = theirs.with_columns(pl.Series("size", people.sizes)).group_by(places).sum()
+    joined = mine.join(counted, on=places, how="left", nulls_equal=True, maintain_order="left")
+    counts = joined.get_column("size").fill_null(0).to_numpy().astype(np.int64)
+    short = counts < release.sizes
+    if short.any():
+        absent = int((counts == 0).sum())
+        raise InputError(
+            "CEL-A022",
+            f"the population has fewer people than the release in {int(short.sum()):,} of its "
+            f"{counts.size:,} classes ({absent:,} of them it lacks).",
+            why="A population contains its sample, so it cannot be the population of this release.",
+            fix="Give the table that the release was drawn from, generalised to the same labels.",
+            classes=int(short.sum()),
+            lacking=absent,
+        )
+    return counts
+
+
+def _texts(values: pl.DataFrame) -> pl.DataFrame:
+    # Names of our own, because Polars would read some of a user's names as patterns.
+    return pl.DataFrame([as_text(column.alias(f"c{i}")) for i, column in enumerate(values)])

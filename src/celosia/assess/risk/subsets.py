@@ -1,0 +1,202 @@
+"""Which columns make people unique: every small set of columns, and what each column adds.
+
+For a set of columns the records that share no values with another are unique, and knowing the set
+finds them. A *minimal sample unique* (MSU) of a record is a set on which it is unique while it is
+on no smaller part of it; the fewer columns an MSU has, and the more MSUs a record has, the more
+special it is (SUDA: Elliot, Manning, Ford 2002; Manning, Haglin, Keane 2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from math import comb, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.assess.risk._lattice import Subset, Subsets
+from celosia.assess.risk.measure import check_known
+from celosia.core.errors import InputError
+from celosia.core.numbers import whole
+from celosia.core.progress import Progress, Step, silent
+from celosia.frames import as_frame, encode
+
+MOST_SUBSETS = 50_000
+"""How many sets of columns are looked at unless the caller allows more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubsetRisk:
+    """What somebody finds who knows these columns."""
+
+    columns: tuple[str, ...]
+    unique: float
+    """Share of the records that are alone with their values."""
+    average: float
+    """Chance of picking a random record rightly: classes / records."""
+    minimal: int
+    """Records of which this set is a minimal sample unique."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnRisks:
+    """How much columns, alone and together, single records out."""
+
+    columns: tuple[str, ...]
+    records: int
+    at_most: int
+    """The largest sets that were looked at."""
+    subsets: tuple[SubsetRisk, ...]
+    """Every set up to that size, the smallest first."""
+    contributions: dict[str, float]
+    """What a column adds to the share of unique records: averaged over the sets it can join, first
+    of each size and then over sizes. This is the Shapley value if all sets were looked at."""
+    minimal_keys: tuple[tuple[str, ...], ...]
+    """Sets on which every record is unique, and no part of them is such."""
+    minimal_unique_sets: tuple[tuple[str, ...], ...]
+    """Sets on which at least one record is unique, and none is on a part of them."""
+    suda: NDArray[np.float64] = field(repr=False, compare=False)
+    """A score for each record: see `suda_weight`."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; the scores are per record, so only how many are above 0."""
+        names = ("columns", "records", "at_most", "minimal_keys", "minimal_unique_sets")
+        plain = {name: getattr(self, name) for name in names}
+        plain["subsets"] = [asdict(subset) for subset in self.subsets]
+        plain["contributions"] = dict(self.contributions)
+        plain["special_records"] = int((self.suda > 0).sum())
+        return plain
+
+    def __str__(self) -> str:
+        most = max(self.contributions, key=self.contributions.__getitem__)
+        special = int((self.suda > 0).sum())
+        return (
+            f"{special:,} of {self.records:,} records are unique on at most {self.at_most} "
+            f"columns; {most} adds most"
+        )
+
+
+def column_risks(
+    data: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    at_most: int = 3,
+    most_subsets: int = MOST_SUBSETS,
+    progress: Progress = silent,
+) -> ColumnRisks:
+    """The risk of every set of up to `at_most` columns; all columns unless some are named.
+
+    Empty cells count as one value of their own. More sets than `most_subsets` are refused.
+
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"sex": ["F", "F", "M", "M"], "age": [30, 40, 30, 30]})
+    >>> found = column_risks(table)
+    >>> [(subset.columns, subset.unique) for subset in found.subsets]
+    [(('sex',), 0.0), (('age',), 0.25), (('sex', 'age'), 0.5)]
+    >>> found.suda.tolist()
+    [1.0, 1.0, 0.0, 0.0]
+    """
+    frame = as_frame(data)
+    names = list(dict.fromkeys(frame.columns if columns is None else columns))
+    largest = _largest(names, at_most, most_subsets)
+    check_known(names, frame.columns)
+    codes = [encode(frame.get_column(name).alias("cell")).codes for name in names]
+    lattice = Subsets.of(codes, frame.height)
+    total = sum(comb(len(names), size) for size in range(1, largest + 1))
+    found: dict[Subset, SubsetRisk] = {}
+    scores = np.zeros(lattice.rows, dtype=np.float64)
+    for place, looked_at in enumerate(lattice.walk(largest), 1):
+        minimal = looked_at.minimal
+        scores[minimal] += suda_weight(len(looked_at.columns), largest, len(names))
+        found[looked_at.columns] = SubsetRisk(
+            columns=tuple(names[column] for column in looked_at.columns),
+            unique=looked_at.unique / frame.height if frame.height else 0.0,
+            average=looked_at.classes / frame.height if frame.height else 0.0,
+            minimal=minimal.size,
+        )
+        progress(Step("columns", place, total))
+    keys = {subset for subset, risk in found.items() if risk.unique == 1}
+    some = {subset for subset, risk in found.items() if risk.unique > 0}
+    return ColumnRisks(
+        columns=tuple(names),
+        records=frame.height,
+        at_most=largest,
+        subsets=tuple(found.values()),
+        contributions=dict(zip(names, _contributions(found, len(names), largest), strict=True)),
+        minimal_keys=tuple(found[subset].columns for subset in _minimal(keys)),
+        minimal_unique_sets=tuple(found[subset].columns for subset in _minimal(some)),
+        suda=scores[lattice.row_of],
+    )
+
+
+def suda_weight(size: int, at_most: int, columns: int) -> float:
+    """What an MSU of this size adds to the SUDA score of its record.
+
+    With M columns and MSUs sought up to size m, an MSU of size k adds the product of (M - i) for
+    i from k to min(m, M - 1): the sets of at most m + 1 columns above it, in the order they grow.
+
+    >>> [suda_weight(size, 3, 5) for size in (1, 2, 3)]
+    [24.0, 6.0, 2.0]
+    """
+    return float(prod(columns - i for i in range(size, min(at_most, columns - 1) + 1)))
+
+
+def _largest(names: Sequence[str], at_most: int, most_subsets: int) -> int:
+    """The largest size to look at; refused if it makes no sense or too much work."""
+    if not names:
+        raise InputError(
+            "CEL-A002",
+            "no columns were given.",
+            why="Uniqueness is judged by what somebody may know of a person.",
+            fix="Name the columns.",
+        )
+    wanted, limit = whole(at_most), whole(most_subsets)
+    if wanted is None or wanted < 1 or limit is None or limit < 1:
+        raise InputError(
+            "CEL-A024",
+            "the size of column sets and the number of sets must be whole numbers of at least 1, "
+            f"got {at_most!r} and {most_subsets!r}.",
+            fix="Write at_most=3 for all sets of up to three columns.",
+        )
+    largest = min(wanted, len(names))
+    counts = np.cumsum([float(comb(len(names), size)) for size in range(1, largest + 1)])
+    if counts[-1] > limit:
+        fits = int((counts <= limit).sum())
+        advice = f"Write at_most={fits}, name" if fits else "Name"
+        raise InputError(
+            "CEL-A025",
+            f"{len(names)} columns have {counts[-1]:,.0f} sets of at most {largest}; "
+            f"the limit is {limit:,}.",
+            why="Every set is a pass over the table.",
+            fix=f"{advice} fewer columns, or raise most_subsets.",
+            columns=len(names),
+            at_most=largest,
+        )
+    return largest
+
+
+def _minimal(sets: set[Subset]) -> list[Subset]:
+    """The sets of which no part is a member; membership must be inherited by larger sets."""
+    return sorted(
+        (
+            subset
+            for subset in sets
+            if not any(part in sets for part in combinations(subset, len(subset) - 1))
+        ),
+        key=lambda subset: (len(subset), subset),
+    )
+
+
+def _contributions(found: dict[Subset, SubsetRisk], columns: int, largest: int) -> list[float]:
+    """For each column its mean gain in uniqueness, over the sets of each size and then sizes."""
+    gains = np.zeros((columns, largest), dtype=np.float64)
+    for subset, risk in found.items():
+        for place, column in enumerate(subset):
+            rest = subset[:place] + subset[place + 1 :]
+            before = found[rest].unique if rest else 0.0
+            gains[column, len(subset) - 1] += risk.unique - before
+    joined = np.array([comb(columns - 1, size) for size in range(largest)], dtype=np.float64)
+    return [float(gain) for gain in (gains / joined).mean(axis=1)]

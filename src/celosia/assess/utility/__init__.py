@@ -1,0 +1,61 @@
+"""What a release is still good for: distributions, associations, counts, learning, aggregates.
+
+Put the two tables side by side with `compare` and give that to the single measures, or ask for all
+of them at once with `utility`.
+"""
+
+from celosia.assess.utility.aggregates import Aggregates, aggregates, limits_of
+from celosia.assess.utility.associations import (
+    Association,
+    Associations,
+    associations,
+    cramers_v,
+)
+from celosia.assess.utility.comparison import Combinations, Comparison, compare
+from celosia.assess.utility.distances import (
+    Distances,
+    distances,
+    equal_distance,
+    hellinger,
+    kullback_leibler,
+    ordered_distance,
+)
+from celosia.assess.utility.distributions import Distribution, distributions
+from celosia.assess.utility.learning import Learning, Lesson, learning
+from celosia.assess.utility.queries import QueryErrors, query_errors
+from celosia.assess.utility.spread import Spread, SpreadRule
+from celosia.assess.utility.summary import AggregateChange, UtilityReport, utility
+from celosia.assess.utility.two_sided import EMPTY, TwoSided
+
+__all__ = [
+    "EMPTY",
+    "AggregateChange",
+    "Aggregates",
+    "Association",
+    "Associations",
+    "Combinations",
+    "Comparison",
+    "Distances",
+    "Distribution",
+    "Learning",
+    "Lesson",
+    "QueryErrors",
+    "Spread",
+    "SpreadRule",
+    "TwoSided",
+    "UtilityReport",
+    "aggregates",
+    "associations",
+    "compare",
+    "cramers_v",
+    "distances",
+    "distributions",
+    "equal_distance",
+    "hellinger",
+    "kullback_leibler",
+    "learning",
+    "limits_of",
+    "ordered_distance",
+    "query_errors",
+    "utility",
+]

@@ -1,0 +1,278 @@
+"""What a classifier learns from the release, tried on the original records."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.assess.meaning import SUPPRESSED
+from celosia.assess.utility._features import features
+from celosia.assess.utility.comparison import Comparison
+from celosia.assess.utility.spread import Spread
+from celosia.assess.utility.two_sided import TwoSided
+from celosia.core.errors import InputError
+from celosia.core.numbers import whole
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.core.wording import did_you_mean
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lesson:
+    """One kind of classifier, trained on the release and trained on the original."""
+
+    model: str
+    accuracy: float
+    """Of the classifier that saw the release alone."""
+    balanced_accuracy: float
+    """The mean over the classes of the part that was recognised."""
+    original_accuracy: float
+    """Of the classifier that saw the original."""
+    original_balanced_accuracy: float
+
+    @property
+    def kept(self) -> float:
+        """Accuracy from the release as a part of that from the original."""
+        return self.accuracy / self.original_accuracy if self.original_accuracy else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self) | {"kept": self.kept}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.model}: accuracy {self.accuracy:.1%} from the release, "
+            f"{self.original_accuracy:.1%} from the original ({self.kept:.1%} kept)"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learning:
+    """How well a column can be predicted from the others, with and without the original."""
+
+    target: str
+    folds: int
+    is_held_out: bool
+    """Whether no record was tested by a classifier that had been trained on it."""
+    majority: float
+    """Accuracy of always guessing the most frequent class."""
+    majority_balanced: float
+    lessons: tuple[Lesson, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self) | {"lessons": [lesson.as_dict() for lesson in self.lessons]}
+
+    def __str__(self) -> str:
+        lessons = "; ".join(map(str, self.lessons))
+        return f"{self.target}: majority guess {self.majority:.1%}; {lessons}"
+
+
+def learning(  # noqa: PLR0913 - what to learn, and how to try it
+    comparison: Comparison,
+    target: str,
+    *,
+    source: Source,
+    models: Sequence[str] = ("logistic regression", "gradient boosting"),
+    folds: int = 3,
+    progress: Progress = silent,
+) -> Learning:
+    """Train on the release, test on the original, and set it against training on the original.
+
+    The features are the other columns of the comparison, encoded so that the raw values of a test
+    record meet the labels that the classifier knows: each value is mapped up to the labels that
+    cover it, by their chances given the value. Released records with `*` in every feature or
+    without a clear target teach nothing and are left out; a release that teaches nothing at all
+    gets the majority guess.
+
+    With `aligned` tables each fold of the records is tested by classifiers that saw neither them
+    nor their released versions. Otherwise nobody can tell which released record belongs to whom: a
+    classifier then learns from a random sample of the release (all but one fold), and the one to
+    compare it with from an independent sample of the original of the same share, so that both have
+    seen the tested people equally often. Read such accuracies as relative to each other.
+
+    Args:
+        comparison: the two tables; its columns are the features and the target.
+        target: the column to predict.
+        source: where the folds come from; a seeded one gives the same figures again.
+        models: "logistic regression", "gradient boosting" or "random forest".
+        folds: how many parts the records are split into.
+        progress: called before each training.
+
+    Raises:
+        InputError: CEL-A080 scikit-learn is not installed, CEL-A081 an unknown model, or no
+            feature, CEL-A082 folds that cannot be made, CEL-A071 an unknown target.
+    """
+    goal = comparison.column(target)
+    inputs = [column for column in comparison.columns if column.name != target]
+    _check(inputs, models, folds, comparison.rows_before)
+    makers = _makers()
+    seed = int(source.integers(2**31 - 1, 1)[0])
+    splits = _splits(comparison, folds, source)
+    guesses = {(name, side): np.empty_like(goal.before) for name in models for side in (0, 1)}
+    done = 0
+    for test, *training in splits:
+        for side, rows in enumerate(training):
+            x, y, questions = _lesson(inputs, goal, rows, test, from_release=side == 0)
+            for name in models:
+                progress(Step("learning", done, 2 * folds * len(models)))
+                guesses[name, side][test] = _answers(makers[name](seed), x, y, questions, goal)
+                done += 1
+    progress(Step("learning", done, done))
+    most = np.full_like(goal.before, int(np.argmax(goal.counts_before())))
+    scores = {key: _scores(goal.before, guess) for key, guess in guesses.items()}
+    majority, majority_balanced = _scores(goal.before, most)
+    return Learning(
+        target=target,
+        folds=folds,
+        is_held_out=comparison.is_aligned,
+        majority=majority,
+        majority_balanced=majority_balanced,
+        lessons=tuple(
+            Lesson(
+                model=name,
+                accuracy=scores[name, 0][0],
+                balanced_accuracy=scores[name, 0][1],
+                original_accuracy=scores[name, 1][0],
+                original_balanced_accuracy=scores[name, 1][1],
+            )
+            for name in dict.fromkeys(models)
+        ),
+    )
+
+
+def _splits(comparison: Comparison, folds: int, source: Source) -> list[tuple[Rows, Rows, Rows]]:
+    """For each fold: the tested records, the released rows and the original rows to train on."""
+    tested = source.permutation(comparison.rows_before)
+    released, original = tested, tested
+    if not comparison.is_aligned:
+        released = source.permutation(comparison.rows_after)
+        original = source.permutation(comparison.rows_before)
+    return [
+        (tested[fold::folds], _without(released, fold, folds), _without(original, fold, folds))
+        for fold in range(folds)
+    ]
+
+
+def _without(order: Rows, fold: int, folds: int) -> Rows:
+    return np.sort(order[np.arange(order.size) % folds != fold])
+
+
+def _lesson(
+    inputs: Sequence[TwoSided], goal: TwoSided, rows: Rows, test: Rows, *, from_release: bool
+) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.float32]]:
+    """Features and classes to train on, and the features of the tested records."""
+    if from_release:
+        rows, classes = _teaching(inputs, goal, rows)
+    else:
+        classes = goal.before[rows]
+    known, asked = [], []
+    for column in inputs:
+        codes, spread = _side(column, from_release=from_release)
+        found = features(column, codes[rows], spread)
+        known.append(found.of_label[codes[rows]])
+        asked.append(found.of_value[column.before[test]])
+    x, questions = (np.concatenate(part, axis=1, dtype=np.float32) for part in (known, asked))
+    return x, classes, questions
+
+
+def _side(column: TwoSided, *, from_release: bool) -> tuple[NDArray[np.int32], Spread]:
+    return (column.after, column.spread) if from_release else (column.before, column.itself())
+
+
+def _teaching(
+    inputs: Sequence[TwoSided], goal: TwoSided, rows: Rows
+) -> tuple[Rows, NDArray[np.int32]]:
+    """The released rows that say something, and their classes."""
+    empty = np.ones(rows.size, dtype=np.bool_)
+    for column in inputs:
+        star = column.labels.index(SUPPRESSED) if SUPPRESSED in column.labels else -1
+        empty &= column.after[rows] == star
+    sizes = np.bincount(goal.spread.label, minlength=goal.spread.labels)
+    class_of = np.zeros(goal.spread.labels, dtype=np.int32)
+    class_of[goal.spread.label] = goal.spread.value
+    clear = rows[~empty & (sizes[goal.after[rows]] == 1)]
+    return clear, class_of[goal.after[clear]]
+
+
+def _answers(
+    model: Any,
+    x: NDArray[np.float32],
+    y: NDArray[np.int32],
+    questions: NDArray[np.float32],
+    goal: TwoSided,
+) -> NDArray[np.int32]:
+    if y.size == 0:
+        return np.full(len(questions), int(np.argmax(goal.counts_before())), dtype=np.int32)
+    if (y == y[0]).all() or x.shape[1] == 0:
+        return np.full(len(questions), int(np.argmax(np.bincount(y))), dtype=np.int32)
+    with warnings.catch_warnings():
+        # A model that has not settled after its steps is still a fair comparison.
+        warnings.simplefilter("ignore")
+        model.fit(x, y)
+        return np.asarray(model.predict(questions), dtype=np.int32)
+
+
+def _scores(truth: NDArray[np.int32], guess: NDArray[np.int32]) -> tuple[float, float]:
+    """Accuracy, and its mean over the classes."""
+    right = truth == guess
+    totals = np.bincount(truth)
+    recognised = np.bincount(truth, weights=right)[totals > 0] / totals[totals > 0]
+    return float(right.mean()), float(recognised.mean())
+
+
+MODELS = ("logistic regression", "gradient boosting", "random forest")
+
+
+def _makers() -> dict[str, Callable[[int], Any]]:
+    try:
+        from sklearn.ensemble import (  # noqa: PLC0415 - optional, and slow to load
+            HistGradientBoostingClassifier,
+            RandomForestClassifier,
+        )
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - likewise
+    except ImportError:
+        raise InputError(
+            "CEL-A080",
+            "scikit-learn is not installed.",
+            why="It trains the classifiers.",
+            fix="Run `pip install 'celosia[utility]'`.",
+        ) from None
+    return {
+        "logistic regression": lambda seed: LogisticRegression(max_iter=300, random_state=seed),
+        "gradient boosting": lambda seed: HistGradientBoostingClassifier(
+            max_iter=50, early_stopping=False, random_state=seed
+        ),
+        "random forest": lambda seed: RandomForestClassifier(
+            n_estimators=50, min_samples_leaf=5, random_state=seed
+        ),
+    }
+
+
+def _check(inputs: Sequence[TwoSided], models: Sequence[str], folds: object, rows: int) -> None:
+    unknown = [name for name in models if name not in MODELS]
+    if not inputs or not models or unknown:
+        names = ", ".join(f"{name!r}{did_you_mean(name, MODELS)}" for name in unknown)
+        raise InputError(
+            "CEL-A081",
+            f"there is no classifier {names}."
+            if unknown
+            else f"{len(inputs)} features and {len(models)} classifiers were given.",
+            why="A class is predicted from at least one other column.",
+            fix=f"Compare another column as well, and choose from {', '.join(MODELS)}.",
+        )
+    number = whole(folds)
+    if number is None or not 2 <= number <= rows:
+        raise InputError(
+            "CEL-A082",
+            f"the number of folds must be in 2 .. {rows}, the number of rows, got {folds!r}.",
+            why="Every fold is tested by what was learnt from the others.",
+            fix="Write 3, or leave it out.",
+        )

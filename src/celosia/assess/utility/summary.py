@@ -1,0 +1,166 @@
+"""Everything that a release keeps, in one report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from celosia.assess.meaning import SUPPRESSED, Meaning
+from celosia.assess.utility.aggregates import Aggregates, aggregates, limits_of
+from celosia.assess.utility.associations import Associations, associations
+from celosia.assess.utility.comparison import Comparison, compare
+from celosia.assess.utility.distances import Distances, distances
+from celosia.assess.utility.distributions import Distribution, distributions
+from celosia.assess.utility.learning import Learning, learning
+from celosia.assess.utility.queries import QueryErrors, query_errors
+from celosia.assess.utility.spread import SpreadRule
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.frames import TableLike, as_frame, as_text
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateChange:
+    """The aggregates of a numeric column in both tables."""
+
+    column: str
+    before: Aggregates
+    after: Aggregates
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "column": self.column,
+            "before": self.before.as_dict(),
+            "after": self.after.as_dict(),
+        }
+
+    def __str__(self) -> str:
+        return f"{self.column}: before {self.before}; after {self.after}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UtilityReport:
+    """What is left of the use of a table after it was made safe."""
+
+    rows_before: int
+    rows_after: int
+    suppressed: int
+    distributions: tuple[Distribution, ...]
+    distances: tuple[Distances, ...]
+    associations: Associations
+    queries: QueryErrors
+    aggregates: tuple[AggregateChange, ...]
+    """Of the numeric columns whose labels all name numbers."""
+    learning: Learning | None
+    """None without a target."""
+    is_simulation: bool
+    """Whether the random part was seeded, and comes out the same again."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "rows_before": self.rows_before,
+            "rows_after": self.rows_after,
+            "suppressed": self.suppressed,
+            "distributions": [entry.as_dict() for entry in self.distributions],
+            "distances": [entry.as_dict() for entry in self.distances],
+            "associations": self.associations.as_dict(),
+            "queries": self.queries.as_dict(),
+            "aggregates": [entry.as_dict() for entry in self.aggregates],
+            "learning": None if self.learning is None else self.learning.as_dict(),
+            "is_simulation": self.is_simulation,
+        }
+
+    def __str__(self) -> str:
+        mean = sum(entry.total_variation for entry in self.distances) / len(self.distances)
+        lines = [
+            f"{self.rows_after:,} of {self.rows_before:,} rows, {self.suppressed:,} suppressed",
+            f"mean total variation {mean:.4f} over {len(self.distances)} columns",
+            str(self.associations),
+            str(self.queries),
+        ]
+        return "; ".join(lines + ([str(self.learning)] if self.learning else []))
+
+
+def utility(  # noqa: PLR0913 - the two tables, what to ask of them, and how to read labels
+    original: TableLike,
+    released: TableLike,
+    *,
+    quasi_identifiers: Sequence[str],
+    meanings: Mapping[str, Meaning],
+    source: Source,
+    target: str | None = None,
+    queries: int = 1_000,
+    spread: SpreadRule = "uniform",
+    aligned: bool = False,
+    progress: Progress = silent,
+) -> UtilityReport:
+    """Measure a release against its original in every way there is here.
+
+    Args:
+        original: the table before.
+        released: the table after, in any row order, with or without its suppressed records.
+        quasi_identifiers: the columns that were recoded; all but the learning is about them.
+        meanings: for each of them that was generalised, what its labels may stand for.
+        source: where random queries and folds come from; a seeded one gives the same report again.
+        target: a column to predict from the quasi-identifiers; it may be one of them.
+        queries: how many random counts to ask.
+        spread: how labels count that stand for several values; see `compare`.
+        aligned: row i of the release is row i of the original; see `learning`.
+        progress: called now and then.
+
+    Raises:
+        InputError: CEL-A070 ... CEL-A083, as the single measures say.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> table = {"age": [29, 31, 31, 50], "sex": ["F", "M", "F", "M"]}
+    >>> report = utility(table, table, quasi_identifiers=["age", "sex"], meanings={},
+    ...                  source=Seeded(1))
+    >>> report.queries.largest, report.associations.mean_change
+    (0.0, 0.0)
+    """
+    before, after = as_frame(original), as_frame(released)
+    columns = list(dict.fromkeys(quasi_identifiers))
+    tables = compare(before, after, columns, meanings=meanings, spread=spread, aligned=aligned)
+    progress(Step("distributions", 0, 1))
+    shown, moved = distributions(tables), distances(tables)
+    progress(Step("distributions", 1, 1))
+    lesson = None
+    if target is not None:
+        everything = tables
+        if target not in columns:
+            everything = compare(
+                before, after, [*columns, target], meanings=meanings, spread=spread, aligned=aligned
+            )
+        lesson = learning(everything, target, source=source, progress=progress)
+    return UtilityReport(
+        rows_before=tables.rows_before,
+        rows_after=tables.rows_after,
+        suppressed=tables.suppressed,
+        distributions=shown,
+        distances=moved,
+        associations=associations(tables, progress=progress),
+        queries=query_errors(tables, source=source, queries=queries, progress=progress),
+        aggregates=_aggregate_changes(tables, before, after),
+        learning=lesson,
+        is_simulation=source.simulation,
+    )
+
+
+def _aggregate_changes(
+    tables: Comparison, before: pl.DataFrame, after: pl.DataFrame
+) -> tuple[AggregateChange, ...]:
+    return tuple(
+        AggregateChange(name, aggregates(before.get_column(name)), aggregates(released))
+        for name in (column.name for column in tables.columns if column.is_numeric)
+        if _names_numbers(released := after.get_column(name))
+    )
+
+
+def _names_numbers(released: pl.Series) -> bool:
+    labels = as_text(released).drop_nulls().unique().to_list()
+    return all(label == SUPPRESSED or limits_of(label) is not None for label in labels)

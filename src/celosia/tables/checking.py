@@ -1,0 +1,159 @@
+"""Whether a release meets its models, judged by its labels alone.
+
+Nothing of how a release was made is trusted here: records are grouped by what they show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError, PrivacyError
+from celosia.frames import as_frame, as_text, encode
+from celosia.tables.hierarchies import ROOT
+from celosia.tables.models import Classes, Histogram, Model, judge_all
+from celosia.tables.resolving import resolved
+from celosia.tables.schema import Role, Schema
+from celosia.tables.sensitive import CodedSensitive, code_sensitive
+from celosia.tables.table import CodedTable
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCheck:
+    """What one model says of a release."""
+
+    promise: str
+    holds: bool
+    classes: int
+    """Classes that fail."""
+    records: int
+    """Records in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Whether a release meets each of its models."""
+
+    records: int
+    suppressed: int
+    classes: int
+    models: tuple[ModelCheck, ...] = field(default=())
+
+    @property
+    def holds(self) -> bool:
+        """Whether every model holds."""
+        return all(model.holds for model in self.models)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"holds": self.holds, **asdict(self)}
+
+    def __str__(self) -> str:
+        failed = [model.promise for model in self.models if not model.holds]
+        if failed:
+            return f"does not hold: {', '.join(failed)}"
+        return f"holds: {', '.join(model.promise for model in self.models)}"
+
+
+def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:
+    """Check a released table, or any other, against models.
+
+    Records with `*` in every quasi-identifier are suppressed: they are in no class, but count in
+    the distribution of the sensitive values. So the table must not have dropped them where a model
+    compares classes with the whole table, such as t-closeness.
+
+    >>> from celosia import KAnonymity
+    >>> table = pl.DataFrame({"age": ["20-29", "20-29", "*"]})
+    >>> str(check(table, Schema.of(quasi_identifiers=["age"]), KAnonymity(2)))
+    'holds: 2-anonymity'
+    """
+    frame = as_frame(data)
+    wanted = resolved(models, schema)
+    if any(model.needs_population for model in wanted):
+        raise InputError(
+            "CEL-P006",
+            "a model that needs a population cannot be checked on a release alone.",
+            fix="Check the other models, or measure the risk against the population table.",
+        )
+    names = schema.named(Role.QUASI_IDENTIFIER)
+    schema.check_columns(frame.columns)
+    columns = [as_text(frame[name].alias("cell")) for name in names]
+    hidden = np.ones(frame.height, dtype=np.bool_)
+    for column in columns:
+        hidden &= (column == ROOT).fill_null(value=False).to_numpy()
+    if hidden.all():  # generalised fully: one class, and nobody suppressed
+        hidden[:] = False
+    sensitive = [
+        code_sensitive(frame[column.name], column)
+        for column in schema.columns
+        if column.name in {getattr(model, "column", None) for model in wanted}
+    ]
+    classes = _classes(columns, hidden, sensitive, None)
+    checks = []
+    for model in wanted:
+        held = judge_all(classes, [model]).held
+        checks.append(
+            ModelCheck(
+                model.promise(),
+                bool(held.all()),
+                int((~held).sum()),
+                int(classes.sizes[~held].sum()),
+            )
+        )
+    return Check(
+        int(classes.sizes.sum()), int(hidden.sum()), int(classes.sizes.size), tuple(checks)
+    )
+
+
+def judge_released(
+    released: Sequence[pl.Series],
+    hidden: NDArray[np.bool_],
+    table: CodedTable,
+    models: Sequence[Model],
+) -> NDArray[np.int64]:
+    """The sizes of the classes that a release shows, refused unless they meet the models.
+
+    Raises:
+        PrivacyError: CEL-P005 a class fails; the release must not leave the house.
+    """
+    classes = _classes(released, hidden, table.sensitive, table.counts)
+    if not judge_all(classes, models).held.all():
+        raise PrivacyError(
+            "CEL-P005",
+            "the recoded table was checked and does not meet its models.",
+            why="Records that were recoded apart show the same labels, and do not meet the models "
+            "together.",
+            fix="Publish without local recoding, and give different nodes of a hierarchy different "
+            "labels.",
+        )
+    return classes.sizes
+
+
+def _classes(
+    columns: Sequence[pl.Series],
+    hidden: NDArray[np.bool_],
+    sensitive: Sequence[CodedSensitive],
+    counts: NDArray[np.int64] | None,
+) -> Classes:
+    """The classes of those who are not hidden, by the labels they show."""
+    codes = pl.DataFrame(
+        [pl.Series(f"c{number}", encode(each).codes) for number, each in enumerate(columns)]
+    ).filter(~pl.Series(hidden))
+    group = codes.select(pl.struct(pl.all()).rank("dense") - 1).to_series().to_numpy()
+    class_of = group.astype(np.int64)
+    number = int(class_of.max(initial=-1)) + 1
+    shown = None if counts is None else counts[~hidden]
+    sizes = np.zeros(number, dtype=np.int64)
+    np.add.at(sizes, class_of, 1 if shown is None else shown)
+    histograms = {
+        each.column.name: Histogram.of_rows(
+            each.column, class_of, each.value_of_row[~hidden], number, shown
+        )
+        for each in sensitive
+    }
+    return Classes(sizes, histograms)

@@ -1,0 +1,61 @@
+"""Every way to publish a table that meets its models, for an officer who wants to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from celosia.core.progress import Progress, silent
+from celosia.frames import as_frame
+from celosia.tables.metrics import Metric
+from celosia.tables.models import Model
+from celosia.tables.publishing import check_schema, check_table
+from celosia.tables.recoding.exploration import Exploration, explore_lattice
+from celosia.tables.schema import Schema
+from celosia.tables.table import code_table
+from celosia.tables.wish import Wish
+
+
+def explore(  # noqa: PLR0913 - as for `publish`
+    data: Any,
+    schema: Schema,
+    models: Model | Iterable[Model],
+    *,
+    suppression: float = 0.05,
+    metric: Metric | str | None = None,
+    population: Any = None,
+    progress: Progress = silent,
+) -> Exploration:
+    """All nodes that meet the models, with what each costs and what risk it leaves.
+
+    Give the levels of the one you choose to `publish`. Arguments are as there.
+
+    >>> from celosia import KAnonymity, datasets, tables
+    >>> decades = tables.Intervals(bounds=((20, 30, 40, 60),))
+    >>> schema = tables.Schema.of(
+    ...     quasi_identifiers={"zip": tables.Mask(), "age": decades}, sensitive=["disease"])
+    >>> found = explore(datasets.examples.patients(), schema, KAnonymity(3), suppression=0)
+    >>> [choice.levels for choice in found.front]
+    [(2, 1), (1, 2)]
+    """
+    check_schema(schema)
+    wish = Wish.of(
+        models,
+        schema,
+        suppression=suppression,
+        metric=metric,
+        has_population=population is not None,
+        keep_order=False,
+        drop_suppressed=False,
+        randomness=None,
+    )
+    frame = as_frame(data)
+    check_table(frame, schema)
+    table = code_table(frame, schema, wish.sensitive, population=population, progress=progress)
+    return explore_lattice(
+        table.lattice(),
+        wish.models,
+        suppression=wish.suppression,
+        metric=wish.metric,
+        progress=progress,
+    )

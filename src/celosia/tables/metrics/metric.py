@@ -1,0 +1,101 @@
+"""What a quality metric is: a score of each node, and a floor under it that needs no look."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import real
+from celosia.core.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from celosia.tables.recoding.lattice import Lattice, Outcome
+
+
+class Measure(ABC):
+    """A metric over one lattice. Scores are compared; the least is best."""
+
+    floors: NDArray[np.float64]
+    """For every node, a score that it cannot fall below, whoever is suppressed."""
+
+    def allow(self, suppressed: int) -> None:  # noqa: B027 - most metrics need not know
+        """Called once before a search: how many records may be suppressed at most."""
+
+    @abstractmethod
+    def floor(self, node: Sequence[int], must_go: int) -> float:
+        """As `floors`, knowing that at least so many records must be suppressed."""
+
+    @abstractmethod
+    def score(self, outcome: Outcome) -> float:
+        """The score of an evaluated node."""
+
+    @abstractmethod
+    def share(self, score: float) -> float:
+        """The score scaled by its bounds to [0, 1]: 0 is the raw table, 1 tells nothing."""
+
+
+class Metric(ABC):
+    """How the use that a release has lost is measured, and what the search keeps least."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def over(self, lattice: Lattice) -> Measure:
+        """The metric for one table."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Name and parameters as plain values."""
+        return {"metric": self.name}
+
+
+def check_weights(weights: Mapping[str, float]) -> dict[str, float]:
+    """The weights as plain numbers, refused unless they are numbers of at least 0."""
+    checked = {}
+    for name, weight in weights.items():
+        number = real(weight)
+        if number is None or not 0 <= number < float("inf"):
+            raise InputError(
+                "CEL-P017",
+                f"the weight of column '{name}' must be a number of at least 0, got {weight!r}.",
+                fix="Write 2 to count a column twice, 0 to leave it out of account.",
+                column=name,
+            )
+        checked[name] = float(number)
+    return checked
+
+
+def column_weights(weights: Mapping[str, float], names: Sequence[str]) -> NDArray[np.float64]:
+    """The weight of each column, 1 if none is given, scaled so that the largest is 1."""
+    unknown = [name for name in weights if name not in names]
+    if unknown:
+        raise InputError(
+            "CEL-P018",
+            f"a weight is given for '{unknown[0]}'{did_you_mean(unknown[0], names)}, which is no "
+            "quasi-identifier.",
+            fix=f"Use: {', '.join(names)}.",
+            column=unknown[0],
+        )
+    given = np.array([weights.get(name, 1.0) for name in names])
+    if not given.max() > 0:
+        raise InputError(
+            "CEL-P019",
+            "every column has the weight 0.",
+            why="No release would then be better than another.",
+            fix="Give at least one column a weight above 0.",
+        )
+    return np.asarray(given / given.max())
+
+
+def over_all_nodes(
+    per_column: Sequence[NDArray[np.float64]], ufunc: np.ufunc
+) -> NDArray[np.float64]:
+    """A figure for every node from one for each level of each column, by sum or product."""
+    result = np.asarray(ufunc.identity, dtype=np.float64)
+    for levels in per_column:
+        result = ufunc.outer(result, levels)
+    return result

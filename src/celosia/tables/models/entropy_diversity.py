@@ -1,0 +1,164 @@
+"""Entropy l-diversity: sensitive values are spread as evenly as l equally frequent ones."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.tables.models import _kernels
+from celosia.tables.models.classes import Classes
+from celosia.tables.models.model import Verdict
+from celosia.tables.models.parameters import SLACK, column_name, flag, plain, put, real_parameter
+from celosia.tables.models.sensitive_model import (
+    BACKGROUND,
+    IDENTITY,
+    SIMILARITY,
+    SKEWNESS,
+    SensitiveModel,
+)
+
+TABLED = 1 << 16
+"""Counts below this have their logarithm looked up; larger ones are rare."""
+
+LARGEST_CORRECTION = float(np.euler_gamma) + math.log(2)
+"""At most how far Grassberger's estimate lies above the plain entropy: ln c - G(c) at c = 1. For
+even c, G(c) > ln c; an odd c > 1 has the G of c - 1, so the difference is at most ln(3/2)."""
+
+
+@lru_cache(maxsize=1)
+def weighted_logs() -> NDArray[np.float64]:
+    """Every small count c times ln c."""
+    counts = np.arange(TABLED, dtype=np.float64)
+    table: NDArray[np.float64] = counts * np.log(np.maximum(counts, 1))
+    return table
+
+
+@lru_cache(maxsize=1)
+def grassberger() -> NDArray[np.float64]:
+    """Every small count c times G(c), by the recurrence of Grassberger's G.
+
+    G(1) = -gamma - ln 2, G(2) = G(1) + 2, G(2j + 1) = G(2j), G(2j + 2) = G(2j) + 2/(2j + 1).
+    """
+    steps = 2 / np.arange(1, TABLED, 2, dtype=np.float64)
+    even = np.concatenate([[0.0], np.cumsum(steps)])[: TABLED // 2] - LARGEST_CORRECTION
+    table: NDArray[np.float64] = np.repeat(even, 2) * np.arange(TABLED)
+    return table
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyDiversity(SensitiveModel):
+    """Each class has an entropy of sensitive values of at least log `l`.
+
+    Guarantee: the values of a class are at least as evenly spread as `l` equally frequent ones. The
+    corrected form estimates by Grassberger's formula the entropy of what the class is a sample of;
+    it is larger for small classes, so the class must have `l` different values besides.
+
+    >>> from celosia.tables.models import Histogram, SensitiveColumn
+    >>> rows = Histogram.of_rows(SensitiveColumn("disease", np.array([3, 3])),
+    ...                          np.zeros(6, np.int64), np.array([0, 0, 0, 1, 1, 1], np.int32), 1)
+    >>> EntropyDiversity(2, column="disease").holds(
+    ...     Classes(np.array([6]), {"disease": rows})).tolist()
+    [True]
+
+    Reference: Machanavajjhala et al. 2006; Grassberger 2003; Stammler et al. 2016.
+    """
+
+    l: float  # noqa: E741 - the name in every paper
+    corrected: bool = False
+    column: str | None = None
+
+    def __post_init__(self) -> None:
+        put(
+            self,
+            l=real_parameter(
+                "CEL-P020",
+                "l",
+                self.l,
+                lambda found: found > 1,
+                "a number above 1",
+                why="A class with one sensitive value tells it.",
+                fix="Try l = 3, the usual choice.",
+            ),
+            corrected=flag("corrected", self.corrected),
+            column=column_name(self.column),
+        )
+
+    @property
+    def smallest(self) -> int:
+        """The entropy of n records is at most log n, and l values need l records."""
+        return math.ceil(self.l - SLACK)
+
+    def judge(self, classes: Classes) -> Verdict:
+        """Entropy per class; what must go is proven for the plain entropy, which is concave.
+
+        Kept parts of entropy log l have it together too. A part whose corrected entropy is log l
+        has a plain one of at least log l less the largest correction: that much is proven there.
+        """
+        _, held, must_go = self._entropies(classes)
+        return Verdict(held, must_go)
+
+    def effective(self, classes: Classes) -> NDArray[np.float64]:
+        """The largest `l` that each class meets: e to the power of its entropy."""
+        effective: NDArray[np.float64] = np.exp(self._entropies(classes)[0])
+        return effective
+
+    def _entropies(self, classes: Classes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        rows = self.histogram(classes)
+        target = math.log(self.l)
+        table = grassberger() if self.corrected else weighted_logs()
+        found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]] = _kernels.entropy_at_least(
+            rows.starts,
+            rows.counts,
+            classes.sizes,
+            table,
+            weighted_logs(),
+            self.smallest,
+            target,
+            self.corrected,
+            target - (LARGEST_CORRECTION if self.corrected else 0) - SLACK,
+        )
+        return found
+
+    def why_not(self, whole: Classes) -> str | None:
+        """The values of the whole table may be too unevenly spread, or too few."""
+        if self.holds(whole).all():
+            return None
+        found = self.effective(whole).max()
+        if found >= self.l:
+            return f"'{self.column}' has fewer than l = {self.l:g} different values."
+        return (
+            f"In the whole table the values of '{self.column}' are spread only as evenly as "
+            f"{found:.3g} equally frequent ones, and l = {self.l:g} is asked of every class."
+        )
+
+    def promise(self) -> str:
+        """The model in words."""
+        form = "corrected entropy" if self.corrected else "entropy"
+        return self.named(f"{form} {self.l:g}-diversity")
+
+    def protects(self) -> str:
+        """What an attacker cannot do."""
+        return (
+            "an attacker who finds a person's class faces sensitive values as uncertain as "
+            f"{self.l:g} equally likely ones"
+        )
+
+    def leaves_open(self) -> tuple[str, ...]:
+        """What the model does not protect against."""
+        gaps = (BACKGROUND, SKEWNESS, SIMILARITY, IDENTITY)
+        if self.corrected:
+            return (
+                "the estimate is about what a class is a sample of: in the class itself the values "
+                "may be less evenly spread",
+                *gaps,
+            )
+        return gaps
+
+    def as_dict(self) -> dict[str, Any]:
+        """Name and parameters as plain values."""
+        return plain(self, "entropy-diversity")

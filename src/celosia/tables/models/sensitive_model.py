@@ -1,0 +1,64 @@
+"""What models about the values of a sensitive column share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Self
+
+from celosia.core.errors import InputError
+from celosia.tables.models.classes import Classes, Histogram
+from celosia.tables.models.model import Model
+
+ANOTHER_RELEASE = "two releases of the same people can be joined (complementary release)"
+IDENTITY = "who a record belongs to: without k-anonymity a person may still be picked out"
+SIMILARITY = (
+    "different values that mean much the same, such as three stomach diseases, tell what they "
+    "share (similarity)"
+)
+SKEWNESS = (
+    "a value may be far more frequent in a class than in the table, which raises an attacker's "
+    "belief (skewness)"
+)
+BACKGROUND = (
+    "an attacker who can rule out more values than the model allows for narrows the rest "
+    "(background knowledge)"
+)
+
+
+class SensitiveModel(Model):
+    """A model about the values of one sensitive column."""
+
+    column: str | None
+    """The column; None stands for every sensitive column until `for_column` names one."""
+
+    def for_column(self, column: str) -> Self:
+        """The same model for one column."""
+        return replace(self, column=column)  # type: ignore[type-var]  # every model is a dataclass
+
+    def histogram(self, classes: Classes) -> Histogram:
+        """The sensitive values of the classes.
+
+        Raises:
+            InputError: CEL-P032 the model names no column; CEL-P033 the classes know no such one.
+        """
+        if self.column is None:
+            raise InputError(
+                "CEL-P032",
+                f"{self.promise()} is to be judged, but of which column is not said.",
+                why="A model without a column stands for every sensitive column of a schema.",
+                fix="Name the column: for_column('disease').",
+            )
+        if self.column not in classes.histograms:
+            raise InputError(
+                "CEL-P033",
+                f"{self.promise()} is to be judged, but '{self.column}' is no sensitive column "
+                "of the table.",
+                why="The model counts the values of a sensitive column in each class.",
+                fix="Give the column the role sensitive, or name another one.",
+                column=self.column,
+            )
+        return classes.histograms[self.column]
+
+    def named(self, promise: str) -> str:
+        """A promise with the column that it is about."""
+        return promise if self.column is None else f"{promise} of {self.column}"

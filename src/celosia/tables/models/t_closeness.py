@@ -1,0 +1,158 @@
+"""t-closeness: sensitive values are spread in each class much as in the whole table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.wording import did_you_mean
+from celosia.tables.models import _kernels
+from celosia.tables.models.classes import Classes, SensitiveColumn
+from celosia.tables.models.model import Verdict
+from celosia.tables.models.parameters import column_name, plain, put, real_parameter
+from celosia.tables.models.sensitive_model import IDENTITY, SensitiveModel
+
+DISTANCES = ("equal", "ordered", "hierarchical")
+"""Ground distances: 1 between any two values; by rank; by the level of the common ancestor."""
+
+
+@dataclass(frozen=True, slots=True)
+class TCloseness(SensitiveModel):
+    """The distance between the sensitive values of each class and those of the table is at most t.
+
+    The distance is the earth mover's: how much of the class has to move how far to look like the
+    whole original table, suppressed records included. How far two values are apart is 1 (`equal`),
+    their difference in rank over that of the extremes (`ordered`), or the level of their lowest
+    common ancestor over the height of the hierarchy (`hierarchical`).
+
+    Guarantee: what a class tells about the sensitive value of a person in it differs from what the
+    whole table tells by a distance of at most `t`.
+
+    >>> from celosia.tables.models import Histogram, SensitiveColumn
+    >>> salary = SensitiveColumn("salary", np.ones(9, np.int64), is_ordered=True)
+    >>> rows = Histogram.of_rows(salary, np.zeros(3, np.int64), np.array([0, 1, 2], np.int32), 1)
+    >>> low = Classes(np.array([3]), {"salary": rows})
+    >>> TCloseness(0.2, "ordered", "salary").distances(low).tolist()
+    [0.375]
+
+    Reference: Li, Li & Venkatasubramanian 2007.
+    """
+
+    t: float
+    distance: str = "equal"
+    column: str | None = None
+
+    def __post_init__(self) -> None:
+        t = real_parameter(
+            "CEL-P022",
+            "t",
+            self.t,
+            lambda found: 0 < found <= 1,
+            "a number above 0 and at most 1",
+            why="Distances lie between 0, the same distribution, and 1.",
+            fix="Try t = 0.2, the usual choice.",
+        )
+        if self.distance not in DISTANCES:
+            raise InputError(
+                "CEL-P023",
+                f"there is no distance {self.distance!r}{did_you_mean(self.distance, DISTANCES)}.",
+                why="The distance says how far two sensitive values are apart.",
+                fix=f"Choose one of {', '.join(DISTANCES)}.",
+                distance=self.distance,
+            )
+        put(self, t=t, distance=str(self.distance), column=column_name(self.column))
+
+    @property
+    def smallest(self) -> int:
+        """One record may look like the table, if the table has one value."""
+        return 1
+
+    def judge(self, classes: Classes) -> Verdict:
+        """Distances per class; what must go is proven, because the distance is convex.
+
+        Kept parts within t are within t together.
+        """
+        _, held, must_go = self._measured(classes)
+        return Verdict(held, must_go)
+
+    def distances(self, classes: Classes) -> NDArray[np.float64]:
+        """The distance between each class and the table."""
+        return self._measured(classes)[0]
+
+    def _measured(self, classes: Classes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        rows = self.histogram(classes)
+        column = rows.column
+        inside = (rows.starts, rows.values, rows.counts, classes.sizes)
+        found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+        if self.distance == "ordered":
+            self._needs(column.is_ordered, "values that have an order")
+            cumulated = np.cumsum(column.totals).astype(np.float64)
+            sums = np.concatenate([[0.0], np.cumsum(cumulated[:-1])])
+            found = _kernels.ordered_distances(*inside, cumulated, sums, self.t)
+            return found
+        if self.distance == "hierarchical":
+            self._needs(column.nodes is not None, "a hierarchy of its values")
+            nodes, totals = _tree(column)
+        else:
+            nodes = np.arange(column.totals.size)[None, :]
+            totals = column.totals.astype(np.float64)
+        found = _kernels.tree_distances(*inside, nodes, totals, float(column.rows), self.t)
+        return found
+
+    def _needs(self, there: bool, what: str) -> None:
+        if not there:
+            raise InputError(
+                "CEL-P024",
+                f"the {self.distance} distance needs {what}, which '{self.column}' lacks.",
+                why="Without it nothing says how far two of its values are apart.",
+                fix="Give the column a hierarchy, or choose the distance equal.",
+                column=self.column,
+                distance=self.distance,
+            )
+
+    def promise(self) -> str:
+        """The model in words."""
+        return self.named(f"{self.t:g}-closeness ({self.distance} distance)")
+
+    def protects(self) -> str:
+        """What an attacker cannot do."""
+        return (
+            "an attacker who finds a person's class learns little about her sensitive value that "
+            f"the whole table does not tell: the distributions differ by at most {self.t:g}"
+        )
+
+    def leaves_open(self) -> tuple[str, ...]:
+        """What the model does not protect against."""
+        rare = (
+            "a rare value may still be many times as frequent in a class as in the table, because "
+            "only the mass that has to move counts"
+        )
+        public = "what the whole table tells about everybody is taken as public"
+        semantic = (
+            "different values that mean much the same count as far apart as any others "
+            "(similarity)",
+        )
+        return (IDENTITY, rare, public, *(semantic if self.distance == "equal" else ()))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Name and parameters as plain values."""
+        return plain(self, "t-closeness")
+
+
+def _tree(column: SensitiveColumn) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Nodes of all levels below the root, numbered in one row, and their records in the table.
+
+    On a tree whose edges have length 1/(2H) the earth mover's distance is the sum over edges of the
+    mass that crosses them; by levels, it is the mean total variation of levels 0 to H - 1.
+    """
+    assert column.nodes is not None
+    levels = column.nodes[: max(1, column.nodes.shape[0] - 1)].astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(levels.max(axis=1) + 1)])
+    nodes = levels + starts[:-1, None]
+    totals = np.zeros(starts[-1])
+    np.add.at(totals, nodes, column.totals)
+    return nodes, totals

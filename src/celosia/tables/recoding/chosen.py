@@ -1,0 +1,69 @@
+"""A node that the data officer chose herself, judged like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.numbers import whole
+from celosia.core.wording import did_you_mean
+from celosia.tables.metrics import Metric
+from celosia.tables.models import Model
+from celosia.tables.recoding.certificate import Certificate, Found, allowance
+from celosia.tables.recoding.lattice import Lattice
+from celosia.tables.recoding.roll_up import Node
+
+
+def chosen_node(
+    lattice: Lattice,
+    levels: Mapping[str, int],
+    models: Sequence[Model],
+    suppression: float,
+    metric: Metric,
+) -> Found:
+    """The outcome of a chosen node; nothing is claimed of other nodes.
+
+    Raises:
+        InputError: CEL-P008 the levels do not fit the columns.
+        PrivacyError: CEL-P001 the node does not meet the models within the limit.
+    """
+    outcome = lattice.evaluate(_node(lattice, levels), models)
+    if outcome.suppressed > min(allowance(suppression, lattice.rows), lattice.rows - 1):
+        raise PrivacyError(
+            "CEL-P001",
+            f"the chosen levels would suppress {outcome.suppressed / lattice.rows:.2%} of the "
+            f"records, more than the limit of {suppression:.2%}.",
+            why="Records of classes that do not meet every model are suppressed.",
+            fix="Choose higher levels, raise the limit, or let the search choose.",
+            suppressed=outcome.suppressed,
+        )
+    measure = metric.over(lattice)
+    certificate = Certificate(
+        nodes=lattice.nodes, evaluated=1, still_open=lattice.nodes - 1, at_least=0.0
+    )
+    return Found(outcome, measure.share(measure.score(outcome)), certificate)
+
+
+def _node(lattice: Lattice, levels: Mapping[str, int]) -> Node:
+    names = [column.name for column in lattice.columns]
+    unknown = [name for name in levels if name not in names]
+    if unknown:
+        raise InputError(
+            "CEL-P008",
+            f"a level is given for '{unknown[0]}'{did_you_mean(unknown[0], names)}, which is no "
+            "quasi-identifier.",
+            fix=f"Use: {', '.join(names)}.",
+        )
+    node = []
+    for column in lattice.columns:
+        level = whole(levels.get(column.name, 0))
+        if level is None or not 0 <= level <= column.hierarchy.height:
+            raise InputError(
+                "CEL-P008",
+                f"the level of '{column.name}' must be a whole number from 0 to "
+                f"{column.hierarchy.height}, got {levels[column.name]!r}.",
+                fix="0 is the raw value, the highest level hides it. See celosia hierarchy show.",
+                column=column.name,
+            )
+        node.append(level)
+    return tuple(node)

@@ -1,0 +1,123 @@
+"""What a classic algorithm found, and how it got there, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from celosia.core.wording import counted
+from celosia.tables.recoding.roll_up import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One look at a node: where, why, how many records would go, and what follows from that.
+
+    >>> print(Visit(("age", "zip"), (0, 1), "the raw table failed", 3, False, "generalise 'age'"))
+    age 0, zip 1 (the raw table failed): 3 records to suppress, generalise 'age'
+    """
+
+    columns: tuple[str, ...]
+    """The columns looked at; fewer than all only where an algorithm treats subsets."""
+    node: Node
+    """A level for each of these columns."""
+    why: str
+    suppressed: int
+    """Records in classes smaller than k."""
+    satisfies: bool
+    """Whether that is within the limit."""
+    decision: str
+    settled: int = 0
+    """How many other nodes this look settled without a look of their own."""
+
+    def __str__(self) -> str:
+        place = ", ".join(f"{n} {lv}" for n, lv in zip(self.columns, self.node, strict=True))
+        gone = counted(self.suppressed, "record", "records")
+        return f"{place} ({self.why}): {gone} to suppress, {self.decision}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A node that an algorithm offers, with what it costs."""
+
+    node: Node
+    suppressed: int
+    loss: float
+    """Information lost in [0, 1], suppression included, as everywhere else."""
+
+    @property
+    def height(self) -> int:
+        """Generalisation steps from the raw table."""
+        return sum(self.node)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How much of the lattice over some columns an algorithm had to look at."""
+
+    columns: tuple[str, ...]
+    nodes: int
+    """Nodes of that lattice."""
+    checked: int
+    """Nodes looked at; all others were settled by an argument, or never needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """What an algorithm found and how."""
+
+    algorithm: str
+    k: int
+    rows: int
+    allowed: int
+    """The most records that could be suppressed."""
+    columns: tuple[str, ...]
+    shape: Node
+    """Levels of each column."""
+    found: tuple[Choice, ...]
+    """What it offers, least loss first; ties go to the lower node."""
+    guarantee: str
+    """What is known of these nodes, and what is not."""
+    visits: tuple[Visit, ...] = field(repr=False)
+    tallies: tuple[Tally, ...] = field(repr=False)
+
+    @property
+    def best(self) -> Choice:
+        """The node of least loss among those found."""
+        return self.found[0]
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of all lattices that had a part in the search."""
+        return sum(tally.nodes for tally in self.tallies)
+
+    @property
+    def checked(self) -> int:
+        """Nodes looked at."""
+        return sum(tally.checked for tally in self.tallies)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        values = asdict(self)
+        values["best"] = asdict(self.best)
+        values["nodes"] = self.nodes
+        values["checked"] = self.checked
+        return _lists(values)  # type: ignore[no-any-return]  # a dictionary stays one
+
+    def __str__(self) -> str:
+        others = f" (one of {len(self.found)} nodes)" if len(self.found) > 1 else ""
+        return (
+            f"{self.algorithm}, k = {self.k}: {self.best.node}{others}, "
+            f"{self.best.suppressed} of {self.rows} records suppressed, "
+            f"loss {100 * self.best.loss:.2f} %; "
+            f"checked {self.checked:,} of {counted(self.nodes, 'node', 'nodes')}"
+        )
+
+
+def _lists(value: Any) -> Any:
+    """The same value with lists for tuples, as JSON gives it back."""
+    if isinstance(value, dict):
+        return {key: _lists(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_lists(inner) for inner in value]
+    return value

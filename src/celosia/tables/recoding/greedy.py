@@ -1,0 +1,136 @@
+"""A good node of a lattice too large to be searched through, with a bound on what it misses.
+
+From the top, one column at a time is taken a level down wherever the models still hold within the
+suppression limit and the loss falls. A column that cannot go down at a node cannot at any node
+below, because more records would have to be suppressed there, so it is left alone from then on.
+Several orders of columns are tried while there is time.
+
+The bound looks at each column by itself: with all others at the top, a level at which too many
+records would have to go is out of reach whatever the others do. So no node loses less than all
+columns at the lowest level within their own reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from time import monotonic
+
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Seeded
+from celosia.tables.metrics import Loss
+from celosia.tables.models import Model
+from celosia.tables.recoding.certificate import Certificate, Found, allowance
+from celosia.tables.recoding.impossible import impossible
+from celosia.tables.recoding.lattice import Lattice, Outcome
+from celosia.tables.recoding.roll_up import Node
+
+SECONDS, ORDERS = 10.0, 12
+"""How long to go on without a time limit, and how many orders of columns to try at most."""
+
+
+def descend(  # noqa: PLR0913 - as for `optimum`
+    lattice: Lattice,
+    models: Sequence[Model],
+    *,
+    suppression: float = 0.0,
+    metric: Loss | None = None,
+    time_limit: float | None = None,
+    progress: Progress = silent,
+) -> Found:
+    """The best node found by going down from the top, and how much better one could be at most.
+
+    Raises:
+        PrivacyError: CEL-P001 not even the top meets the models within the limit.
+    """
+    return _Descent(lattice, models, suppression, metric or Loss(), progress).found(time_limit)
+
+
+class _Descent:
+    def __init__(
+        self,
+        lattice: Lattice,
+        models: Sequence[Model],
+        suppression: float,
+        metric: Loss,
+        progress: Progress,
+    ):
+        self.lattice, self.models, self.suppression = lattice, models, suppression
+        self.allowed = min(allowance(suppression, lattice.rows), lattice.rows - 1)
+        self.measure = metric.over(lattice)
+        self.progress = progress
+        self.evaluated = 0
+
+    def found(self, time_limit: float | None) -> Found:
+        deadline = monotonic() + (SECONDS if time_limit is None else time_limit)
+        best = self._evaluate(self.lattice.top)
+        if best.suppressed > self.allowed:
+            raise impossible(self.lattice.whole(), self.models, self.suppression)
+        reach = self._reach(deadline)
+        least = prod(
+            float(factors[level])
+            for factors, level in zip(self.measure.factors, reach, strict=True)
+        )
+        for order in self._orders(reach):
+            candidate = self._go_down(order, reach, deadline)
+            if self.measure.score(candidate) < self.measure.score(best):
+                best = candidate
+            if monotonic() > deadline:
+                break
+        score = self.measure.score(best)
+        certificate = Certificate(
+            nodes=self.lattice.nodes,
+            evaluated=self.evaluated,
+            still_open=self.lattice.nodes - self.evaluated if score > least else 0,
+            at_least=self.measure.share(least),
+        )
+        return Found(best, self.measure.share(score), certificate)
+
+    def _reach(self, deadline: float) -> Node:
+        """For each column the lowest level that is within reach with all others at the top."""
+        reach = []
+        for column, top in enumerate(self.lattice.top):
+            level = 0
+            while level < top and monotonic() < deadline:
+                outcome = self._evaluate(_at(self.lattice.top, column, level))
+                if outcome.must_go <= self.allowed:
+                    break
+                level += 1
+            reach.append(level)
+        return tuple(reach)
+
+    def _orders(self, reach: Node) -> Iterator[list[int]]:
+        """Columns to lower, those first that have most to gain; then others by chance."""
+        gains = [
+            float(factors[-1] / factors[level])
+            for factors, level in zip(self.measure.factors, reach, strict=True)
+        ]
+        by_gain = sorted(range(len(gains)), key=lambda column: -gains[column])
+        yield by_gain
+        yield by_gain[::-1]
+        chance = Seeded(0)  # the order is no secret and changes no promise
+        for _ in range(ORDERS - 2):
+            yield [by_gain[place] for place in chance.permutation(len(by_gain))]
+
+    def _go_down(self, order: Sequence[int], reach: Node, deadline: float) -> Outcome:
+        """From the top, lower each column as far as the models and the loss allow."""
+        here = self._evaluate(self.lattice.top)
+        for column in order:
+            for level in range(reach[column], here.node[column]):
+                if monotonic() > deadline:
+                    return here
+                outcome = self._evaluate(_at(here.node, column, level))
+                fits = outcome.suppressed <= self.allowed
+                if fits and self.measure.score(outcome) < self.measure.score(here):
+                    here = outcome
+                    break
+        return here
+
+    def _evaluate(self, node: Node) -> Outcome:
+        self.evaluated += 1
+        self.progress(Step("Going down the lattice", self.evaluated))
+        return self.lattice.evaluate(node, self.models)
+
+
+def _at(node: Node, column: int, level: int) -> Node:
+    return (*node[:column], level, *node[column + 1 :])

@@ -1,0 +1,38 @@
+"""Why no generalisation of a table meets its models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from celosia.core.errors import PrivacyError
+from celosia.tables.models import Classes, Model
+
+
+def impossible(whole: Classes, models: Sequence[Model], suppression: float) -> PrivacyError:
+    """The error for models that no node meets, with the reason if one is known.
+
+    Args:
+        whole: all records as one class.
+        models: what was asked for.
+        suppression: the largest share of the records that might have been suppressed.
+    """
+    promises = ", ".join(model.promise() for model in models)
+    rows = int(whole.sizes.sum())
+    smallest = max(model.smallest for model in models)
+    if rows < smallest:
+        return PrivacyError(
+            "CEL-P001",
+            f"{promises} cannot be reached: the table has {rows} rows.",
+            why=f"Even one class of all rows has fewer than {smallest} records.",
+            fix=f"Ask for at most {rows}, or publish more rows.",
+            rows=rows,
+            smallest=smallest,
+        )
+    reasons = [reason for model in models if (reason := model.why_not(whole)) is not None]
+    return PrivacyError(
+        "CEL-P001",
+        f"{promises} cannot be reached with at most {suppression:.4g} of the records suppressed.",
+        why=" ".join(reasons) or "No way to generalise the columns meets it within the limit.",
+        fix="Weaken the model or raise the suppression limit.",
+        rows=rows,
+    )

@@ -1,0 +1,95 @@
+"""Cut a sheet for models of any kind: each level's candidate parts are judged together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.progress import Progress, Step
+from celosia.tables.models import Classes, Histogram, Model, judge_all
+from celosia.tables.recoding.mondrian import _kernels
+from celosia.tables.recoding.mondrian.by_counts import STAGE
+from celosia.tables.recoding.mondrian.sheet import Nodes, Sheet
+from celosia.tables.sensitive import CodedSensitive
+
+
+class Judge:
+    """What the models say of stretches of a sheet."""
+
+    def __init__(self, sheet: Sheet, models: Sequence[Model], sensitive: Sequence[CodedSensitive]):
+        self._sheet = sheet
+        self._models = models
+        self._sensitive = sensitive
+
+    def classes(self, nodes: Nodes) -> Classes:
+        """The stretches as the models see them."""
+        histograms = {}
+        for each in self._sensitive:
+            column = each.column
+            entries = _kernels.histogram(
+                nodes, self._sheet.rows, each.value_of_row, column.totals.size
+            )
+            histograms[column.name] = Histogram(column, *entries)
+        return Classes(nodes[:, 1] - nodes[:, 0], histograms)
+
+    def __call__(self, nodes: Nodes) -> NDArray[np.bool_]:
+        """Whether each of the stretches meets every model."""
+        if nodes.shape[0] == 0:
+            return np.empty(0, dtype=np.bool_)
+        return judge_all(self.classes(nodes), self._models).held
+
+
+def cut_by_judgement(sheet: Sheet, judge: Judge, least: int, progress: Progress) -> None:
+    """Cut until no part can be cut into parts that meet every model.
+
+    Every node proposes its best cut, and all parts are judged at once. A node whose proposal was
+    turned down comes back with the next column.
+    """
+    nodes: Nodes = np.array([[0, sheet.records]], dtype=np.int64)
+    skips = np.zeros(1, dtype=np.int64)
+    while nodes.shape[0]:
+        open_records = int((nodes[:, 1] - nodes[:, 0]).sum())
+        progress(Step(STAGE, sheet.records - open_records, sheet.records))
+        parts, begins, turns = sheet.split_each(nodes, skips, least)
+        held = judge(parts)
+        node_of_part = np.repeat(np.arange(nodes.shape[0]), np.diff(begins))
+        failed = np.bincount(node_of_part[~held], minlength=nodes.shape[0])
+        kept = np.ones(held.size, dtype=np.bool_)
+        joined = []
+        for node in np.flatnonzero((failed > 0) & (np.diff(begins) > 2)):
+            own = slice(int(begins[node]), int(begins[node + 1]))
+            if _join_failed(sheet, parts[own], held[own], kept[own]):
+                joined.append(own.stop - 1)
+        held[joined] = judge(parts[joined])
+        good = np.ones(nodes.shape[0], dtype=np.bool_)
+        good[node_of_part[~held & kept]] = False
+        good &= np.diff(begins) > 0
+        cut = parts[kept & good[node_of_part]]
+        sheet.firsts[cut[:, 0]] = True
+        again = ~good & (turns < len(sheet.axes))
+        large = cut[:, 1] - cut[:, 0] >= 2 * least
+        nodes = np.concatenate([cut[large], nodes[again]])
+        skips = np.concatenate([np.zeros(int(large.sum()), dtype=np.int64), turns[again]])
+
+
+def _join_failed(
+    sheet: Sheet, parts: Nodes, held: NDArray[np.bool_], kept: NDArray[np.bool_]
+) -> bool:
+    """Put the parts of one node that failed with its last one, which may hold as a whole.
+
+    Only a node of a tree has more than two parts, and its last one is those children that are not
+    told apart. Where nothing is left to stand on its own, nothing is done.
+    """
+    behind = ~held
+    if behind[:-1].any():
+        behind[-1] = True
+    else:  # the last one itself failed, and the child before it, the smallest, may mend that
+        behind[-2] = True
+    if behind.all():
+        return False
+    parts[-1, 0] = sheet.bring_behind(parts, behind)
+    kept[:] = ~behind
+    kept[-1] = True
+    return True

@@ -1,0 +1,169 @@
+"""Mondrian: cut the table into boxes as small as the models allow, each released as one class.
+
+Full-domain generalisation takes every value of a column to the same level. Mondrian recodes in many
+dimensions: it cuts the records in two along the column in which they spread most, then each side
+along its own widest column, and so on until no cut leaves parts that meet the models. Crowded
+regions keep fine labels, and nobody is suppressed.
+
+- *Numbers and dates* are cut between two values, as near the middle as can be.
+- *Other columns* are cut along their hierarchy: the largest children of the node that holds all
+  records, up to half of these, become parts of their own; the rest stay together under the old
+  label. So every cut tells more about some records, and about none of them less.
+- *Relaxed* cuts may go through the records of one number where no cut between two numbers is
+  possible. Records that were alike may then differ in their labels, and ranges may share an end.
+  What counts for the models is what records share in the release: parts with the same labels are
+  one class.
+
+Reference: LeFevre, DeWitt & Ramakrishnan 2006, Mondrian multidimensional k-anonymity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.numbers import real
+from celosia.core.progress import Progress, silent
+from celosia.tables.coding import CodedColumn
+from celosia.tables.models import Classes, Histogram, KAnonymity, Model, judge_all
+from celosia.tables.recoding.mondrian.by_counts import cut_by_counts
+from celosia.tables.recoding.mondrian.by_judgement import Judge, cut_by_judgement
+from celosia.tables.recoding.mondrian.partition import Partition
+from celosia.tables.recoding.mondrian.sheet import Sheet
+from celosia.tables.sensitive import CodedSensitive
+
+
+def partition(  # noqa: PLR0913 - each is a choice of its own
+    columns: Sequence[CodedColumn],
+    models: Sequence[Model],
+    *,
+    sensitive: Sequence[CodedSensitive] = (),
+    relaxed: bool = False,
+    weights: Sequence[float] | None = None,
+    progress: Progress = silent,
+) -> Partition:
+    """Cut a table into classes that meet every model and are as small as Mondrian finds them.
+
+    Args:
+        columns: the quasi-identifiers.
+        models: what each class must meet.
+        sensitive: the columns that models about sensitive values name.
+        relaxed: whether records with the same number may go to both sides of a cut.
+        weights: how much each column counts when the widest one is chosen; a heavy column is cut
+            sooner and keeps finer labels. 1 for each if not given.
+        progress: called as the work proceeds; may raise `Cancelled`.
+
+    Raises:
+        InputError: CEL-P040 a model that does not judge class by class, CEL-P041 weights that are
+            none, CEL-P043 no column or no model.
+        PrivacyError: CEL-P001 not even the whole table as one class meets the models, CEL-P042
+            parts that meet the models but not together, where a relaxed cut gave them one label.
+
+    >>> from celosia.tables.hierarchies import Hierarchy
+    >>> pets = Hierarchy.from_paths([("cat", "*"), ("dog", "*"), ("owl", "*")])
+    >>> pet = CodedColumn("pet", pets, np.array([0, 0, 1, 1, 1, 2], dtype=np.int32))
+    >>> partition([pet], [KAnonymity(2)]).sizes.tolist()
+    [3, 3]
+    """
+    _check(columns, models)
+    sheet = Sheet(columns, _weights(weights, len(columns)), relaxed=bool(relaxed))
+    counting = all(isinstance(model, KAnonymity) for model in models)
+    judge = Judge(sheet, models, () if counting else sensitive)
+    whole = judge.classes(np.array([[0, sheet.records]], dtype=np.int64))
+    least = max(model.smallest for model in models)
+    if sheet.records < least or not judge_all(whole, models).held.all():
+        raise _unreachable(whole, models)
+    if counting:
+        cut_by_counts(sheet, least, progress)
+    else:
+        cut_by_judgement(sheet, judge, least, progress)
+    cut = Partition.of(sheet)
+    told_apart = cut.told_apart()
+    if told_apart is not cut:
+        _check_joined(told_apart, models, () if counting else sensitive)
+    return told_apart
+
+
+def _check(columns: Sequence[CodedColumn], models: Sequence[Model]) -> None:
+    if not columns or not models:
+        raise InputError(
+            "CEL-P043",
+            f"a partition needs a quasi-identifier and a model, got {len(columns)} and "
+            f"{len(models)}.",
+            why="Without a column there is nothing to cut, without a model nothing to keep.",
+            fix="Give at least one of each, such as KAnonymity(5).",
+        )
+    for model in models:
+        if model.judges_table or model.needs_population:
+            raise InputError(
+                "CEL-P040",
+                f"{model.promise()} cannot be had by Mondrian.",
+                why="It is not a condition on one class at a time, and Mondrian decides cut by cut "
+                "whether each part may stand on its own.",
+                fix="Use the lattice search for it, or a model such as KAnonymity(5) here.",
+                model=model.promise(),
+            )
+
+
+def _weights(weights: Sequence[float] | None, columns: int) -> NDArray[np.float64]:
+    if weights is None:
+        return np.ones(columns)
+    numbers = [real(weight) for weight in weights]
+    good = [number for number in numbers if number is not None and 0 <= number < inf]
+    if len(good) != columns or len(numbers) != columns:
+        raise InputError(
+            "CEL-P041",
+            f"there must be a weight of at least 0 for each of the {columns} columns, got "
+            f"{list(weights)!r}.",
+            why="A weight says how much the spread of its column counts.",
+            fix="Write 1 for a usual column, 2 for one whose detail matters twice as much.",
+        )
+    return np.array(good, dtype=np.float64)
+
+
+def _check_joined(
+    joined: Partition, models: Sequence[Model], sensitive: Sequence[CodedSensitive]
+) -> None:
+    """Models that hold for each of two classes hold for both as one, all that we know of."""
+    histograms = {
+        each.column.name: Histogram.of_rows(
+            each.column, joined.class_of_row.astype(np.int64), each.value_of_row, joined.classes
+        )
+        for each in sensitive
+    }
+    if not judge_all(Classes(joined.sizes, histograms), models).held.all():
+        raise PrivacyError(
+            "CEL-P042",
+            "parts that meet the models on their own got the same labels, and do not meet them "
+            "together.",
+            why="Whoever sees the release sees one class.",
+            fix="Partition without relaxed cuts, and give different nodes of a hierarchy different "
+            "labels.",
+        )
+
+
+def _unreachable(whole: Classes, models: Sequence[Model]) -> PrivacyError:
+    promises = ", ".join(model.promise() for model in models)
+    rows = int(whole.sizes.sum())
+    smallest = max(model.smallest for model in models)
+    if rows < smallest:
+        return PrivacyError(
+            "CEL-P001",
+            f"{promises} cannot be reached: the table has {rows} rows.",
+            why=f"Even one class of all rows has fewer than {smallest} records.",
+            fix=f"Ask for at most {rows}, or publish more rows.",
+            rows=rows,
+            smallest=smallest,
+        )
+    reasons = [reason for model in models if (reason := model.why_not(whole)) is not None]
+    return PrivacyError(
+        "CEL-P001",
+        f"{promises} cannot be reached by any partition.",
+        why=" ".join(reasons) or "Not even all records as one class meet it.",
+        fix="Weaken the model. Mondrian suppresses nobody; the lattice search may.",
+        rows=rows,
+    )

@@ -1,0 +1,88 @@
+"""Sensitive columns as numbers, which is how models and histograms see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.wording import counted
+from celosia.frames import as_text, encode
+from celosia.tables.hierarchies import Hierarchy
+from celosia.tables.models import SensitiveColumn
+from celosia.tables.schema import Column
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CodedSensitive:
+    """A sensitive column: the number of each row's value, and what is public of the column.
+
+    An empty cell is a value of its own: whoever learns that a cell is empty has learnt something.
+    """
+
+    column: SensitiveColumn
+    value_of_row: NDArray[np.int32] = field(repr=False)
+
+
+def code_sensitive(
+    series: pl.Series, column: Column, counts: NDArray[np.int64] | None = None
+) -> CodedSensitive:
+    """Number the values of a sensitive column; `counts` says how many records each row stands for.
+
+    Values come in the order of their hierarchy's leaves, or else by size; an empty cell last.
+
+    Raises:
+        InputError: CEL-T013 values that the column's hierarchy does not cover.
+    """
+    codes = encode(series)
+    values = codes.values
+    value_of_row = codes.codes
+    nodes = None
+    if column.hierarchy is not None and len(values):
+        hierarchy = column.hierarchy_for(values)
+        leaf_of_value = _leaves(values, hierarchy, column.name)
+        order = np.argsort(leaf_of_value, kind="stable")
+        nodes = hierarchy.nodes[:, leaf_of_value[order]]
+        place = np.empty(order.size, dtype=np.int32)
+        place[order] = np.arange(order.size, dtype=np.int32)
+        value_of_row = np.append(place, np.int32(-1))[value_of_row]
+    if codes.missing:  # one more value, alone below the root of the hierarchy
+        value_of_row = np.where(value_of_row < 0, np.int32(len(values)), value_of_row)
+        nodes = None if nodes is None else _with_one_more(nodes)
+    totals = np.zeros(len(values) + codes.missing, dtype=np.int64)
+    np.add.at(totals, value_of_row, 1 if counts is None else counts)
+    # An empty cell has no place among numbers.
+    is_ordered = not codes.missing and (nodes is not None or _has_order(values.dtype))
+    return CodedSensitive(
+        SensitiveColumn(column.name, totals, is_ordered, nodes), value_of_row.astype(np.int32)
+    )
+
+
+def _leaves(values: pl.Series, hierarchy: Hierarchy, name: str) -> NDArray[np.int32]:
+    texts = as_text(values).to_list()
+    leaves = np.array([hierarchy.index.get(text, -1) for text in texts], dtype=np.int32)
+    lost = int((leaves < 0).sum())
+    if lost:
+        raise InputError(
+            "CEL-T013",
+            f"sensitive column '{name}': {counted(lost, 'value has', 'values have')} no place in "
+            "its hierarchy.",
+            why="Their distance from other values would be unknown.",
+            fix="Extend the hierarchy or clean the column.",
+            column=name,
+            values=lost,
+        )
+    return leaves
+
+
+def _with_one_more(nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+    own = nodes.max(axis=1) + 1
+    own[-1] = nodes[-1, 0]
+    return np.column_stack([nodes, own]).astype(np.int32)
+
+
+def _has_order(kind: pl.DataType) -> bool:
+    return kind.is_numeric() or kind.is_temporal()

@@ -1,0 +1,126 @@
+"""A coded table: its quasi-identifiers, sensitive columns, population and who is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, Step, silent
+from celosia.engines import Groups
+from celosia.frames import as_frame
+from celosia.tables.coding import CodedColumn, code_column
+from celosia.tables.recoding import Lattice
+from celosia.tables.schema import Role, Schema
+from celosia.tables.sensitive import CodedSensitive, code_sensitive
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class CodedTable:
+    """What protecting a table needs; each row stands for one record, or for several."""
+
+    columns: tuple[CodedColumn, ...]
+    sensitive: tuple[CodedSensitive, ...] = ()
+    counts: NDArray[np.int64] | None = field(default=None, repr=False)
+    """How many records each row stands for, where the table was grouped before."""
+    population: tuple[NDArray[np.int32], ...] | None = field(default=None, repr=False)
+    """The leaves of everybody whom the table is a sample of, column by column."""
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return int(self.columns[0].leaf_of_row.size)
+
+    def records(self, rows: NDArray[np.int64] | NDArray[np.bool_] | None = None) -> int:
+        """How many records all rows, or some of them, stand for."""
+        if self.counts is None:
+            return self.height if rows is None else np.arange(self.height)[rows].size
+        return int(self.counts.sum() if rows is None else self.counts[rows].sum())
+
+    def some(self, rows: NDArray[np.int64]) -> CodedTable:
+        """The same table with some of its rows; what is public of a column stays."""
+        return replace(
+            self,
+            columns=tuple(
+                replace(column, leaf_of_row=column.leaf_of_row[rows]) for column in self.columns
+            ),
+            sensitive=tuple(
+                replace(each, value_of_row=each.value_of_row[rows]) for each in self.sensitive
+            ),
+            counts=None if self.counts is None else self.counts[rows],
+        )
+
+    def empty_cells_to_suppress(self) -> NDArray[np.bool_]:
+        """Which rows have an empty cell in a column whose empty cells are suppressed."""
+        gone = np.zeros(self.height, dtype=np.bool_)
+        for column in self.columns:
+            if column.suppress_missing:
+                gone |= column.leaf_of_row == len(column.hierarchy.leaves) - 1
+        return gone
+
+    def lattice(self, rows: NDArray[np.int64] | None = None) -> Lattice:
+        """The generalisations of all rows, or of some."""
+        part = self if rows is None else self.some(rows)
+        return Lattice(
+            part.columns, part.counts, sensitive=part.sensitive, population=part.population
+        )
+
+
+def code_table(  # noqa: PLR0913 - the table as it may come
+    frame: pl.DataFrame,
+    schema: Schema,
+    sensitive: Sequence[str] = (),
+    *,
+    groups: Groups | None = None,
+    population: Any = None,
+    progress: Progress = silent,
+) -> CodedTable:
+    """Find each cell of a table in its column's hierarchy, and number its sensitive values.
+
+    Args:
+        frame: the table, or what `groups` holds if it was grouped before.
+        schema: roles and hierarchies.
+        sensitive: the sensitive columns that models ask about.
+        groups: the groups that the rows of `frame` stand for.
+        population: a table with the same quasi-identifiers that contains this one.
+        progress: called for each column.
+    """
+    people = None if population is None else _population(population, schema)
+    quasi_identifiers = schema.quasi_identifiers
+    columns, leaves = [], []
+    for number, column in enumerate(quasi_identifiers):
+        progress(Step("Reading the columns", number, len(quasi_identifiers)))
+        cells = frame[column.name]
+        if people is not None:  # one hierarchy for both, whichever values each of them has
+            cells = pl.concat([cells, people[column.name].cast(cells.dtype)])
+        coded = code_column(cells, column, origin=groups)
+        leaves.append(coded.leaf_of_row[frame.height :])
+        columns.append(replace(coded, leaf_of_row=coded.leaf_of_row[: frame.height]))
+    counts = None if groups is None else groups.sizes
+    asked = [column for column in schema.columns if column.name in sensitive]
+    return CodedTable(
+        columns=tuple(columns),
+        sensitive=tuple(code_sensitive(frame[each.name], each, counts) for each in asked),
+        counts=counts,
+        population=None if people is None else tuple(leaves),
+    )
+
+
+def _population(population: Any, schema: Schema) -> pl.DataFrame:
+    frame = as_frame(population)
+    names = schema.named(Role.QUASI_IDENTIFIER)
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise InputError(
+            "CEL-P009",
+            f"the population table has no column '{absent[0]}'.",
+            why="People are matched by all quasi-identifiers.",
+            fix="Give a table with the same quasi-identifiers, as raw as the table itself.",
+            column=absent[0],
+        )
+    return pl.DataFrame([frame[name] for name in names])
