@@ -13,6 +13,7 @@ from celosia.core.errors import InputError
 from celosia.tables import Column, Hierarchy, Intervals, Role, Tree
 from celosia.tables.coding import CodedColumn, code_column
 from celosia.tables.hierarchies import Builder
+from celosia.tables.recoding import Lattice
 
 LETTERS = Hierarchy.from_paths([("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*")])
 
@@ -27,12 +28,12 @@ def test_each_row_gets_the_place_of_its_leaf() -> None:
 
 
 def test_leaves_that_nobody_has_are_counted_as_zero() -> None:
-    assert coded(["c", "a", "a"]).leaf_counts().tolist() == [2, 0, 1]
+    assert Lattice([coded(["c", "a", "a"])]).leaf_counts[0].tolist() == [2, 0, 1]
 
 
 def test_rows_may_stand_for_several_records() -> None:
     counts = np.array([5, 1, 2], dtype=np.int64)
-    assert coded(["c", "a", "a"]).leaf_counts(counts).tolist() == [3, 0, 5]
+    assert Lattice([coded(["c", "a", "a"])], counts).leaf_counts[0].tolist() == [3, 0, 5]
 
 
 @pytest.mark.parametrize(("level", "labels"), [(0, ["c", "a"]), (1, ["y", "x"]), (2, ["*", "*"])])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.publish import show_release
+from celosia.cli.outcome import show_release
 
 if TYPE_CHECKING:
     import polars as pl

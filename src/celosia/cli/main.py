@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli import assess, console, datasets, demo, doctor, explain, hierarchy, publish
+from celosia.cli import assess, console, datasets, demo, doctor, explain, hierarchy, lab, publish
 from celosia.cli.ending import MISUSE, discard_output, refused, run
 
 app = typer.Typer(
@@ -57,6 +57,7 @@ app.command("publish")(publish.publish)
 app.add_typer(assess.app, name="assess")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(datasets.app, name="datasets")
+app.add_typer(lab.app, name="lab")
 app.command("explain")(explain.explain)
 app.command("doctor")(doctor.doctor)
 

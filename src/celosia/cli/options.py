@@ -24,6 +24,23 @@ QuasiIdentifiers = Annotated[
         "--quasi-identifier", "-q", metavar="COLUMN", help="Instead of a schema; may be repeated."
     ),
 ]
+Sensitive = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="With -q: released as it is.")
+]
+Identifiers = Annotated[
+    list[str] | None,
+    typer.Option("--identifier", metavar="COLUMN", help="With -q: never released."),
+]
+Others = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ROLE", help="With -q: the role of other columns (insensitive, identifier)."
+    ),
+]
+Population = Annotated[
+    Path | None,
+    typer.Option(help="The table of all people that this one is a sample of."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite files that exist.")]
 Delimiter = Annotated[

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, options
+from celosia.cli import console, options, wishes
+from celosia.cli.outcome import show_release, warn
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,7 +24,17 @@ EXAMPLES = """**Examples**
 
 `celosia publish people.csv --schema people.toml --k 5 -o safe.csv --report report.html`
 
+`celosia publish people.csv -s people.toml --k 5 --l entropy:3 --t hierarchical:0.2 -o safe.csv`
+
 `celosia publish people.csv -q age -q zip --sensitive disease --k 5 --suppress 2% -o safe.parquet`
+
+`celosia publish people.csv -s people.toml --k 5 --weight age=3 --local -o safe.csv`
+
+`celosia publish people.csv -s people.toml --k 5 --method mondrian -o safe.csv`
+
+`celosia publish people.csv -s people.toml --k 5 --level age=2 --level zip=3 -o safe.csv`
+
+`celosia publish people.csv -s people.toml --model k-map:5 --population all.csv -o safe.csv`
 
 `celosia publish people.csv -s people.toml --k 5 --json`  (write nothing, print the figures)
 """
@@ -31,7 +42,10 @@ EXAMPLES = """**Examples**
 
 def publish(
     table: options.Input,
-    k: Annotated[int, typer.Option("--k", help="Each released record is one of at least K alike.")],
+    k: wishes.K = None,
+    diversity: wishes.L = None,
+    closeness: wishes.T = None,
+    model: wishes.OtherModels = None,
     schema: options.SchemaFile = None,
     output: Annotated[
         Path | None,
@@ -43,20 +57,32 @@ def publish(
     suppress: Annotated[
         str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
     ] = "5%",
-    quasi_identifiers: options.QuasiIdentifiers = None,
-    sensitive: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="With -q: released as it is.")
-    ] = None,
-    identifiers: Annotated[
+    metric: wishes.MetricName = None,
+    weights: wishes.Weights = None,
+    method: Annotated[
+        str,
+        typer.Option(help="lattice (the optimum), or mondrian or mondrian-relaxed (finer, fast)."),
+    ] = "lattice",
+    local: Annotated[
+        bool, typer.Option("--local", help="Recode suppressed records again by themselves.")
+    ] = False,
+    levels: Annotated[
         list[str] | None,
-        typer.Option("--identifier", metavar="COLUMN", help="With -q: never released."),
-    ] = None,
-    others: Annotated[
-        str | None,
         typer.Option(
-            metavar="ROLE", help="With -q: the role of other columns (insensitive, identifier)."
+            "--level",
+            metavar="COLUMN=LEVEL",
+            help="Choose the levels yourself (see celosia explore); columns not named stay raw.",
         ),
     ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Then take the best so far, and say how good it is."),
+    ] = None,
+    population: options.Population = None,
+    quasi_identifiers: options.QuasiIdentifiers = None,
+    sensitive: options.Sensitive = None,
+    identifiers: options.Identifiers = None,
+    others: options.Others = None,
     keep_order: Annotated[
         bool,
         typer.Option(
@@ -82,8 +108,8 @@ def publish(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Publish a table with k-anonymity, losing as little information as can be."""
-    from celosia import KAnonymity, tables
+    """Publish a table so that its privacy models hold, losing as little information as can be."""
+    from celosia import tables
     from celosia.core.progress import Step
     from celosia.core.randomness import source
     from celosia.frames import format_of, read
@@ -91,39 +117,47 @@ def publish(
     # Before any work, not after minutes of it.
     certificate = None if output is None else _certificate(output)
     places = {"the release": output, "its certificate": certificate, "the report": report}
-    options.check_places(places, inputs=(table, schema), overwrite=force)
+    options.check_places(places, inputs=(table, schema, population), overwrite=force)
     if output is not None:
         format_of(output)
-    model = KAnonymity(k)
+    models = wishes.models_from(k, diversity, closeness, model)
     roles = options.schema_from(
         schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
     )
     reading = options.Reading(delimiter, encoding, header).as_arguments()
     wish: dict[str, Any] = {
+        "metric": wishes.metric_from(metric, weights),
+        "levels": wishes.levels_from(levels),
+        "local": local,
+        "time_limit": time_limit,
         "suppression": options.share(suppress, option="--suppress"),
         "keep_order": keep_order,
         "drop_suppressed": drop_suppressed,
         "randomness": source(seed),
     }
-    in_chunks = _in_chunks(table, output, wanted=stream)
+    whole = method != "lattice" or population is not None
+    in_chunks = _in_chunks(table, output, wanted=stream, whole=whole)
     release: PublishedTable
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
         wish["progress"] = progress
         if in_chunks is not None:
             release = tables.publish_file(
-                table, in_chunks, roles, model, overwrite=force, **wish, **reading
+                table, in_chunks, roles, models, overwrite=force, **wish, **reading
             )
         else:
             progress(Step("Reading the file", 0))
             frame = read(table, types=roles.types(), **reading)
-            release = tables.publish(frame, roles, model, **wish)
+            people = None if population is None else read(population, types=roles.types())
+            release = tables.publish(frame, roles, models, method=method, population=people, **wish)
             if output is not None:
                 release.save(output, overwrite=force)
     if report is not None:
         release.report(report, overwrite=force)
+    if not wishes.hides_identity(models):
+        console.note(f"Warning: {wishes.IDENTITY_OPEN}")
     if as_json:
-        _warn(release)
+        warn(release)
         console.show_json(release.certificate())
     else:
         show_release(release, output, report)
@@ -132,52 +166,23 @@ def publish(
 publish.__doc__ = f"{publish.__doc__}\n\n{EXAMPLES}"
 
 
-def show_release(release: PublishedTable, output: Path | None, report: Path | None) -> None:
-    """Print levels, risk before and after, warnings and files, the most important line last."""
-    solution, risk, before = release.solution, release.risk, release.risk_before
-    console.show_table(
-        "Generalisation",
-        ["column", "level", "of", "loss"],
-        [
-            [column.name, str(column.level), str(column.height), f"{column.loss:.2%}"]
-            for column in solution.columns
-        ],
-    )
-    console.show_table(
-        "Re-identification risk",
-        ["", "original", "released"],
-        [
-            ["average", f"{before.average:.3%}", f"{risk.average:.3%}"],
-            ["highest", f"{before.maximum:.3%}", f"{risk.maximum:.3%}"],
-            [f"records above {risk.threshold:.0%}", f"{before.at_risk:.2%}", f"{risk.at_risk:.2%}"],
-            ["classes", f"{before.classes:,}", f"{risk.classes:,}"],
-        ],
-    )
-    _warn(release)
-    certificate = None if output is None else _certificate(output)
-    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
-        if path is not None:
-            console.show(f"{what}: {path}")
-    if output is None:
-        console.note("The release was not written: give -o FILE to keep it.")
-    console.show(str(release), strong=True)
-
-
-def _warn(release: PublishedTable) -> None:
-    for warning in release.warnings:
-        console.note(f"Warning: {warning}")
-    if release.guarantee.simulation:
-        console.note("Simulation: made with a seed, not for release.")
-
-
 def _certificate(output: Path) -> Path:
     from celosia.core.release import certificate_path
 
     return certificate_path(output)
 
 
-def _in_chunks(table: Path, output: Path | None, *, wanted: bool | None) -> Path | None:
-    """Where to publish to in chunks; None to do the work in memory."""
+def _in_chunks(
+    table: Path, output: Path | None, *, wanted: bool | None, whole: bool
+) -> Path | None:
+    """Where to publish to in chunks; None to do the work in memory, which may need it whole."""
+    if wanted and whole:
+        raise InputError(
+            "CEL-I053",
+            "--stream does not go with --method mondrian or --population.",
+            why="Both need the whole table in memory.",
+            fix="Leave --stream out, or publish by the lattice and without a population.",
+        )
     if wanted and output is None:
         raise InputError(
             "CEL-I038",
@@ -186,7 +191,7 @@ def _in_chunks(table: Path, output: Path | None, *, wanted: bool | None) -> Path
             fix="Add -o FILE.",
         )
     too_large = table.is_file() and table.stat().st_size * GROWTH > _memory()
-    return output if (too_large if wanted is None else wanted) else None
+    return output if (too_large and not whole if wanted is None else wanted) else None
 
 
 def _memory() -> int:

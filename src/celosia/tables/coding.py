@@ -30,15 +30,6 @@ class CodedColumn:
     suppress_missing: bool = False
     """Whether records with an empty cell here are suppressed."""
 
-    def leaf_counts(self, counts: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """How many records have each leaf; `counts` says how many each row stands for."""
-        leaves = len(self.hierarchy.leaves)
-        if counts is None:
-            return np.bincount(self.leaf_of_row, minlength=leaves)
-        sums = np.zeros(leaves, dtype=np.int64)
-        np.add.at(sums, self.leaf_of_row, counts)
-        return sums
-
     def raw(self) -> pl.Series:
         """The ungeneralised column: one value a leaf, though several may have the same text.
 

@@ -6,7 +6,8 @@ label of a class, so it can be kept with the release.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
+from celosia.tables.models import AverageRisk, Model, model_from_dict
 from celosia.tables.solution import Solution
 
 
@@ -44,25 +46,64 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     if guarantee.simulation:
         blocks.append(Notice(str(guarantee), tone="simulation"))
     blocks += [Notice(warning, tone="warning") for warning in warnings]
-    blocks += _promise(guarantee)
+    models = [model_from_dict(each) for each in provenance.parameters.get("models", ())]
+    blocks += _promise(guarantee, models)
     blocks += _summary(solution, risk)
-    blocks += _risk(risk, before, smallest=solution.smallest_allowed)
+    blocks += _risk(risk, before)
+    blocks += _gauges(risk, models)
     blocks += _use(solution)
     blocks += _account(solution, provenance)
     rows = f"{solution.rows:,} records, {len(solution.columns)} quasi-identifiers"
     return Document("Published table", f"{guarantee.promise}. {rows}.", tuple(blocks))
 
 
-def _promise(guarantee: Guarantee) -> list[Block]:
-    return [
-        Heading("What is promised"),
-        Paragraph(_sentence(guarantee.protects)),
-        Facts(
-            [("Privacy unit", guarantee.unit)]
-            + [("Assumes", _sentence(text)) for text in guarantee.assumes]
-            + [("Does not protect against", _sentence(text)) for text in guarantee.leaves_open]
-        ),
-    ]
+def how_found(solution: Solution, *, chosen: bool = False) -> str:
+    """Whether the solution is the best there is, and else how much better another could be.
+
+    Args:
+        solution: what was found.
+        chosen: whether the officer chose the levels herself.
+    """
+    search = solution.search
+    if search is None:
+        return "greedy partitioning (Mondrian); nothing is proven of other partitions"
+    if chosen:
+        return f"levels chosen by hand, not compared with the other {search.nodes - 1:,} nodes"
+    if solution.rounds > 1:
+        return f"local recoding in {solution.rounds} rounds, each the best for those left over"
+    if search.is_optimal:
+        return f"optimal among {search.nodes:,} nodes"
+    return (
+        f"the best found, not proven optimal: {solution.metric} {solution.score:.3%}, no better "
+        f"than {search.at_least:.3%} is possible (gap {_gap(solution, search.at_least):.3%})"
+    )
+
+
+def _gap(solution: Solution, at_least: float) -> float:
+    return max(0.0, solution.score - at_least)
+
+
+def _promise(guarantee: Guarantee, models: Sequence[Model]) -> list[Block]:
+    blocks: list[Block] = [Heading("What is promised")]
+    if len(models) > 1:
+        blocks.append(
+            Paragraph(
+                f"{_sentence(guarantee.promise)} What one model leaves open another may close; "
+                "here is what each of them says by itself."
+            )
+        )
+        for model in models:
+            blocks += [
+                Heading(model.promise(), level=3),
+                Paragraph(_sentence(model.protects())),
+                Facts([("Leaves open", _sentence(gap)) for gap in model.leaves_open()]),
+            ]
+        gaps: list[tuple[str, str]] = []
+    else:
+        blocks.append(Paragraph(_sentence(guarantee.protects)))
+        gaps = [("Does not protect against", _sentence(text)) for text in guarantee.leaves_open]
+    assumed = [("Assumes", _sentence(text)) for text in guarantee.assumes]
+    return [*blocks, Facts([("Privacy unit", guarantee.unit), *assumed, *gaps])]
 
 
 def _summary(solution: Solution, risk: RiskProfile) -> list[Block]:
@@ -94,7 +135,7 @@ def _summary(solution: Solution, risk: RiskProfile) -> list[Block]:
     ]
 
 
-def _risk(risk: RiskProfile, before: RiskProfile, *, smallest: int) -> list[Block]:
+def _risk(risk: RiskProfile, before: RiskProfile) -> list[Block]:
     names = ["Average", "Highest", f"Records above {risk.threshold:.0%}"]
     chart = figures.bars(
         names,
@@ -137,20 +178,28 @@ def _risk(risk: RiskProfile, before: RiskProfile, *, smallest: int) -> list[Bloc
             numeric=[1, 2],
         ),
         Figure(chart, "Re-identification risk before and after", _in_words(risk, before)),
-        _gauge(risk, 1 / smallest),
     ]
 
 
-def _gauge(risk: RiskProfile, accepted: float) -> Figure:
+def _gauges(risk: RiskProfile, models: Sequence[Model]) -> list[Block]:
+    """Highest and average risk, each against what the models accept."""
+    smallest = max((model.smallest for model in models), default=1)
+    # A class may be of one record where no model asks for more: then nothing is accepted or not.
+    highest = 1 / smallest if smallest > 1 else None
+    limits = [model.most for model in models if isinstance(model, AverageRisk)]
+    average = min([*limits, *([] if highest is None else [highest])], default=None)
+    return [
+        _gauge("Highest risk", risk.maximum, highest, "chance of picking the most exposed record"),
+        _gauge("Average risk", risk.average, average, "chance of picking a record drawn at random"),
+    ]
+
+
+def _gauge(name: str, value: float, accepted: float | None, caption: str) -> Figure:
+    limit = "no limit is promised" if accepted is None else f"the promise accepts {accepted:.2%}"
     return Figure(
-        figures.gauge(
-            risk.maximum,
-            threshold=accepted,
-            title="Highest risk",
-            caption="chance of picking the most exposed record",
-        ),
-        "The highest risk against the promise",
-        f"Highest risk {risk.maximum:.2%}; the promise accepts {accepted:.2%}.",
+        figures.gauge(value, threshold=accepted, title=name, caption=caption),
+        f"{name} against the promise",
+        f"{name} {value:.2%}; {limit}.",
     )
 
 
@@ -198,27 +247,39 @@ def _use(solution: Solution) -> list[Block]:
 
 
 def _account(solution: Solution, provenance: Provenance) -> list[Block]:
+    chosen = provenance.parameters.get("levels") is not None
+    search = solution.search
+    bound: list[tuple[str, str]] = []
+    if search is not None and not (search.is_optimal or chosen or solution.rounds > 1):
+        bound = [
+            ("No solution is below", f"{search.at_least:.3%}"),
+            ("Gap", f"{_gap(solution, search.at_least):.3%} at most"),
+        ]
     return [
         Heading("How it was made"),
         Facts(
             [
+                ("Method", solution.method),
+                (f"Metric: {solution.metric}", f"{solution.score:.3%}"),
+                ("Search", _sentence(how_found(solution, chosen=chosen))),
+                *bound,
                 ("Made by", provenance.made_by),
                 ("Made at", provenance.created),
                 ("Seed", "none" if provenance.seed is None else str(provenance.seed)),
                 *(
-                    (f"Parameter {name}", str(value))
+                    (f"Parameter {name}", _written(value))
                     for name, value in provenance.parameters.items()
                 ),
             ]
         ),
         Details(
             "How it was chosen, and the versions used",
-            [Paragraph(_search(solution)), Facts(list(provenance.versions.items()))],
+            [Paragraph(_search(solution, chosen=chosen)), Facts(list(provenance.versions.items()))],
         ),
     ]
 
 
-def _search(solution: Solution) -> str:
+def _search(solution: Solution, *, chosen: bool) -> str:
     search = solution.search
     if search is None:
         return (
@@ -226,22 +287,30 @@ def _search(solution: Solution) -> str:
             "allow; the labels were checked afterwards. Another way to cut might lose less."
         )
     told = f"Of {search.nodes:,} ways to generalise, {search.evaluated:,} were tried"
-    if not search.is_optimal:
-        return (
-            f"{told}. Not all others were ruled out: the {solution.metric} is "
-            f"{solution.score:.3%}, and that of no other is below {search.at_least:.3%}."
-        )
+    if chosen:
+        return f"{told}: the levels were chosen by hand."
     again = (
         f" Suppressed records were then recoded by themselves, in {solution.rounds - 1} rounds."
         if solution.rounds > 1
         else ""
     )
+    if not search.is_optimal:
+        return f"{told}; not all others were ruled out.{again}"
     return (
         f"{told}; the others cannot be better: {search.closed_by_bound:,} lose more even with "
         f"nothing suppressed, {search.closed_as_infeasible:,} would suppress too many, "
         f"{search.closed_by_forced_suppression:,} lose more by the records they must suppress."
         + again
     )
+
+
+def _written(value: Any) -> str:
+    """A parameter as a person would write it."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_written(each)}" for name, each in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        return "; ".join(map(_written, value))
+    return "none" if value is None else str(value)
 
 
 def _sentence(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,8 +17,11 @@ from celosia.engines import Groups
 from celosia.frames import as_frame
 from celosia.tables.coding import CodedColumn, code_column
 from celosia.tables.recoding import Lattice
-from celosia.tables.schema import Role, Schema
+from celosia.tables.schema import Column, Role, Schema
 from celosia.tables.sensitive import CodedSensitive, code_sensitive
+
+THREADS = 2
+"""Columns are coded side by side; more would hold more of the table in memory at a time."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -92,15 +96,19 @@ def code_table(  # noqa: PLR0913 - the table as it may come
     """
     people = None if population is None else _population(population, schema)
     quasi_identifiers = schema.quasi_identifiers
-    columns, leaves = [], []
-    for number, column in enumerate(quasi_identifiers):
-        progress(Step("Reading the columns", number, len(quasi_identifiers)))
+
+    def code(column: Column) -> CodedColumn:
         cells = frame[column.name]
         if people is not None:  # one hierarchy for both, whichever values each of them has
             cells = pl.concat([cells, people[column.name].cast(cells.dtype)])
-        coded = code_column(cells, column, origin=groups)
-        leaves.append(coded.leaf_of_row[frame.height :])
-        columns.append(replace(coded, leaf_of_row=coded.leaf_of_row[: frame.height]))
+        return code_column(cells, column, origin=groups)
+
+    columns, leaves = [], []
+    with ThreadPoolExecutor(THREADS) as pool:
+        for number, coded in enumerate(pool.map(code, quasi_identifiers)):
+            progress(Step("Reading the columns", number, len(quasi_identifiers)))
+            leaves.append(coded.leaf_of_row[frame.height :])
+            columns.append(replace(coded, leaf_of_row=coded.leaf_of_row[: frame.height]))
     counts = None if groups is None else groups.sizes
     asked = [column for column in schema.columns if column.name in sensitive]
     return CodedTable(

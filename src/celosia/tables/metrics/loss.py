@@ -115,6 +115,7 @@ class LossMeasure(Measure):
             )
         ]
         """For each column and level, its part of the product with nothing suppressed."""
+        self._lines = [self._line(column, weight) for column, weight in enumerate(self.weights)]
 
     @cached_property
     def floors(self) -> NDArray[np.float64]:  # type: ignore[override]  # made when asked for
@@ -123,13 +124,24 @@ class LossMeasure(Measure):
 
     def floor(self, node: Sequence[int], must_go: int) -> float:
         """Each record that must go costs at least the leaves that its widest label lacks."""
+        product = 1.0
+        for line, level in zip(self._lines, node, strict=True):
+            start, slope = line[level]
+            product *= start + must_go * slope
+        # Losses are cut after ten decimals: a whisker lower is below every rounding of them.
+        return max(float(self.floors[tuple(node)]), product * (1 - 1e-8))
+
+    def _line(self, column: int, weight: float) -> list[tuple[float, float]]:
+        """For each level, the factor with nothing suppressed and what each who goes adds to it."""
         scale = self.scale
-        return self.product(
-            [
-                sums[level] + must_go * (scale.leaves[column] - scale.widest[column][level])
-                for column, (sums, level) in enumerate(zip(scale.leaf_sums, node, strict=True))
-            ]
-        )
+        span = max(1, scale.rows * (scale.leaves[column] - 1))
+        return [
+            (
+                1.0 + weight * max(0.0, (total - scale.rows) / span),
+                weight * (scale.leaves[column] - widest) / span,
+            )
+            for total, widest in zip(scale.leaf_sums[column], scale.widest[column], strict=True)
+        ]
 
     def score(self, outcome: Outcome) -> float:
         """The product at an evaluated node."""

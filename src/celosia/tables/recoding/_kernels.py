@@ -172,6 +172,15 @@ def roll_up_word(
 
 
 @njit(cache=True, nogil=True)
+def occurring(codes: Array, number: int) -> Array:
+    """Which of so many codes occur."""
+    found = np.zeros(number, dtype=np.bool_)
+    for row in range(codes.size):
+        found[codes[row]] = True
+    return found
+
+
+@njit(cache=True, nogil=True)
 def add_up(class_of: Array, counts: Array, classes: int) -> Array:
     """The sum of `counts` over the rows of each class."""
     sums = np.zeros(classes, dtype=np.int64)

@@ -18,7 +18,7 @@ from celosia.tables.coding import CodedColumn
 from celosia.tables.metrics.loss import LossScale
 from celosia.tables.models import Classes, Histogram, Model, Verdict, judge_all
 from celosia.tables.recoding import _kernels
-from celosia.tables.recoding.packing import PackedColumn, lay_out, pack
+from celosia.tables.recoding.packing import PackedColumn, Place, lay_out, pack
 from celosia.tables.recoding.roll_up import ClassTable, Node, RollUp, merged
 from celosia.tables.sensitive import CodedSensitive
 
@@ -64,21 +64,16 @@ class Lattice:
         self.columns = tuple(columns)
         rows = columns[0].leaf_of_row.size
         self.rows = rows if counts is None else int(counts.sum())
-        self.leaf_counts = [column.leaf_counts(counts) for column in columns]
-        """For each column, how many records have each leaf."""
-        self.loss = self._loss_scale()
-        seen = self.leaf_counts
         self.shape: Node = tuple(column.hierarchy.levels for column in columns)
         leaf_of_row = [column.leaf_of_row for column in columns]
         if population is not None:
             leaf_of_row = [
                 np.concatenate(both) for both in zip(leaf_of_row, population, strict=True)
             ]
-            seen = [
-                here + np.bincount(there, minlength=here.size)
-                for here, there in zip(seen, population, strict=True)
-            ]
-        present = [np.flatnonzero(counts) for counts in seen]
+        present = [
+            np.flatnonzero(_kernels.occurring(leaves, len(column.hierarchy.leaves)))
+            for column, leaves in zip(columns, leaf_of_row, strict=True)
+        ]
         places, words = lay_out([leaves.size for leaves in present])
         keys = pack(leaf_of_row, present, places, words)
         combination_of, first = _group(keys)
@@ -94,6 +89,11 @@ class Lattice:
             None if population is None else _add_up(combination_of[rows:], None, first.size),
         )
         self._roll_up = RollUp(self._base, self._packed)
+        self.leaf_counts = [
+            self._leaf_counts(*each) for each in zip(columns, present, places, strict=True)
+        ]
+        """For each column, how many records have each leaf."""
+        self.loss = self._loss_scale()
 
     @property
     def nodes(self) -> int:
@@ -170,6 +170,16 @@ class Lattice:
             tables.append(table)
             start += table.size
         return np.array(rows, dtype=np.uint64), np.concatenate(tables)
+
+    def _leaf_counts(
+        self, column: CodedColumn, present: NDArray[np.int64], place: Place
+    ) -> NDArray[np.int64]:
+        # From the combinations, which are far fewer than the rows.
+        counts = np.zeros(len(column.hierarchy.leaves), dtype=np.int64)
+        counts[present] = _kernels.add_up(
+            place.codes(self._base.keys), self._base.sizes, present.size
+        )
+        return counts
 
     def _loss_scale(self) -> LossScale:
         sums, widest = [], []

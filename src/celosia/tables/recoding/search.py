@@ -16,7 +16,6 @@ its floor, and going down from the top lets each failure close most. Under a lim
 middle of the open ones, ordered by floor, is tried: a success halves what is open from above, a
 failure closes a whole region below. The longer nothing better is found, the nearer is the best so
 far to the optimum, and the higher up the next node is taken from, where failures close most.
-Without a limit nothing is infeasible, and three quarters of the way up was found to do best.
 
 A search that is stopped early knows the best so far and the lowest floor still open: between the
 two lies the optimum.
@@ -48,7 +47,7 @@ MOST_NODES, MOST_COLUMNS = 10_000_000, 64
 SWEEP, SMALL = 4, 20_000
 """Closed nodes are swept from the list when they are a quarter of it, or the list is small."""
 
-PATIENCE = 4
+PATIENCE, PATIENCE_UNLIMITED = 4, 16
 """After so many nodes in vain the next one is taken from half as far below the top."""
 
 
@@ -168,9 +167,9 @@ class _Search:
         """Which of the open nodes, in order of floor, to try."""
         if self.allowed == 0:
             return open_nodes - 1
-        if self.allowed == self.lattice.rows - 1:
-            return open_nodes - 1 - open_nodes // 4
-        return open_nodes - 1 - (open_nodes - 1) // (2 << min(32, self._misses // PATIENCE))
+        unlimited = self.allowed == self.lattice.rows - 1
+        halvings = self._misses // (PATIENCE_UNLIMITED if unlimited else PATIENCE)
+        return open_nodes - 1 - (open_nodes - 1) // (2 << min(32, halvings))
 
     def _learn(self, outcome: Outcome) -> None:
         self._count(evaluated=1)

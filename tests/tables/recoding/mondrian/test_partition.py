@@ -253,6 +253,9 @@ def test_relaxed_cuts_go_through_a_value_where_no_cut_between_values_is_possible
     assert strict == ["[1, 3]"] * 6
     relaxed = released(partition([column], [KAnonymity(3)], relaxed=True), [column])[0]
     assert Counter(relaxed.to_list()) == {"[1, 2]": 3, "[2, 3]": 3}
+    column = numbers([1] + [None] * 5)
+    relaxed = released(partition([column], [KAnonymity(3)], relaxed=True), [column])[0]
+    assert Counter(relaxed.to_list()) == {"*": 3, None: 3}
 
 
 def test_relaxed_parts_with_the_same_labels_are_one_class() -> None:
@@ -325,6 +328,23 @@ def test_more_values_than_two_bytes_count_are_told_apart() -> None:
     assert (
         shown.group_by(shown.columns).len()["len"].min() == both.sizes.min() == 8
     )  # half of it is 4
+
+
+def test_leaves_that_nobody_has_change_no_cut() -> None:
+    # Clusters far apart: first few records over a long stretch of ranks, then many over a short.
+    generator = np.random.default_rng(8)
+    near = generator.integers(0, 4, 400) + 4 * generator.integers(0, 9, 400)
+    far = near % 4 + near // 4 * 1000
+    for kind in (pl.Int64, pl.String):
+        values = pl.Series(range(9000)).cast(kind)
+        tree = flat([str(value) for value in values])
+        dense, sparse = (
+            CodedColumn("c", tree, leaf_of_row.astype(np.int32), value_of_leaf=values)
+            for leaf_of_row in (near, far)
+        )
+        for k in (3, 7):
+            found = partition([sparse], [KAnonymity(k)])
+            assert groups(found) == groups(partition([dense], [KAnonymity(k)]))
 
 
 def test_a_heavy_column_keeps_finer_labels() -> None:

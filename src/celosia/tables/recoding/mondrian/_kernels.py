@@ -187,7 +187,6 @@ def _halve(
     start: int,
     end: int,
     found: int,
-    ordered: int,
     least: int,
     relaxed: bool,
     bounds: Array,
@@ -217,8 +216,6 @@ def _halve(
     while before + records[middle] <= size // 2:
         before += records[middle]
         middle += 1
-    if values[middle] > 10**9:  # what has no size cannot be the end of a range
-        return 0, 0
     for place in range(found):
         part_of[values[place]] = 0 if place < middle else (1 if place == middle else 2)
     bounds[0], bounds[1], bounds[2] = start, start + before, start + before + records[middle]
@@ -283,9 +280,7 @@ def _split(
     if facts[column, RANGED]:
         plain = ancestors[:0]
         found = _tally(matrix, start, end, column, plain, low, high, scratch)
-        formed, parts = _halve(
-            start, end, found, facts[column, ORDERED], least, relaxed, bounds, scratch
-        )
+        formed, parts = _halve(start, end, found, least, relaxed, bounds, scratch)
         if formed:
             _move(matrix, rows, column, plain, bounds, formed, scratch)
         if formed > parts:

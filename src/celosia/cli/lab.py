@@ -1,0 +1,119 @@
+"""`celosia lab`: published results, computed again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli import console, options
+
+if TYPE_CHECKING:
+    from celosia.lab import Findings
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""Compute published results again, cell by cell.
+
+    **Examples**
+
+    `celosia lab list`
+
+    `celosia lab run tables --report tables.html`
+    """,
+)
+
+
+@app.command("list")
+def list_studies(as_json: options.AsJson = False) -> None:
+    """List the studies: what was published, and where.
+
+    **Example**
+
+    `celosia lab list --json`
+    """
+    from celosia import lab
+
+    if as_json:
+        console.show_json([study.as_dict() for study in lab.studies()])
+        return
+    for study in lab.studies():
+        console.show(study.name, strong=True)
+        console.show(f"    {study.title}")
+        console.show(f"    {study.source}")
+    console.note("Run one: celosia lab run NAME")
+
+
+@app.command()
+def run(
+    name: Annotated[str, typer.Argument(help="A name that `celosia lab list` shows.")],
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report with figures (one HTML file).")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write all cells to a table.")
+    ] = None,
+    path: Annotated[
+        Path | None, typer.Option("--from", help="The file that holds the original data.")
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Run a study: exit code 1 unless every published cell is reproduced.
+
+    **Examples**
+
+    `celosia lab run tables --report tables.html -o cells.csv`
+
+    `celosia lab run tables/k-anonymity --json`
+
+    `celosia lab run tables/reference --from adult.data`
+    """
+    from celosia import lab
+    from celosia.core.files import replacing
+    from celosia.frames import format_of, write
+
+    # Before any work, not after a minute of it.
+    study = lab.find(name)
+    places = {"the report": report, "the table of cells": output}
+    options.check_places(places, inputs=(path,), overwrite=force)
+    if output is not None:
+        format_of(output)
+    with console.progress_bar(quiet=as_json) as progress:
+        findings = study.run(path=path, progress=progress)
+        if output is not None:
+            with replacing(output, overwrite=force) as draft:
+                write(findings.frame(), draft)
+        if report is not None:
+            page = lab.document(study, findings, progress=progress).html()
+            with replacing(report, overwrite=force) as draft:
+                draft.write_text(page, "utf-8")
+    if as_json:
+        # The bare object, without the envelope of other commands, as benchmarks print theirs.
+        typer.echo(json.dumps(findings.as_dict(), indent=2))
+    else:
+        _tell(findings)
+    if not findings.is_reproduced:
+        raise typer.Exit(1)
+
+
+def _tell(findings: Findings) -> None:
+    console.show_table(
+        "Published cells, computed again",
+        ["run", "cells", "match"],
+        [
+            [name, str(len(rows)), str(sum(row.matches for row in rows))]
+            for name, rows in findings.by_run().items()
+        ],
+    )
+    wrong = [row for row in findings.rows if not row.matches]
+    if wrong:
+        console.show_table(
+            "What differs",
+            ["run", "cell", "published", "computed"],
+            [[row.run, row.cell, str(row.published), str(row.computed)] for row in wrong],
+            numbers=False,
+        )
+    console.show(str(findings), strong=True)

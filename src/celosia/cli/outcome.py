@@ -1,0 +1,61 @@
+"""A published table told on the terminal: what was done, what risk is left, where it lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.cli import console
+
+if TYPE_CHECKING:
+    from celosia.tables.release import PublishedTable
+
+
+def show_release(release: PublishedTable, output: Path | None, report: Path | None) -> None:
+    """Print levels, risk before and after, warnings and files, the most important line last."""
+    from celosia.core.release import certificate_path
+    from celosia.tables.report import how_found
+
+    solution, risk, before = release.solution, release.risk, release.risk_before
+    console.show_table(
+        "Generalisation",
+        ["column", "level", "of", "loss"],
+        [
+            [
+                column.name,
+                "by record" if column.level is None else str(column.level),
+                str(column.height),
+                f"{column.loss:.2%}",
+            ]
+            for column in solution.columns
+        ],
+    )
+    console.show_table(
+        "Re-identification risk",
+        ["", "original", "released"],
+        [
+            ["average", f"{before.average:.3%}", f"{risk.average:.3%}"],
+            ["highest", f"{before.maximum:.3%}", f"{risk.maximum:.3%}"],
+            [f"records above {risk.threshold:.0%}", f"{before.at_risk:.2%}", f"{risk.at_risk:.2%}"],
+            ["classes", f"{before.classes:,}", f"{risk.classes:,}"],
+        ],
+    )
+    chosen = release.provenance.parameters.get("levels") is not None
+    console.show(f"method: {solution.method}; metric: {solution.metric} {solution.score:.3%}")
+    console.show(f"search: {how_found(solution, chosen=chosen)}")
+    warn(release)
+    certificate = None if output is None else certificate_path(output)
+    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
+        if path is not None:
+            console.show(f"{what}: {path}")
+    if output is None:
+        console.note("The release was not written: give -o FILE to keep it.")
+    console.show(str(release), strong=True)
+
+
+def warn(release: PublishedTable) -> None:
+    """Say what the release warns of, and whether it is only a simulation."""
+    for warning in release.warnings:
+        console.note(f"Warning: {warning}")
+    if release.guarantee.simulation:
+        console.note("Simulation: made with a seed, not for release.")

@@ -1,0 +1,94 @@
+"""What a study found: published and computed cells side by side."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import polars as pl
+
+from celosia.lab.tolerance import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One published cell beside what was computed for it."""
+
+    run: str
+    """Which experiment: `k=5`."""
+    cell: str
+    """Which of its figures: `classes`."""
+    published: Cell
+    computed: Cell
+    matches: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        verdict = "matches" if self.matches else "differs"
+        return f"{self.run}, {self.cell}: {self.published} published, {self.computed}: {verdict}"
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All cells that a study checked, in the order of their runs.
+
+    >>> found = Findings("sums", (Row("1+1", "sum", 2, 2, True), Row("2+2", "sum", 5, 4, False)))
+    >>> print(found)
+    1 of 2 cells match
+    >>> found.is_reproduced, [str(row) for row in found.rows if not row.matches]
+    (False, ['2+2, sum: 5 published, 4: differs'])
+    """
+
+    study: str
+    rows: tuple[Row, ...]
+
+    @property
+    def checked(self) -> int:
+        """How many cells were compared."""
+        return len(self.rows)
+
+    @property
+    def matched(self) -> int:
+        """How many of them agree."""
+        return sum(row.matches for row in self.rows)
+
+    @property
+    def is_reproduced(self) -> bool:
+        """Whether all cells agree."""
+        return self.matched == self.checked
+
+    def by_run(self) -> dict[str, tuple[Row, ...]]:
+        """The cells of each run."""
+        runs: dict[str, tuple[Row, ...]] = {}
+        for row in self.rows:
+            runs[row.run] = (*runs.get(row.run, ()), row)
+        return runs
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: the same four names for every study."""
+        return {
+            "study": self.study,
+            "checked": self.checked,
+            "matched": self.matched,
+            "rows": [row.as_dict() for row in self.rows],
+        }
+
+    def frame(self) -> pl.DataFrame:
+        """The cells as a table; both values as text, because some are labels."""
+        return pl.DataFrame(
+            [(r.run, r.cell, str(r.published), str(r.computed), r.matches) for r in self.rows],
+            schema={
+                "run": pl.String,
+                "cell": pl.String,
+                "published": pl.String,
+                "computed": pl.String,
+                "matches": pl.Boolean,
+            },
+            orient="row",
+        )
+
+    def __str__(self) -> str:
+        return f"{self.matched:,} of {self.checked:,} cells match"

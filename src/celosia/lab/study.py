@@ -1,0 +1,73 @@
+"""A study: what was published, and how to compute it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from celosia.core.progress import Progress, silent
+from celosia.core.report import Block
+from celosia.lab.findings import Findings, Row
+
+
+class Work(Protocol):
+    """Computes the cells of a study again."""
+
+    def __call__(self, path: Path | None, progress: Progress) -> Sequence[Row]:
+        """The cells; `path` is where the original data lies, if it is not installed."""
+
+
+def no_figures(findings: Findings, progress: Progress) -> Sequence[Block]:
+    """For a study whose table says all."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """Published results by name, with the work that computes them again.
+
+    >>> def sums(path, progress):
+    ...     return [Row("1+1", "sum", 2, 1 + 1, True)]
+    >>> study = Study(name="sums", title="Sums", source="school", rules="Exactly.", work=sums)
+    >>> print(study.run())
+    1 of 1 cells match
+    """
+
+    name: str
+    """What one types; `tables/k-anonymity` is a part of `tables`."""
+    title: str
+    source: str
+    """Where the results were published, and on which data."""
+    rules: str
+    """How near a cell must come to count as the same."""
+    work: Work
+    figures: Callable[[Findings, Progress], Sequence[Block]] = no_figures
+    """What the report shows before the cells."""
+
+    def run(self, *, path: str | Path | None = None, progress: Progress = silent) -> Findings:
+        """Compute every published cell again.
+
+        Args:
+            path: the file with the original data, if it is not installed.
+            progress: called before each run of the study; may raise `Cancelled`.
+
+        Raises:
+            InputError: the original data cannot be found or is other data; the message says how to
+                get it.
+        """
+        source = None if path is None else Path(path)
+        return Findings(self.name, tuple(self.work(source, progress)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "source": self.source,
+            "rules": self.rules,
+        }
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.title}"
