@@ -377,6 +377,11 @@ def test_the_parameters_are_recorded() -> None:
         "models": [{"model": "k-anonymity", "k": 2}],
         "suppression": 0.2,
         "quasi_identifiers": ["age", "sex"],
+        "metric": {"metric": "loss", "weights": {}},
+        "method": "lattice",
+        "local": False,
+        "levels": None,
+        "time_limit": None,
         "keep_order": False,
         "drop_suppressed": True,
     }

@@ -10,14 +10,18 @@ import numpy as np
 import pytest
 
 from celosia import InputError, KAnonymity, Seeded, System
+from celosia.tables import DistinctDiversity, KMap, Role, Schema
+from celosia.tables.metrics import Loss
 from celosia.tables.wish import Wish
 
 FIVE = KAnonymity(5)
+ROLES = Schema.of(quasi_identifiers=["age", "zip"], sensitive=["disease", "salary"])
 
 
 def wish(models: Any = FIVE, **more: Any) -> Wish:
     choices = {"suppression": 0.05, "keep_order": False, "drop_suppressed": False}
-    return Wish.of(models, **(choices | {"randomness": None} | more))
+    schema = more.pop("schema", ROLES)
+    return Wish.of(models, schema, **(choices | {"randomness": None} | more))
 
 
 @pytest.mark.parametrize(
@@ -52,3 +56,64 @@ def test_a_seed_makes_a_simulation_only_where_something_is_drawn() -> None:
     assert isinstance(wish().randomness, System)
     assert wish(randomness=Seeded(0)).simulation
     assert not wish(randomness=Seeded(0), keep_order=True).simulation
+
+
+def test_a_model_without_a_column_stands_for_every_sensitive_one() -> None:
+    asked = wish([FIVE, DistinctDiversity(3)])
+    assert asked.models == (FIVE, DistinctDiversity(3, "disease"), DistinctDiversity(3, "salary"))
+    assert asked.sensitive == ("disease", "salary")
+    assert wish(DistinctDiversity(3, "salary")).sensitive == ("salary",)
+
+
+@pytest.mark.parametrize("column", ["age", "diseases", "nothing"])
+def test_a_model_about_no_sensitive_column_is_refused(column: str) -> None:
+    with pytest.raises(InputError) as refused:
+        wish(DistinctDiversity(3, column))
+    assert refused.value.code == "CEL-P007"
+
+
+def test_a_model_about_every_sensitive_column_needs_all_their_names() -> None:
+    # Columns without a name in the schema would be left out of the promise.
+    roles = Schema.of(quasi_identifiers=["age"], sensitive=["disease"], other_columns="sensitive")
+    with pytest.raises(InputError) as refused:
+        wish(DistinctDiversity(3), schema=roles)
+    assert refused.value.code == "CEL-P064"
+    assert roles.role_of("salary") is Role.SENSITIVE
+    assert wish(DistinctDiversity(3, "disease"), schema=roles).sensitive == ("disease",)
+
+
+def test_levels_are_kept_as_plain_numbers() -> None:
+    facts = wish(levels={"age": np.int64(2)}).as_dict()
+    assert json.loads(json.dumps(facts))["levels"] == {"age": 2}
+
+
+@pytest.mark.parametrize("levels", [(0, 1), 2, "age"])
+def test_levels_without_names_are_refused(levels: Any) -> None:
+    with pytest.raises(InputError) as refused:
+        wish(levels=levels)
+    assert refused.value.code == "CEL-P008"
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({"metric": "los"}, "CEL-P060"),
+        ({"metric": Loss}, "CEL-P060"),
+        ({"method": "flash"}, "CEL-P061"),
+        ({"time_limit": 0}, "CEL-P063"),
+        ({"time_limit": float("nan")}, "CEL-P063"),
+        ({"time_limit": "ten"}, "CEL-P063"),
+        ({"method": "mondrian", "levels": {"age": 1}}, "CEL-P062"),
+        ({"method": "mondrian", "local": True}, "CEL-P062"),
+        ({"method": "mondrian", "metric": "height"}, "CEL-P062"),
+        ({"local": True, "levels": {"age": 1}}, "CEL-P062"),
+        ({"local": True, "metric": "entropy"}, "CEL-P062"),
+        ({"has_population": True}, "CEL-P062"),
+        ({"models": KMap(3)}, "CEL-P062"),
+        ({"models": KMap(3), "local": True, "has_population": True}, "CEL-P062"),
+    ],
+)
+def test_choices_that_cannot_be_met_are_refused(more: dict[str, Any], code: str) -> None:
+    with pytest.raises(InputError) as refused:
+        wish(more.pop("models", FIVE), **more)
+    assert refused.value.code == code

@@ -13,7 +13,18 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli import assess, console, datasets, demo, doctor, explain, hierarchy, lab, publish
+from celosia.cli import (
+    assess,
+    console,
+    datasets,
+    demo,
+    doctor,
+    explain,
+    explore,
+    hierarchy,
+    lab,
+    publish,
+)
 from celosia.cli.ending import MISUSE, discard_output, refused, run
 
 app = typer.Typer(
@@ -54,6 +65,7 @@ def celosia(
 
 app.command("demo")(demo.demo)
 app.command("publish")(publish.publish)
+app.command("explore")(explore.explore)
 app.add_typer(assess.app, name="assess")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(datasets.app, name="datasets")

@@ -41,6 +41,10 @@ Population = Annotated[
     Path | None,
     typer.Option(help="The table of all people that this one is a sample of."),
 ]
+SamplingFraction = Annotated[
+    float | None,
+    typer.Option(help="Which share of the population is in the table, such as 0.1."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite files that exist.")]
 Delimiter = Annotated[
@@ -109,6 +113,14 @@ class Reading:
         """Keyword arguments for `frames.read`."""
         given = {"delimiter": self.delimiter, "encoding": self.encoding, "header": self.header}
         return {name: value for name, value in given.items() if value is not None}
+
+
+def write_text(path: Path, text: str, overwrite: bool) -> None:
+    """Write a text file, whole or not at all."""
+    from celosia.core.files import replacing
+
+    with replacing(path, overwrite=overwrite) as draft:
+        draft.write_text(text, "utf-8")
 
 
 def share(text: str, *, option: str) -> float:

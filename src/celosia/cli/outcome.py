@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def show_release(release: PublishedTable, output: Path | None, report: Path | None) -> None:
     """Print levels, risk before and after, warnings and files, the most important line last."""
     from celosia.core.release import certificate_path
-    from celosia.tables.report import how_found
+    from celosia.tables.report_account import how_found
 
     solution, risk, before = release.solution, release.risk, release.risk_before
     console.show_table(

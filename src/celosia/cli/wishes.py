@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from math import isnan, nan
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -151,10 +152,10 @@ def numbers_by_column(given: Sequence[str], *, option: str) -> dict[str, float]:
     for text in given:
         name, sign, number = text.rpartition("=")
         try:
-            value: Any = float(number) if sign and name and "_" not in number else None
+            value = float(number) if sign and name and "_" not in number else nan
         except ValueError:
-            value = None
-        if value is None or value != value or name in found:
+            value = nan
+        if isnan(value) or name in found:
             raise InputError(
                 "CEL-I051",
                 f"{option} must be COLUMN=NUMBER and name each column once, got {text!r}.",

@@ -29,11 +29,6 @@ class Tolerance:
         # A gap of NaN is within nothing.
         return abs(computed - published) <= max(self.absolute, self.relative * abs(published))
 
-    def __str__(self) -> str:
-        if self.absolute:
-            return f"within {self.absolute:g}"
-        return f"within {self.relative:g} of itself" if self.relative else "exactly"
-
 
 EXACT = Tolerance()
 """For counts, labels and whole numbers."""

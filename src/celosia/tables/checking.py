@@ -81,7 +81,7 @@ def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:
             fix="Check the other models, or measure the risk against the population table.",
         )
     names = schema.named(Role.QUASI_IDENTIFIER)
-    schema.check_columns(frame.columns)
+    _check_table(frame, schema)
     columns = [as_text(frame[name].alias("cell")) for name in names]
     hidden = np.ones(frame.height, dtype=np.bool_)
     for column in columns:
@@ -108,6 +108,15 @@ def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:
     return Check(
         int(classes.sizes.sum()), int(hidden.sum()), int(classes.sizes.size), tuple(checks)
     )
+
+
+def _check_table(frame: pl.DataFrame, schema: Schema) -> None:
+    """As for `publish`, but a release has no identifiers any more."""
+    if frame.height == 0:
+        raise InputError("CEL-P015", "the table has no rows.", fix="Check the file.")
+    released = tuple(column for column in schema.columns if column.role is not Role.IDENTIFIER)
+    names = [name for name in frame.columns if schema.role_of(name) is not Role.IDENTIFIER]
+    Schema(released, schema.other_columns).check_columns(names)
 
 
 def judge_released(

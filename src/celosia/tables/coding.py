@@ -38,7 +38,7 @@ class CodedColumn:
         assert self.value_of_leaf is not None
         return self.value_of_leaf.gather(self.leaf_of_row).alias(self.name)
 
-    def labels_at(self, level: int | NDArray[np.int8]) -> pl.Series:
+    def labels_at(self, level: int | NDArray[np.int16]) -> pl.Series:
         """The released text of every record at a level, or at its own; empty cells stay empty."""
         texts: list[str | None] = []
         starts = []

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from celosia.core.progress import Progress, silent
 from celosia.frames import as_frame
 from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
+from celosia.tables.protection import limit_for, without_empty
 from celosia.tables.publishing import check_schema, check_table
 from celosia.tables.recoding.exploration import Exploration, explore_lattice
 from celosia.tables.schema import Schema
@@ -52,10 +54,14 @@ def explore(  # noqa: PLR0913 - as for `publish`
     frame = as_frame(data)
     check_table(frame, schema)
     table = code_table(frame, schema, wish.sensitive, population=population, progress=progress)
-    return explore_lattice(
-        table.lattice(),
+    part, _ = without_empty(table, wish)
+    found = explore_lattice(
+        part.lattice(),
         wish.models,
-        suppression=wish.suppression,
+        suppression=limit_for(wish, table, part),
         metric=wish.metric,
         progress=progress,
     )
+    empty = table.records() - part.records()
+    choices = (replace(each, suppressed=each.suppressed + empty) for each in found.choices)
+    return replace(found, rows=table.records(), choices=tuple(choices))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import nextafter
 
 import numpy as np
 import polars as pl
@@ -51,13 +52,22 @@ class Protected:
 
 def protect(table: CodedTable, wish: Wish, progress: Progress) -> Protected:
     """Find a generalisation that meets the wish, and recode the rows."""
-    empty = table.empty_cells_to_suppress()
-    _check_empty(table, empty, wish)
-    rows = np.flatnonzero(~empty)
-    part = table.some(rows) if empty.any() else table
+    part, rows = without_empty(table, wish)
     if wish.method == "lattice":
         return _by_lattice(table, part, rows, wish, progress)
     return _by_mondrian(table, part, rows, wish, progress)
+
+
+def without_empty(table: CodedTable, wish: Wish) -> tuple[CodedTable, NDArray[np.int64]]:
+    """The part that is searched, without records whose empty cells suppress them; and its rows.
+
+    Raises:
+        PrivacyError: CEL-P004 these are more than the limit allows.
+    """
+    empty = table.empty_cells_to_suppress()
+    _check_empty(table, empty, wish)
+    rows = np.flatnonzero(~empty)
+    return (table.some(rows) if empty.any() else table), rows
 
 
 def _by_lattice(
@@ -65,29 +75,35 @@ def _by_lattice(
 ) -> Protected:
     lattice = part.lattice()
     spent = table.records() - part.records()
-    found = _search(lattice, wish, _limit(wish, table, part), progress)
+    limit = limit_for(wish, table, part)
+    found = _search(lattice, wish, limit, progress)
     best = found.best
-    level_of_row = np.zeros((table.height, len(table.columns)), dtype=np.int8)
+    levels: Node | None = best.node
+    level_of_row = np.zeros((table.height, len(table.columns)), dtype=np.int16)
     level_of_row[rows] = best.node
     hidden = np.ones(table.height, dtype=np.bool_)
     hidden[rows] = ~best.kept[lattice.class_of_rows(best.node)]
     sums = np.array(best.leaf_sums)
     suppressed, score, rounds = best.suppressed, found.score, 1
     if wish.local:
-        local = _locally(part, wish, progress)
+        local = _locally(part, wish, limit, progress)
         if local is not None:
             taken, rest = local
+            levels = taken[0].node if len(taken) == 1 else None
             sums, suppressed, rounds = _cost(part, taken, rest), part.records(rest), len(taken)
             hidden[rows] = True
             for each in taken:
                 hidden[rows[each.rows]] = False
                 level_of_row[rows[each.rows]] = each.node
-            score = lattice.loss.total([int(total) for total in sums])
+            score = _loss_score(wish, lattice, sums.tolist())
     scale = _scale(table, lattice)
     sums = sums + spent * np.array(scale.leaves)
-    levels = best.node if rounds == 1 else None
     released = _released(table.columns, levels or level_of_row, hidden & (not wish.drop_suppressed))
-    sizes = best.kept_sizes if rounds == 1 else judge_released(released, hidden, table, wish.models)
+    sizes = (
+        best.kept_sizes
+        if levels == best.node and suppressed == best.suppressed
+        else judge_released(released, hidden, table, wish.models)
+    )
     return Protected(
         columns=table.columns,
         scale=scale,
@@ -126,16 +142,19 @@ def _search(lattice: Lattice, wish: Wish, suppression: float, progress: Progress
     )
 
 
-def _limit(wish: Wish, table: CodedTable, part: CodedTable) -> float:
+def limit_for(wish: Wish, table: CodedTable, part: CodedTable) -> float:
     """The limit for the rows that are left, so that it holds for all."""
     if part is table:
         return wish.suppression
-    left = allowance(wish.suppression, table.records()) - (table.records() - part.records())
-    return left / part.records()
+    records = part.records()
+    left = allowance(wish.suppression, table.records()) - (table.records() - records)
+    share = left / records
+    # A share that was rounded down would allow one record fewer.
+    return share if allowance(share, records) == left else nextafter(share, 1.0)
 
 
 def _locally(
-    table: CodedTable, wish: Wish, progress: Progress
+    table: CodedTable, wish: Wish, limit: float, progress: Progress
 ) -> tuple[Sequence[Round], NDArray[np.int64]] | None:
     """Rounds that keep as many as can be, and who is left; None if these are too many."""
 
@@ -148,8 +167,15 @@ def _locally(
     rounds, rest = refine(
         Round(best.node, np.flatnonzero(kept)), np.flatnonzero(~kept), table.lattice, search
     )
-    fits = table.records(rest) <= allowance(wish.suppression, table.records())
+    fits = table.records(rest) <= allowance(limit, table.records())
     return (rounds, rest) if fits else None
+
+
+def _loss_score(wish: Wish, lattice: Lattice, leaf_sums: Sequence[int]) -> float:
+    """The score of a recoding that is no node; only the loss can be had of one."""
+    assert isinstance(wish.metric, Loss)
+    measure = wish.metric.over(lattice)
+    return measure.share(measure.product(leaf_sums))
 
 
 def _cost(table: CodedTable, rounds: Sequence[Round], rest: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -194,7 +220,7 @@ def _by_mondrian(
         columns=table.columns,
         scale=lattice.loss,
         leaf_sums=sums,
-        score=lattice.loss.total(sums),
+        score=_loss_score(wish, lattice, sums),
         suppressed=gone,
         kept_sizes=judge_released(released, hidden, table, wish.models),
         raw_sizes=lattice.class_table((0,) * len(table.columns)).sizes,
@@ -233,7 +259,7 @@ def _raw_sizes(table: CodedTable, part: CodedTable, lattice: Lattice) -> NDArray
 
 
 def _released(
-    columns: Sequence[CodedColumn], levels: Node | NDArray[np.int8], starred: NDArray[np.bool_]
+    columns: Sequence[CodedColumn], levels: Node | NDArray[np.int16], starred: NDArray[np.bool_]
 ) -> list[pl.Series]:
     """Each column at the level of its node, or of each row."""
     stars = pl.Series("stars", starred)

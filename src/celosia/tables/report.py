@@ -6,8 +6,7 @@ label of a class, so it can be kept with the release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from celosia.core.guarantee import Guarantee
 from celosia.core.provenance import Provenance
 from celosia.core.report import (
     Block,
-    Details,
     Document,
     Facts,
     Figure,
@@ -29,6 +27,7 @@ from celosia.core.report import (
     Table,
 )
 from celosia.tables.models import AverageRisk, Model, model_from_dict
+from celosia.tables.report_account import made, sentence
 from celosia.tables.solution import Solution
 
 
@@ -52,35 +51,9 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     blocks += _risk(risk, before)
     blocks += _gauges(risk, models)
     blocks += _use(solution)
-    blocks += _account(solution, provenance)
+    blocks += made(solution, provenance)
     rows = f"{solution.rows:,} records, {len(solution.columns)} quasi-identifiers"
     return Document("Published table", f"{guarantee.promise}. {rows}.", tuple(blocks))
-
-
-def how_found(solution: Solution, *, chosen: bool = False) -> str:
-    """Whether the solution is the best there is, and else how much better another could be.
-
-    Args:
-        solution: what was found.
-        chosen: whether the officer chose the levels herself.
-    """
-    search = solution.search
-    if search is None:
-        return "greedy partitioning (Mondrian); nothing is proven of other partitions"
-    if chosen:
-        return f"levels chosen by hand, not compared with the other {search.nodes - 1:,} nodes"
-    if solution.rounds > 1:
-        return f"local recoding in {solution.rounds} rounds, each the best for those left over"
-    if search.is_optimal:
-        return f"optimal among {search.nodes:,} nodes"
-    return (
-        f"the best found, not proven optimal: {solution.metric} {solution.score:.3%}, no better "
-        f"than {search.at_least:.3%} is possible (gap {_gap(solution, search.at_least):.3%})"
-    )
-
-
-def _gap(solution: Solution, at_least: float) -> float:
-    return max(0.0, solution.score - at_least)
 
 
 def _promise(guarantee: Guarantee, models: Sequence[Model]) -> list[Block]:
@@ -88,21 +61,21 @@ def _promise(guarantee: Guarantee, models: Sequence[Model]) -> list[Block]:
     if len(models) > 1:
         blocks.append(
             Paragraph(
-                f"{_sentence(guarantee.promise)} What one model leaves open another may close; "
+                f"{sentence(guarantee.promise)} What one model leaves open another may close; "
                 "here is what each of them says by itself."
             )
         )
         for model in models:
             blocks += [
                 Heading(model.promise(), level=3),
-                Paragraph(_sentence(model.protects())),
-                Facts([("Leaves open", _sentence(gap)) for gap in model.leaves_open()]),
+                Paragraph(sentence(model.protects())),
+                Facts([("Leaves open", sentence(gap)) for gap in model.leaves_open()]),
             ]
         gaps: list[tuple[str, str]] = []
     else:
-        blocks.append(Paragraph(_sentence(guarantee.protects)))
-        gaps = [("Does not protect against", _sentence(text)) for text in guarantee.leaves_open]
-    assumed = [("Assumes", _sentence(text)) for text in guarantee.assumes]
+        blocks.append(Paragraph(sentence(guarantee.protects)))
+        gaps = [("Does not protect against", sentence(text)) for text in guarantee.leaves_open]
+    assumed = [("Assumes", sentence(text)) for text in guarantee.assumes]
     return [*blocks, Facts([("Privacy unit", guarantee.unit), *assumed, *gaps])]
 
 
@@ -244,74 +217,3 @@ def _use(solution: Solution) -> list[Block]:
         Figure(columns, "Where information was lost", "Loss of each quasi-identifier."),
         Figure(classes, "Crowds that records hide in", "Kept records by the size of their class."),
     ]
-
-
-def _account(solution: Solution, provenance: Provenance) -> list[Block]:
-    chosen = provenance.parameters.get("levels") is not None
-    search = solution.search
-    bound: list[tuple[str, str]] = []
-    if search is not None and not (search.is_optimal or chosen or solution.rounds > 1):
-        bound = [
-            ("No solution is below", f"{search.at_least:.3%}"),
-            ("Gap", f"{_gap(solution, search.at_least):.3%} at most"),
-        ]
-    return [
-        Heading("How it was made"),
-        Facts(
-            [
-                ("Method", solution.method),
-                (f"Metric: {solution.metric}", f"{solution.score:.3%}"),
-                ("Search", _sentence(how_found(solution, chosen=chosen))),
-                *bound,
-                ("Made by", provenance.made_by),
-                ("Made at", provenance.created),
-                ("Seed", "none" if provenance.seed is None else str(provenance.seed)),
-                *(
-                    (f"Parameter {name}", _written(value))
-                    for name, value in provenance.parameters.items()
-                ),
-            ]
-        ),
-        Details(
-            "How it was chosen, and the versions used",
-            [Paragraph(_search(solution, chosen=chosen)), Facts(list(provenance.versions.items()))],
-        ),
-    ]
-
-
-def _search(solution: Solution, *, chosen: bool) -> str:
-    search = solution.search
-    if search is None:
-        return (
-            "Mondrian cut the table into classes one column at a time, as small as the models "
-            "allow; the labels were checked afterwards. Another way to cut might lose less."
-        )
-    told = f"Of {search.nodes:,} ways to generalise, {search.evaluated:,} were tried"
-    if chosen:
-        return f"{told}: the levels were chosen by hand."
-    again = (
-        f" Suppressed records were then recoded by themselves, in {solution.rounds - 1} rounds."
-        if solution.rounds > 1
-        else ""
-    )
-    if not search.is_optimal:
-        return f"{told}; not all others were ruled out.{again}"
-    return (
-        f"{told}; the others cannot be better: {search.closed_by_bound:,} lose more even with "
-        f"nothing suppressed, {search.closed_as_infeasible:,} would suppress too many, "
-        f"{search.closed_by_forced_suppression:,} lose more by the records they must suppress."
-        + again
-    )
-
-
-def _written(value: Any) -> str:
-    """A parameter as a person would write it."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_written(each)}" for name, each in value.items()) or "none"
-    if isinstance(value, list | tuple):
-        return "; ".join(map(_written, value))
-    return "none" if value is None else str(value)
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")

@@ -14,7 +14,8 @@ def resolved(models: Model | Iterable[Model], schema: Schema) -> tuple[Model, ..
     """The models with a column each: one that names none stands for every sensitive column.
 
     Raises:
-        InputError: CEL-P007 a model about sensitive values, and no such column in the schema.
+        InputError: CEL-P007 a model about sensitive values, and no such column in the schema;
+            CEL-P064 a model about every sensitive column, and the schema does not name them all.
     """
     given = tuple(models) if isinstance(models, Iterable) else (models,)
     sensitive = schema.named(Role.SENSITIVE)
@@ -25,6 +26,14 @@ def resolved(models: Model | Iterable[Model], schema: Schema) -> tuple[Model, ..
         elif model.column is not None:
             _check_sensitive(model, model.column, sensitive)
             result.append(model)
+        elif schema.other_columns is Role.SENSITIVE:
+            raise InputError(
+                "CEL-P064",
+                f"{model.promise()} is about every sensitive column, and the schema does not name "
+                "them all: other columns are sensitive, too.",
+                why="Columns without a name in the schema would be left out of the promise.",
+                fix="Name each sensitive column in the schema, or the one that the model is about.",
+            )
         elif sensitive:
             result += [model.for_column(name) for name in sensitive]
         else:

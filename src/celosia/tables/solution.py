@@ -31,7 +31,8 @@ class Solution:
     """`lattice`, `mondrian` or `mondrian-relaxed`."""
     metric: str
     score: float
-    """By the metric that was kept least, from 0 to 1; the loss by default."""
+    """By the metric that was kept least, from 0 to 1; the loss by default. Records that an empty
+    cell suppresses before the search count in `loss` only."""
     rounds: int
     """1 for one node; more where suppressed records were recoded again by themselves."""
     columns: tuple[ColumnOutcome, ...]

@@ -149,7 +149,8 @@ def _group(file: _File, schema: Schema, sensitive: Sequence[str]) -> Groups:
     checked = _checked(file.chunks("Grouping the file"), schema)
     with DuckDB() as engine:
         groups = engine.count_groups(checked, [*schema.named(Role.QUASI_IDENTIFIER), *sensitive])
-    check_table(groups.values, Schema(schema.quasi_identifiers))  # an empty file has no groups
+    # An empty file has no groups; sensitive columns among them have been checked by now.
+    check_table(groups.values, Schema(schema.quasi_identifiers, Role.SENSITIVE))
     return groups
 
 

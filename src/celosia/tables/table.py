@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.engines import Groups
-from celosia.frames import as_frame
+from celosia.frames import as_frame, as_text
 from celosia.tables.coding import CodedColumn, code_column
 from celosia.tables.recoding import Lattice
 from celosia.tables.schema import Column, Role, Schema
@@ -100,7 +100,7 @@ def code_table(  # noqa: PLR0913 - the table as it may come
     def code(column: Column) -> CodedColumn:
         cells = frame[column.name]
         if people is not None:  # one hierarchy for both, whichever values each of them has
-            cells = pl.concat([cells, people[column.name].cast(cells.dtype)])
+            cells = pl.concat([cells, _alike(people[column.name], cells.dtype)])
         return code_column(cells, column, origin=groups)
 
     columns, leaves = [], []
@@ -117,6 +117,27 @@ def code_table(  # noqa: PLR0913 - the table as it may come
         counts=counts,
         population=None if people is None else tuple(leaves),
     )
+
+
+def _alike(series: pl.Series, kind: pl.DataType) -> pl.Series:
+    """A column of the population in the type of the table's, where no value changes by that."""
+    if series.dtype == kind:
+        return series
+    try:
+        cast = series.cast(kind, strict=False)
+        same = (as_text(cast).eq_missing(as_text(series))).all()
+    except pl.exceptions.PolarsError:
+        same = False
+    if not same:
+        raise InputError(
+            "CEL-P065",
+            f"column '{series.name}' is {kind} in the table, and the population has values that "
+            f"do not fit ({series.dtype}).",
+            why="People are matched by the values of all quasi-identifiers.",
+            fix="Read both tables with the same types, as raw as the table itself.",
+            column=series.name,
+        ) from None
+    return cast
 
 
 def _population(population: Any, schema: Schema) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, Literal, get_args
 
 from celosia.core.errors import InputError
-from celosia.core.numbers import real
+from celosia.core.numbers import real, whole
 from celosia.core.randomness import Source, System
 from celosia.core.wording import did_you_mean
 from celosia.tables.metrics import METRICS, Loss, Metric
@@ -58,7 +58,8 @@ class Wish:
         Raises:
             InputError: CEL-P014 no model, CEL-P016 not a model, CEL-P011 a suppression limit out
                 of range, CEL-I006 not a source of randomness, CEL-P060 not a metric, CEL-P061 not a
-                method, CEL-P062 choices that do not go together, CEL-P063 not a time limit.
+                method, CEL-P062 choices that do not go together, CEL-P063 not a time limit,
+                CEL-P008 levels that are not given by column name.
         """
         wanted = _models(models)
         if not (randomness is None or isinstance(randomness, Source)):
@@ -78,7 +79,7 @@ class Wish:
             metric=_metric(metric),
             method=_method(method),
             local=bool(local),
-            levels=None if levels is None else dict(levels),
+            levels=_levels(levels),
             time_limit=_seconds(time_limit),
         )
         wish._check_together(has_population=has_population)
@@ -181,6 +182,19 @@ def _method(method: str) -> Method:
         f"there is no method {method!r}{did_you_mean(str(method), get_args(Method))}.",
         fix=f"Use one of: {', '.join(get_args(Method))}.",
     )
+
+
+def _levels(levels: Mapping[str, int] | None) -> dict[str, int] | None:
+    """Plain numbers for the certificate; whether they fit the columns is seen with the table."""
+    if levels is None:
+        return None
+    if not isinstance(levels, Mapping):
+        raise InputError(
+            "CEL-P008",
+            f"levels are given by column name, not as a {type(levels).__name__}.",
+            fix='Write levels={"age": 2, "zip": 1}; columns without a level stay raw.',
+        )
+    return {name: level if (n := whole(level)) is None else n for name, level in levels.items()}
 
 
 def _seconds(limit: float | None) -> float | None:

@@ -20,8 +20,8 @@ from celosia.tables import Hierarchy, Schema, publish
 
 RULES = (
     "counts, levels, ages and modes exactly, ages by the whole-number arithmetic of the "
-    f"publication; losses {LOSS} percentage points; average class sizes and risks within "
-    f"{RATIO.relative:g} of the printed number"
+    f"publication; losses within {LOSS.absolute:.5f} percentage points; average class sizes and "
+    f"risks within {RATIO.relative:.9f} times the printed number"
 )
 """When a cell counts as reproduced."""
 

@@ -41,8 +41,9 @@ def sweeps(findings: Findings, progress: Progress) -> Sequence[Block]:
     blocks: list[Block] = [
         Heading("The published charts"),
         Paragraph(
-            "Published values are drawn first and computed ones over them: where the two agree, "
-            "one line is seen with two markers on each point."
+            "The first two groups are figures 11 and 12 of the publication, the others stand in "
+            "its annex. Computed values are drawn over the published ones: where the two agree, "
+            "one line is seen in two colours."
         ),
     ]
     for done, (cell, title) in enumerate(GROUPS.items()):

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.numbers import whole
 from celosia.core.wording import did_you_mean
-from celosia.tables.metrics import Metric
+from celosia.tables.metrics import Loss, Metric
 from celosia.tables.models import Model
 from celosia.tables.recoding.certificate import Certificate, Found, allowance
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
+from celosia.tables.recoding.search import is_searchable
 
 
 def chosen_node(
@@ -24,10 +25,21 @@ def chosen_node(
     """The outcome of a chosen node; nothing is claimed of other nodes.
 
     Raises:
-        InputError: CEL-P008 the levels do not fit the columns.
+        InputError: CEL-P008 the levels do not fit the columns; CEL-P012 the lattice is too large
+            for the metric.
         PrivacyError: CEL-P001 the node does not meet the models within the limit.
     """
-    outcome = lattice.evaluate(_node(lattice, levels), models)
+    node = _node(lattice, levels)
+    if not isinstance(metric, Loss) and not is_searchable(lattice):
+        raise InputError(
+            "CEL-P012",
+            f"the lattice has {lattice.nodes:,} nodes over {len(lattice.shape)} columns, too many "
+            f"for the metric {metric.name}.",
+            why="It is scaled by a figure of every node.",
+            fix="Use the loss, fewer levels per hierarchy, or fewer quasi-identifiers.",
+            nodes=lattice.nodes,
+        )
+    outcome = lattice.evaluate(node, models)
     if outcome.suppressed > min(allowance(suppression, lattice.rows), lattice.rows - 1):
         raise PrivacyError(
             "CEL-P001",

@@ -52,7 +52,7 @@ class RollUp:
         self._keys = np.empty_like(base.keys)
         self._sizes = np.empty_like(base.sizes)
         self._known: list[ClassTable] = []
-        self._levels = np.zeros((len(packed), 64), dtype=np.int8)
+        self._levels = np.zeros((len(packed), 64), dtype=np.int16)
         self._weights = np.zeros(64, dtype=np.int64)
         self._room = KNOWN_CLASSES + base.weight
         self._remember((0,) * len(packed), base)

@@ -24,8 +24,9 @@ two lies the optimum.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from math import prod
 from time import monotonic
 from typing import Any
 
@@ -116,7 +117,11 @@ class _Search:
         self.best: Outcome | None = None
         self.score = float("inf")
         self.decided = 0
-        self._tally = Certificate(nodes=lattice.nodes)
+        self._tally: Counter[str] = Counter()
+        self._strides = [
+            (prod(lattice.shape[column + 1 :]), levels)
+            for column, levels in enumerate(lattice.shape)
+        ]
         self._floors = measure.floors.reshape(-1)
         self._must_go = np.zeros(lattice.shape, dtype=np.int64)
         self._is_open = np.ones(lattice.shape, dtype=np.bool_)
@@ -131,11 +136,11 @@ class _Search:
         index = self._next()
         if index is None:
             return False
-        node: Node = tuple(int(level) for level in np.unravel_index(index, self.lattice.shape))
+        node: Node = tuple(index // stride % levels for stride, levels in self._strides)
         self._close(node)
         must_go = int(self._must_go[node])
         if self.best and must_go and self.measure.floor(node, must_go) > self.score:
-            self._count(closed_by_forced_suppression=1)
+            self._tally["closed_by_forced_suppression"] += 1
         else:
             self._learn(self.lattice.evaluate(node, self.models))
         return True
@@ -144,8 +149,11 @@ class _Search:
         """The account of every node so far."""
         still_open = self._open[self._is_open.reshape(-1)[self._open]]
         lowest = self._floors[still_open].min(initial=self.score)
-        return replace(
-            self._tally, still_open=still_open.size, at_least=self.measure.share(float(lowest))
+        return Certificate(
+            nodes=self.lattice.nodes,
+            still_open=still_open.size,
+            at_least=self.measure.share(float(lowest)),
+            **self._tally,
         )
 
     def _next(self) -> int | None:
@@ -172,7 +180,7 @@ class _Search:
         return open_nodes - 1 - (open_nodes - 1) // (2 << min(32, halvings))
 
     def _learn(self, outcome: Outcome) -> None:
-        self._count(evaluated=1)
+        self._tally["evaluated"] += 1
         self._misses += 1
         self._learn_of_those_below(outcome)
         if outcome.suppressed > self.allowed:
@@ -183,13 +191,14 @@ class _Search:
             # Equal floors stay open: a tie must be seen to be settled.
             within = bisect_right(self._open, score, key=lambda index: self._floors[index])
             beyond = self._open[within:]
-            self._count(closed_by_bound=self._close(np.unravel_index(beyond, self.lattice.shape)))
+            nodes = np.unravel_index(beyond, self.lattice.shape)
+            self._tally["closed_by_bound"] += self._close(nodes)
             self._open = self._open[:within]
 
     def _learn_of_those_below(self, outcome: Outcome) -> None:
         below = tuple(slice(0, level + 1) for level in outcome.node)
         if outcome.must_go > self.allowed:
-            self._count(closed_as_infeasible=self._close(below))
+            self._tally["closed_as_infeasible"] += self._close(below)
         elif outcome.must_go:
             np.maximum(self._must_go[below], outcome.must_go, out=self._must_go[below])
 
@@ -200,12 +209,6 @@ class _Search:
         self.decided += closed
         self._stale += closed
         return closed
-
-    def _count(self, **more: int) -> None:
-        self._tally = replace(
-            self._tally,
-            **{name: getattr(self._tally, name) + number for name, number in more.items()},
-        )
 
 
 def _rank(score: float, outcome: Outcome) -> tuple[float, int, Node]:

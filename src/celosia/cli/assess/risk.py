@@ -1,36 +1,28 @@
-"""`celosia assess`: what risk a table leaves."""
+"""`celosia assess risk`: how easily records can be re-identified."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.assess.reading import watched
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.progress import Progress, Step
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from celosia.assess.risk import RiskProfile
-
-app = typer.Typer(
-    no_args_is_help=True,
-    help="""Assess what risk a table leaves.
-
-    **Example**
-
-    `celosia assess risk safe.csv --schema people.toml`
-    """,
-)
+    from celosia.assess.risk import AttackerRisks, RiskProfile
 
 EXAMPLES = """**Examples**
 
 `celosia assess risk safe.csv --schema people.toml`
 
 `celosia assess risk people.csv -q age -q zip --threshold 0.2 --json`
+
+`celosia assess risk people.csv -s people.toml --sampling-fraction 0.1`  (journalist, marketer)
+
+`celosia assess risk people.csv -s people.toml --population all.csv`  (counted, not estimated)
 
 `celosia assess risk safe.csv -s people.toml --k 5`  (exit code 1 unless every class has 5 records)
 """
@@ -46,25 +38,37 @@ def risk(
     k: Annotated[
         int | None, typer.Option("--k", help="Fail (exit code 1) if a class has fewer records.")
     ] = None,
+    population: Annotated[
+        Path | None,
+        typer.Option(help="All people that the table was drawn from, with the same labels."),
+    ] = None,
+    sampling_fraction: options.SamplingFraction = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure how easily the records of a table, raw or released, can be re-identified."""
-    from celosia.assess.risk import measure
+    from celosia.assess.risk import attacker_risks, measure
     from celosia.frames import read_chunks
     from celosia.tables import KAnonymity, Role
 
     wished = None if k is None else KAnonymity(k)
-    roles = options.schema_from(schema, quasi_identifiers)
-    reading = options.Reading(delimiter, encoding, header)
+    names = options.schema_from(schema, quasi_identifiers).named(Role.QUASI_IDENTIFIER)
+    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    others: AttackerRisks | None = None
     with console.progress_bar(quiet=as_json) as progress:
         profile = measure(
-            _watched(read_chunks(table, **reading.as_arguments()), progress),
-            roles.named(Role.QUASI_IDENTIFIER),
-            threshold=threshold,
+            watched(read_chunks(table, **reading), progress), names, threshold=threshold
         )
+        if population is not None or sampling_fraction is not None:
+            others = attacker_risks(
+                watched(read_chunks(table, **reading), progress),
+                names,
+                population=None if population is None else read_chunks(population),
+                sampling_fraction=sampling_fraction,
+                threshold=threshold,
+            )
     if profile.records == 0:
         raise InputError("CEL-P015", f"{table} has no rows.", fix="Check the file.")
     if wished is not None and profile.smallest < wished.k:
@@ -76,23 +80,20 @@ def risk(
             **profile.as_dict(),
         )
     if as_json:
-        console.show_json(profile.as_dict())
-    else:
-        _tell(profile)
+        facts: dict[str, Any] = {} if others is None else {"attackers": others.as_dict()}
+        console.show_json(profile.as_dict() | facts)
+        return
+    _tell(profile)
+    if others is not None:
+        _tell_attackers(others)
+    console.show(
+        f"smallest class {profile.smallest:,}: average risk {profile.average:.3%}, "
+        f"highest {profile.maximum:.3%}",
+        strong=True,
+    )
 
 
 risk.__doc__ = f"{risk.__doc__}\n\n{EXAMPLES}"
-app.command("risk")(risk)
-
-
-def _watched(chunks: Iterator[pl.DataFrame], progress: Progress) -> Iterator[pl.DataFrame]:
-    """The same chunks, with a step after each."""
-    done = 0
-    progress(Step("Reading the file", done))
-    for chunk in chunks:
-        yield chunk
-        done += chunk.height
-        progress(Step("Reading the file", done))
 
 
 def _tell(profile: RiskProfile) -> None:
@@ -112,8 +113,20 @@ def _tell(profile: RiskProfile) -> None:
             ["suppressed records", f"{profile.suppressed:,}"],
         ],
     )
-    console.show(
-        f"smallest class {profile.smallest:,}: average risk {profile.average:.3%}, "
-        f"highest {profile.maximum:.3%}",
-        strong=True,
+
+
+def _tell_attackers(found: AttackerRisks) -> None:
+    kinds = {
+        "prosecutor (knows who is in the table)": found.prosecutor,
+        "journalist (knows the population)": found.journalist,
+        "marketer (wants as many as can be)": found.marketer,
+    }
+    how = "counted" if found.basis == "population" else "expected by the sampling fraction"
+    console.show_table(
+        f"By attacker ({found.population:,.0f} people in the classes of the table, {how})",
+        ["attacker", "average", "highest", f"records above {100 * found.threshold:.4g}%"],
+        [
+            [name, f"{each.average:.3%}", f"{each.maximum:.3%}", f"{each.at_risk:.2%}"]
+            for name, each in kinds.items()
+        ],
     )

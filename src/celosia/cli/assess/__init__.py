@@ -1,0 +1,34 @@
+"""`celosia assess`: what risk a table leaves, and what use; one module per question."""
+
+from __future__ import annotations
+
+import typer
+
+from celosia.cli.assess.attack import attack
+from celosia.cli.assess.check import check
+from celosia.cli.assess.columns import columns
+from celosia.cli.assess.identifiers import identifiers
+from celosia.cli.assess.risk import risk
+from celosia.cli.assess.uniqueness import uniqueness
+from celosia.cli.assess.utility import utility
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""Assess what risk a table leaves, and what use.
+
+    **Examples**
+
+    `celosia assess identifiers people.csv -o people.toml`  (before: what do the columns hold?)
+
+    `celosia assess risk safe.csv --schema people.toml`  (after: how exposed are the records?)
+
+    `celosia assess check safe.csv --schema people.toml --k 5 --l 3`  (does the promise hold?)
+    """,
+)
+app.command("identifiers")(identifiers)
+app.command("columns")(columns)
+app.command("risk")(risk)
+app.command("uniqueness")(uniqueness)
+app.command("check")(check)
+app.command("attack")(attack)
+app.command("utility")(utility)

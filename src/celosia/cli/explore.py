@@ -1,0 +1,161 @@
+"""`celosia explore`: every way to publish a table, for an officer who wants to choose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options, wishes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from celosia.tables import Exploration
+    from celosia.tables.recoding.exploration import Choice
+
+EXAMPLES = """**Examples**
+
+`celosia explore people.csv --schema people.toml --k 5`
+
+`celosia explore people.csv -s people.toml --k 5 --l 3 --plot choice.svg --report choice.html`
+
+`celosia explore people.csv -q age -q zip --sensitive disease --k 5 --all --json`
+"""
+
+
+def explore(
+    table: options.Input,
+    k: wishes.K = None,
+    diversity: wishes.L = None,
+    closeness: wishes.T = None,
+    model: wishes.OtherModels = None,
+    schema: options.SchemaFile = None,
+    suppress: Annotated[
+        str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
+    ] = "5%",
+    metric: wishes.MetricName = None,
+    weights: wishes.Weights = None,
+    population: options.Population = None,
+    show_all: Annotated[
+        bool, typer.Option("--all", help="List every solution, not only those on the front.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write the trade-off of loss and risk (SVG).")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
+    ] = None,
+    quasi_identifiers: options.QuasiIdentifiers = None,
+    sensitive: options.Sensitive = None,
+    identifiers: options.Identifiers = None,
+    others: options.Others = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    header: options.Header = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """List the solutions that no other beats in both loss and risk, to choose one and publish it."""
+    from celosia import tables
+    from celosia.core.progress import Step
+    from celosia.frames import read
+    from celosia.tables import exploration_report
+
+    places = {"the plot": plot, "the report": report}
+    options.check_places(places, inputs=(table, schema, population), overwrite=force)
+    models = wishes.models_from(k, diversity, closeness, model)
+    limit = options.share(suppress, option="--suppress")
+    measure = wishes.metric_from(metric, weights)
+    roles = options.schema_from(
+        schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
+    )
+    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    with console.progress_bar(quiet=as_json) as progress:
+        progress(Step("Reading the file", 0))
+        frame = read(table, types=roles.types(), **reading)
+        people = None if population is None else read(population, types=roles.types())
+        found = tables.explore(
+            frame,
+            roles,
+            models,
+            suppression=limit,
+            metric=measure,
+            population=people,
+            progress=progress,
+        )
+    named = metric or "loss"
+    if plot is not None:
+        options.write_text(plot, str(exploration_report.trade_off(found, metric=named)), force)
+    if report is not None:
+        promise = " and ".join(each.promise() for each in models)
+        page = exploration_report.document(found, promise=promise, metric=named)
+        options.write_text(report, page.html(), force)
+    if not wishes.hides_identity(models):
+        console.note(f"Warning: {wishes.IDENTITY_OPEN}")
+    if as_json:
+        console.show_json(_facts(found, show_all=show_all))
+        return
+    _tell(found, named, show_all=show_all)
+    for what, path in (("plot", plot), ("report", report)):
+        if path is not None:
+            console.show(f"{what}: {path}")
+    asked = [
+        *([] if schema is None else ["--schema", str(schema)]),
+        *_repeated("-q", quasi_identifiers),
+        *_repeated("--sensitive", sensitive),
+        *_repeated("--identifier", identifiers),
+        *_repeated("--others", [others] if others else None),
+        *([] if k is None else ["--k", str(k)]),
+        *_repeated("--l", diversity),
+        *_repeated("--t", closeness),
+        *_repeated("--model", model),
+        *_repeated("--population", None if population is None else [str(population)]),
+        *([] if suppress == "5%" else ["--suppress", suppress]),
+    ]
+    console.note(f"Publish the first: {_command(str(table), asked, found, found.choices[0])}")
+    console.show(str(found), strong=True)
+
+
+explore.__doc__ = f"{explore.__doc__}\n\n{EXAMPLES}"
+
+
+def _facts(found: Exploration, *, show_all: bool) -> dict[str, Any]:
+    facts = found.as_dict()
+    solutions = facts.pop("solutions")
+    facts["found"] = len(solutions)
+    return facts | {"solutions": solutions} if show_all else facts
+
+
+def _tell(found: Exploration, metric: str, *, show_all: bool) -> None:
+    shown: Sequence[Choice] = found.choices if show_all else found.front
+    title = "Every solution" if show_all else "The front: solutions that no other beats in both"
+    console.show_table(
+        f"{title} (levels by column, the best {metric} first)",
+        ["", *found.columns, metric, "suppressed", "classes", "average risk", "highest"],
+        [
+            [
+                str(number),
+                *map(str, choice.levels),
+                f"{choice.score:.3%}",
+                f"{choice.suppressed:,}",
+                f"{choice.classes:,}",
+                f"{choice.average_risk:.3%}",
+                f"{choice.highest_risk:.3%}",
+            ]
+            for number, choice in enumerate(shown, 1)
+        ],
+    )
+
+
+def _repeated(option: str, values: Sequence[str] | None) -> list[str]:
+    return [word for value in values or () for word in (option, value)]
+
+
+def _command(table: str, asked: Sequence[str], found: Exploration, choice: Choice) -> str:
+    """How to publish one of the solutions."""
+    levels = [f"{name}={level}" for name, level in zip(found.columns, choice.levels, strict=True)]
+    words = ["celosia", "publish", table, *asked, *_repeated("--level", levels), "-o", "safe.csv"]
+    return " ".join(map(quote, words))

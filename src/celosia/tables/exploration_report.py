@@ -1,0 +1,90 @@
+"""The report of an exploration: every solution as a point of loss and risk, and the best of them."""
+
+from __future__ import annotations
+
+from celosia.core import figures
+from celosia.core.report import (
+    Block,
+    Document,
+    Facts,
+    Figure,
+    Heading,
+    KeyFigure,
+    KeyFigures,
+    Paragraph,
+    Table,
+)
+from celosia.tables.recoding.exploration import Exploration
+
+MOST_LISTED = 200
+"""A front with more solutions is listed up to here; the drawing has them all."""
+
+
+def trade_off(found: Exploration, *, metric: str = "loss") -> figures.Svg:
+    """Every solution by its score and average risk, with the front and the best score marked."""
+    return figures.trade_off(
+        [choice.score for choice in found.choices],
+        [choice.average_risk for choice in found.choices],
+        chosen=0,
+        chosen_label=f"least {metric}",
+        title="What each solution costs and leaves",
+        x_label=metric,
+        y_label="average risk",
+        log=True,
+    )
+
+
+def document(found: Exploration, *, promise: str, metric: str = "loss") -> Document:
+    """The whole report; it holds counts and shares, and no cell of the table."""
+    front = found.front
+    best = found.choices[0]
+    blocks: list[Block] = [
+        KeyFigures(
+            [
+                KeyFigure("Solutions", f"{len(found.choices):,}", f"of {found.nodes:,} nodes"),
+                KeyFigure("On the front", f"{len(front):,}", "beaten by no other in both"),
+                KeyFigure(f"Least {metric}", f"{best.score:.3%}", _levels(found, best.levels)),
+            ]
+        ),
+        Heading("The choice"),
+        Paragraph(
+            "Each point is a way to generalise the table that meets the models within the "
+            "suppression limit. Those on the line are the front: any other solution has one of "
+            f"them that is no worse in both {metric} and average risk. Choosing among these is a "
+            "matter of judgement."
+        ),
+        Figure(
+            trade_off(found, metric=metric),
+            f"{metric.capitalize()} against average risk",
+            f"{len(found.choices):,} solutions, {len(front):,} of them on the front; the least "
+            f"{metric} is {best.score:.2%} with an average risk of {best.average_risk:.2%}.",
+        ),
+        Table(
+            [
+                *found.columns,
+                metric.capitalize(),
+                "Suppressed",
+                "Classes",
+                "Average risk",
+                "Highest",
+            ],
+            [
+                [
+                    *choice.levels,
+                    f"{choice.score:.3%}",
+                    choice.suppressed,
+                    choice.classes,
+                    f"{choice.average_risk:.3%}",
+                    f"{choice.highest_risk:.3%}",
+                ]
+                for choice in front[:MOST_LISTED]
+            ],
+            "The front: the level of each column, the best score first",
+        ),
+        Facts([("Records", f"{found.rows:,}"), ("Models", promise)]),
+    ]
+    return Document("Ways to publish a table", f"{promise}. {found}.", tuple(blocks))
+
+
+def _levels(found: Exploration, levels: tuple[int, ...]) -> str:
+    return ", ".join(f"{name} {level}" for name, level in zip(found.columns, levels, strict=True))

@@ -1,0 +1,68 @@
+"""Studies by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from celosia import InputError
+from celosia.core.progress import Progress
+from celosia.lab import Row, Study, find, register, registry, studies
+
+
+def nothing(path: Path | None, progress: Progress) -> Sequence[Row]:
+    return ()
+
+
+def study(name: str) -> Study:
+    return Study(name=name, title="Nothing", source="nowhere", rules="exactly", work=nothing)
+
+
+@pytest.fixture(autouse=True)
+def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test registers is forgotten after it."""
+    monkeypatch.setattr(registry, "_KNOWN", dict(registry._KNOWN))
+
+
+def test_the_tables_and_their_parts_are_known() -> None:
+    assert [study.name for study in studies()] == [
+        "tables",
+        "tables/k-anonymity",
+        "tables/l-diversity",
+        "tables/t-closeness",
+        "tables/reference",
+    ]
+
+
+def test_a_registered_study_is_found_and_listed() -> None:
+    mine = register(study("mine"))
+    assert find("mine") is mine
+    assert studies()[-1] is mine
+
+
+def test_a_name_can_be_taken_once() -> None:
+    with pytest.raises(InputError) as caught:
+        register(study("tables"))
+    assert caught.value.code == "CEL-L002"
+
+
+def test_a_misspelt_name_is_answered_with_the_nearest() -> None:
+    with pytest.raises(InputError, match="did you mean 'tables/k-anonymity'") as caught:
+        find("tables/k-anonimity")
+    assert caught.value.code == "CEL-L001"
+    assert "tables/reference" in caught.value.fix
+
+
+def test_a_study_hands_on_where_its_data_lies(tmp_path: Path) -> None:
+    seen: list[Path | None] = []
+
+    def work(path: Path | None, progress: Progress) -> Sequence[Row]:
+        seen.append(path)
+        return ()
+
+    one = Study(name="one", title="One", source="here", rules="exactly", work=work)
+    one.run()
+    one.run(path=str(tmp_path))
+    assert seen == [None, tmp_path]
