@@ -37,6 +37,7 @@ MODULES = {
     "celosia.assess.utility": "assess-utility.md",
     "celosia.engines": "engines.md",
     "celosia.datasets": "datasets.md",
+    "celosia.lab": "lab.md",
 }
 """Every public module with its page."""
 

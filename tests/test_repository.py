@@ -105,6 +105,7 @@ def test_every_public_name_leads_somewhere() -> None:
         "datasets",
         "engines",
         "frames",
+        "lab",
         "tables",
         "tables.hierarchies",
         "tables.metrics",

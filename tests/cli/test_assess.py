@@ -1,4 +1,4 @@
-"""`celosia assess risk`: figures with names, and an exit code for pipelines."""
+"""`celosia assess`: figures with names, and an exit code for pipelines."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.cli.running import MARK, Run
+
+from celosia import Role, Schema
 
 QUASI = ("-q", "age", "-q", "zip")
 
@@ -89,3 +91,90 @@ def test_a_broken_row_late_in_a_file_is_named(run: Run, tmp_path: Path) -> None:
     broken = run("assess", "risk", "people.csv", "-q", "age")
     broken.complains("CEL-F016")
     assert "row 300001" in broken.err
+
+
+def test_the_journalist_and_the_marketer_need_a_population(
+    people: Path, run: Run, tmp_path: Path
+) -> None:
+    header, *rows = people.read_text().splitlines()
+    (tmp_path / "all.csv").write_text("\n".join([header, *rows * 2]) + "\n")
+    wish = ("assess", "risk", people, *QUASI, "--json")
+    assert "attackers" not in run(*wish).data()
+    counted = run(*wish, "--population", "all.csv").data()["attackers"]
+    assert counted["basis"] == "population"
+    assert counted["prosecutor"]["maximum"] == 1 / 4
+    assert counted["journalist"]["maximum"] == counted["marketer"]["average"] == 1 / 8
+    guessed = run(*wish, "--sampling-fraction", 0.5).data()["attackers"]
+    assert guessed["basis"] == "estimate"
+    assert guessed["population"] == 120
+    told = run("assess", "risk", people, *QUASI, "--sampling-fraction", 0.5)
+    assert "journalist" in told.out
+    both = ("--population", "all.csv", "--sampling-fraction", 0.5)
+    run(*wish[:-1], *both).complains("CEL-A020")
+
+
+def test_a_whole_population_has_its_own_uniques(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("age\n" + "\n".join(map(str, [1, 1, 2, 3])) + "\n")
+    wish = ("assess", "uniqueness", "t.csv", "-q", "age")
+    found = run(*wish, "--sampling-fraction", 1, "--json").data()
+    assert (found["uniques"], found["share"]) == (2, 0.5)
+    assert run(*wish, "--sampling-fraction", 0.1).code == 0
+    run(*wish, "--sampling-fraction", 2).complains("CEL-A021")
+
+
+def test_columns_that_single_people_out_are_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("sex,age\nF,30\nF,40\nM,30\nM,30\n")
+    found = run("assess", "columns", "t.csv", "--json").data()
+    assert [(each["columns"], each["unique"]) for each in found["subsets"]] == [
+        (["sex"], 0.0),
+        (["age"], 0.25),
+        (["sex", "age"], 0.5),
+    ]
+    assert found["suda"] == {"special_records": 2, "highest": 1.0, "average": 0.5}
+    told = run("assess", "columns", "t.csv")
+    assert "2 of 4 records are unique on at most 2 columns" in told.out
+    assert "age" in told.out
+    run("assess", "columns", "t.csv", "--at-most", 0).complains("CEL-A024")
+
+
+def test_a_draft_of_a_schema_can_be_read_and_used(run: Run, tmp_path: Path) -> None:
+    names = ["e-mail", "zip", "age", 'say "hi"\x7f', "1 = [x]", "diagnosis"]
+    rows = [f"a{i}@x.org,{10000 + i % 7},{20 + i % 30},{i % 3},{i % 2},d{i % 4}" for i in range(60)]
+    head = ",".join('"' + name.replace('"', '""') + '"' for name in names)
+    (tmp_path / "p.csv").write_text("\n".join([head, *rows]) + "\n")
+    told = run("assess", "identifiers", "p.csv", "-o", "p.toml")
+    assert told.code == 0
+    assert "schema: p.toml" in told.out
+    schema = Schema.load(tmp_path / "p.toml")
+    assert [column.name for column in schema.columns] == names
+    assert schema.named(Role.IDENTIFIER) == ("e-mail",)
+    assert schema.named(Role.QUASI_IDENTIFIER) == ("zip", "age")
+    assert schema.named(Role.SENSITIVE) == ("diagnosis",)
+    assert run("publish", "p.csv", "-s", "p.toml", "--k", 3).code == 0
+    run("assess", "identifiers", "p.csv", "-o", "p.toml").complains("CEL-I004")
+    run("assess", "identifiers", "p.csv", "-o", "p.csv", "--force").complains("CEL-I007")
+
+
+def test_a_release_keeps_the_promise_that_it_was_made_for(
+    people: Path, schema: Path, run: Run
+) -> None:
+    wish = ("--k", 5, "--l", "entropy:3", "--model", "average-risk:0.2")
+    run("publish", people, "-s", schema, *wish, "-o", "safe.csv")
+    held = run("assess", "check", "safe.csv", "-s", schema, *wish, "--json").data()
+    assert [each["holds"] for each in held["models"]] == [True] * 3
+    told = run("assess", "check", "safe.csv", "-s", schema, *wish)
+    assert told.out.splitlines()[-1].startswith("holds: 5-anonymity, entropy")
+
+
+def test_a_broken_promise_names_its_models_and_ends_with_one(people: Path, run: Run) -> None:
+    wish = ("assess", "check", people, *QUASI, "--sensitive", "disease", "--k", 5, "--l", 4)
+    broken = run(*wish)
+    broken.complains("CEL-A010", 1)
+    assert "5-anonymity (15 classes, 60 records)" in broken.err
+    assert "diversity" not in broken.err.splitlines()[0]
+    details = run(*wish, "--json").envelope()["details"]
+    assert [each["holds"] for each in details["models"]] == [False, True]
+
+
+def test_a_model_that_needs_a_population_is_not_checked_alone(people: Path, run: Run) -> None:
+    run("assess", "check", people, *QUASI, "--model", "k-map:5").complains("CEL-P006")

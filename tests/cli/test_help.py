@@ -42,7 +42,14 @@ def test_the_commands_are_those_of_the_design() -> None:
     assert {" ".join(path) for path in COMMANDS} >= {
         "demo",
         "publish",
+        "explore",
+        "assess attack",
+        "assess check",
+        "assess columns",
+        "assess identifiers",
         "assess risk",
+        "assess uniqueness",
+        "assess utility",
         "hierarchy build",
         "hierarchy check",
         "datasets",
@@ -115,7 +122,13 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("celosia ", ["assess", "datasets", "demo", "doctor", "explain", "hierarchy", "publish"]),
+        (
+            "celosia ",
+            [
+                *("assess", "datasets", "demo", "doctor", "explain"),
+                *("explore", "hierarchy", "lab", "publish"),
+            ],
+        ),
         ("celosia hierarchy ", ["build", "check"]),
         ("celosia publish --su", ["--suppress"]),
     ],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from tests.cli.running import MARK, Run
+from tests.cli.running import MARK, Result, Run
 
 from celosia import TableRelease, datasets, frames
 
@@ -288,3 +289,106 @@ def test_a_warning_is_shown_beside_the_result(
     told = run("publish", "lone.csv", "-q", "age", "--k", 5, *as_json)
     assert told.code == 0
     assert "Warning: Only 1 record is suppressed" in told.err
+
+
+def _parameters(result: Result) -> dict[str, Any]:
+    found = result.data()["provenance"]["parameters"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_every_model_named_is_promised(people: Path, run: Run) -> None:
+    wish = ("publish", people, *ROLES, "--k", 4, "--l", "recursive:4,3", "--l", "entropy:2@disease")
+    made = run(*wish, "--t", "1", "--model", "average-risk:0.5", "--json")
+    assert [each["model"] for each in _parameters(made)["models"]] == [
+        "k-anonymity",
+        "recursive-diversity",
+        "entropy-diversity",
+        "t-closeness",
+        "average-risk",
+    ]
+    assert made.err == ""
+
+
+@pytest.mark.parametrize(
+    ("wish", "code"),
+    [
+        ((), "CEL-I050"),
+        (("--l", "entropi:3"), "CEL-P035"),
+        (("--t", "x"), "CEL-P035"),
+        (("--model", "k-map"), "CEL-P036"),
+        (("--l", "3@age"), "CEL-P007"),
+        (("--k", 5, "--metric", "los"), "CEL-P060"),
+        (("--k", 5, "--metric", "height", "--weight", "age=2"), "CEL-I052"),
+        (("--k", 5, "--weight", "age"), "CEL-I051"),
+        (("--k", 5, "--weight", "age=2", "--weight", "age=3"), "CEL-I051"),
+        (("--k", 5, "--weight", "age=nan"), "CEL-I051"),
+        (("--k", 5, "--weight", "agee=2"), "CEL-P018"),
+        (("--k", 5, "--level", "age=1.5"), "CEL-I051"),
+        (("--k", 5, "--level", "agee=1"), "CEL-P008"),
+        (("--k", 5, "--method", "magic"), "CEL-P061"),
+        (("--k", 5, "--method", "mondrian", "--level", "age=1"), "CEL-P062"),
+        (("--k", 5, "--method", "mondrian", "--stream", "-o", "s.csv"), "CEL-I053"),
+        (("--k", 5, "--population", "people.csv"), "CEL-P062"),
+        (("--k", 5, "--time-limit", 0), "CEL-P063"),
+        (("--model", "k-map:5"), "CEL-P062"),
+    ],
+    ids=str,
+)
+def test_choices_that_make_no_sense_are_refused(
+    wish: tuple[object, ...], code: str, people: Path, run: Run, tmp_path: Path
+) -> None:
+    run("publish", people, *ROLES, *wish).complains(code)
+    assert [*tmp_path.iterdir()] == [people]
+
+
+@pytest.mark.parametrize("model", [("--l", "3"), ("--t", "0.9"), ("--model", "beta-likeness:50")])
+def test_models_that_do_not_hide_whose_record_is_whose_say_so(
+    model: tuple[str, str], people: Path, run: Run
+) -> None:
+    alone = run("publish", people, *ROLES, *model)
+    assert alone.code == 0
+    assert "a person may still be picked out" in alone.err
+    assert "picked out" not in run("publish", people, *ROLES, *model, "--k", 4).err
+
+
+def test_levels_are_taken_as_they_are_chosen(people: Path, schema: Path, run: Run) -> None:
+    wish = ("publish", people, "-s", schema, "--k", 5, "--level", "age=0", "--level", "zip=4")
+    chosen = run(*wish, "--json").data()["measures"]["solution"]
+    assert [column["level"] for column in chosen["columns"]] == [0, 4]
+    assert "levels chosen by hand, not compared with the other" in run(*wish).out
+
+
+def test_the_summary_tells_method_metric_and_proof(
+    people: Path, census: tuple[Path, Path], run: Run
+) -> None:
+    told = run("publish", people, *ROLES, "--k", 5, "--metric", "height")
+    assert "method: lattice; metric: height" in told.out
+    assert "search: optimal among" in told.out
+    cut = run("publish", people, *ROLES, "--k", 5, "--method", "mondrian")
+    assert "method: mondrian; metric: loss" in cut.out
+    assert "by record" in cut.out
+    local = run("publish", census[0], "-s", census[1], "--k", 5, "--local")
+    assert "local recoding in" in local.out
+
+
+def test_a_search_that_ran_out_of_time_tells_how_good_it_is(
+    census: tuple[Path, Path], run: Run
+) -> None:
+    told = run("publish", census[0], "-s", census[1], "--k", 5, "--time-limit", 1e-6)
+    line = next(line for line in told.out.splitlines() if line.startswith("search:"))
+    found = re.search(r"loss ([\d.]+)%, no better than ([\d.]+)% is possible \(gap ([\d.]+)%", line)
+    assert found is not None, line
+    score, least, gap = map(float, found.groups())
+    assert least <= score
+    assert gap == pytest.approx(score - least, abs=0.0011)  # each is rounded to three decimals
+
+
+def test_a_population_is_read_for_the_models_that_need_it(
+    people: Path, schema: Path, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "all.csv").write_bytes(people.read_bytes())
+    wish = ("publish", people, "-s", schema, "--model", "k-map:4", "--population", "all.csv")
+    made = run(*wish, "--json").data()
+    assert made["measures"]["solution"]["loss"] == 0  # everybody has four people alike
+    run(*wish, "-o", "all.csv", "--force").complains("CEL-I007")

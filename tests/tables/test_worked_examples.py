@@ -162,7 +162,10 @@ def test_without_its_last_row_the_table_needs_only_the_day_hidden(ten: Lattice) 
 
 def test_one_suppression_does_as_much_as_leaving_the_last_row_out(eleven: Lattice) -> None:
     assert minimal(eleven, 2, max_sup=1) == {(0, 1, 0, 0, 0)}
-    class_of, sizes = eleven.class_of_rows((0, 1, 0, 0, 0)), eleven.class_table((0, 1, 0, 0, 0)).sizes
+    class_of, sizes = (
+        eleven.class_of_rows((0, 1, 0, 0, 0)),
+        eleven.class_table((0, 1, 0, 0, 0)).sizes,
+    )
     assert np.flatnonzero(sizes[class_of] < 2).tolist() == [10]
 
 

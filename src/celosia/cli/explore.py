@@ -58,7 +58,7 @@ def explore(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """List the solutions that no other beats in both loss and risk, to choose one and publish it."""
+    """List the solutions that no other beats in both loss and risk, to choose one to publish."""
     from celosia import tables
     from celosia.core.progress import Step
     from celosia.frames import read
@@ -133,12 +133,12 @@ def _tell(found: Exploration, metric: str, *, show_all: bool) -> None:
     shown: Sequence[Choice] = found.choices if show_all else found.front
     title = "Every solution" if show_all else "The front: solutions that no other beats in both"
     console.show_table(
-        f"{title} (levels by column, the best {metric} first)",
-        ["", *found.columns, metric, "suppressed", "classes", "average risk", "highest"],
+        f"{title} (levels of {', '.join(found.columns)}; the best {metric} first)",
+        ["", "levels", metric, "suppressed", "classes", "average risk", "highest"],
         [
             [
                 str(number),
-                *map(str, choice.levels),
+                " ".join(map(str, choice.levels)),
                 f"{choice.score:.3%}",
                 f"{choice.suppressed:,}",
                 f"{choice.classes:,}",

@@ -129,14 +129,23 @@ def metric_from(name: str | None, weights: list[str] | None) -> Metric | None:
     return metric(weights=numbers_by_column(weights, option="--weight"))
 
 
-def levels_from(levels: list[str] | None) -> dict[str, int] | None:
-    """The level of each column that --level names; None if the search is to choose."""
+def levels_from(levels: list[str] | None, *, option: str = "--level") -> dict[str, int] | None:
+    """The level of each column that the option names; None if it names none.
+
+    Raises:
+        InputError: CEL-I051 not of the form COLUMN=LEVEL with a whole number.
+    """
     if not levels:
         return None
-    given = numbers_by_column(levels, option="--level")
-    return {
-        name: int(number) if number.is_integer() else _whole(name) for name, number in given.items()
-    }
+    given = numbers_by_column(levels, option=option)
+    for name, number in given.items():
+        if not number.is_integer():
+            raise InputError(
+                "CEL-I051",
+                f"the level of '{name}' must be a whole number.",
+                fix=f"Write {option} {name}=2; level 0 is the raw value.",
+            )
+    return {name: int(number) for name, number in given.items()}
 
 
 def numbers_by_column(given: Sequence[str], *, option: str) -> dict[str, float]:
@@ -163,11 +172,3 @@ def numbers_by_column(given: Sequence[str], *, option: str) -> dict[str, float]:
             )
         found[name] = value
     return found
-
-
-def _whole(name: str) -> int:
-    raise InputError(
-        "CEL-I051",
-        f"the level of '{name}' must be a whole number.",
-        fix=f"Write --level {name}=2; 0 is the raw value.",
-    )

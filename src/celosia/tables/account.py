@@ -25,7 +25,7 @@ def account(made_by: str, wish: Wish, schema: Schema, protected: Protected) -> d
     Warnings are raised here as well as recorded.
     """
     suppressed = protected.suppressed
-    notes = _warnings(wish, suppressed)
+    notes = _warnings(wish, protected)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=3)
     names = schema.named(Role.QUASI_IDENTIFIER)
@@ -40,18 +40,27 @@ def account(made_by: str, wish: Wish, schema: Schema, protected: Protected) -> d
     }
 
 
-def _warnings(wish: Wish, suppressed: int) -> tuple[str, ...]:
+def _warnings(wish: Wish, protected: Protected) -> tuple[str, ...]:
     notes = []
     if wish.keep_order:
         notes.append(
             "The rows are in their original order: another release of the same table in the same "
             "order can be joined to this one row by row."
         )
-    if 0 < suppressed < wish.smallest and not wish.drop_suppressed:
+    suppressed = protected.suppressed
+    if wish.drop_suppressed or not protected.crowd_fails:
+        return tuple(notes)
+    if suppressed < wish.smallest:
         notes.append(
             f"Only {counted(suppressed, 'record is', 'records are')} suppressed: whoever fits no "
             f"class must be among them, a crowd of fewer than {wish.smallest}. Drop suppressed "
             "records to close this."
+        )
+    else:
+        notes.append(
+            "Whoever fits no class must be among the suppressed records, and these as a class do "
+            f"not meet {' and '.join(protected.crowd_fails)}. Drop suppressed records to close "
+            "this."
         )
     return tuple(notes)
 

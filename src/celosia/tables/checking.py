@@ -143,6 +143,21 @@ def judge_released(
     return classes.sizes
 
 
+def promises_broken(
+    hidden: NDArray[np.bool_], table: CodedTable, models: Sequence[Model]
+) -> tuple[str, ...]:
+    """Which promises the suppressed records do not keep, taken as one class.
+
+    Whoever fits no class of the release must be among them, so they are a crowd like any other.
+    """
+    if not hidden.any():
+        return ()
+    nowhere = [pl.Series(np.zeros(hidden.size, dtype=np.int8))]
+    crowd = _classes(nowhere, ~hidden, table.sensitive, table.counts)
+    alone = [model for model in models if not (model.judges_table or model.needs_population)]
+    return tuple(model.promise() for model in alone if not model.holds(crowd).all())
+
+
 def _classes(
     columns: Sequence[pl.Series],
     hidden: NDArray[np.bool_],

@@ -1,4 +1,4 @@
-"""The report of an exploration: every solution as a point of loss and risk, and the best of them."""
+"""The report of an exploration: every solution by its loss and risk, and the best of them."""
 
 from __future__ import annotations
 

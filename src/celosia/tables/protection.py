@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import nextafter
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
 from celosia.core.progress import Progress, Step
-from celosia.tables.checking import judge_released
+from celosia.tables.checking import judge_released, promises_broken
 from celosia.tables.coding import CodedColumn
 from celosia.tables.hierarchies import ROOT
 from celosia.tables.metrics import Loss, LossScale
@@ -48,14 +48,16 @@ class Protected:
     rounds: int = 1
     """How many nodes were used, one after the other on those whom the last one suppressed."""
     certificate: Certificate | None = None
+    crowd_fails: tuple[str, ...] = ()
+    """Which promises the suppressed records do not keep as a class of their own."""
 
 
 def protect(table: CodedTable, wish: Wish, progress: Progress) -> Protected:
     """Find a generalisation that meets the wish, and recode the rows."""
     part, rows = without_empty(table, wish)
-    if wish.method == "lattice":
-        return _by_lattice(table, part, rows, wish, progress)
-    return _by_mondrian(table, part, rows, wish, progress)
+    recode = _by_lattice if wish.method == "lattice" else _by_mondrian
+    protected = recode(table, part, rows, wish, progress)
+    return replace(protected, crowd_fails=promises_broken(protected.hidden, table, wish.models))
 
 
 def without_empty(table: CodedTable, wish: Wish) -> tuple[CodedTable, NDArray[np.int64]]:

@@ -23,7 +23,7 @@ def how_found(solution: Solution, *, chosen: bool = False) -> str:
     if chosen:
         return f"levels chosen by hand, not compared with the other {search.nodes - 1:,} nodes"
     if solution.rounds > 1:
-        return f"local recoding in {solution.rounds} rounds, each the best for those left over"
+        return f"local recoding in {solution.rounds} rounds; nothing is proven of other ways"
     if search.is_optimal:
         return f"optimal among {search.nodes:,} nodes"
     return (

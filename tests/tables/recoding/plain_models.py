@@ -129,8 +129,7 @@ CONDITIONS: dict[type[Model], Callable[[Any, PlainClass, Whole], bool]] = {
         DISTANCES[model.distance](one.values, whole) <= decimal(model.t)
     ),
     AlphaK: lambda model, one, _: (
-        len(one.values) >= model.k
-        and max(shares(one.values).values()) <= decimal(model.alpha)
+        len(one.values) >= model.k and max(shares(one.values).values()) <= decimal(model.alpha)
     ),
     PSensitive: lambda model, one, _: (
         len(one.values) >= model.k and len(set(one.values)) >= model.p
@@ -143,9 +142,7 @@ CONDITIONS: dict[type[Model], Callable[[Any, PlainClass, Whole], bool]] = {
 """Models about one class at a time."""
 
 
-def kept_classes(
-    classes: dict[Any, PlainClass], whole: Whole, models: Sequence[Model]
-) -> set[Any]:
+def kept_classes(classes: dict[Any, PlainClass], whole: Whole, models: Sequence[Model]) -> set[Any]:
     """The classes that meet every model; those of `AverageRisk` by suppressing the smallest."""
     kept = {
         label

@@ -2,12 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
 import numpy as np
+import polars as pl
 from hypothesis import strategies as st
-from tests.tables.recoding.plain import Path, Row
+from tests.tables.recoding.plain import Path, Row, generalise
+from tests.tables.recoding.plain_metrics import Release
+from tests.tables.recoding.plain_models import PlainClass, Whole, kept_classes
 
 from celosia.tables.coding import CodedColumn
 from celosia.tables.hierarchies import Hierarchy
+from celosia.tables.models import (
+    AlphaK,
+    AverageRisk,
+    BetaLikeness,
+    DeltaDisclosure,
+    DeltaPresence,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    KMap,
+    Model,
+    PopulationUniqueness,
+    PSensitive,
+    RecursiveDiversity,
+    TCloseness,
+)
+from celosia.tables.recoding import Lattice
+from celosia.tables.schema import Column, Role
+from celosia.tables.sensitive import CodedSensitive, code_sensitive
+
+Node = tuple[int, ...]
+
+SENSITIVE = "illness"
+TREE: list[Path] = [
+    ("0", "a", "low", "*"),
+    ("1", "a", "low", "*"),
+    ("2", "b", "low", "*"),
+    ("3", "c", "high", "*"),
+    ("4", "c", "high", "*"),
+]
+"""The sensitive values, in order and as a hierarchy."""
 
 
 @st.composite
@@ -40,3 +78,108 @@ def coded(hierarchies: list[list[Path]], rows: list[Row]) -> list[CodedColumn]:
         leaf_of_row = np.array([hierarchy.index[row[number]] for row in rows], dtype=np.int32)
         result.append(CodedColumn(f"c{number}", hierarchy, leaf_of_row))
     return result
+
+
+@dataclass(frozen=True)
+class People:
+    """A table with a sensitive column, and the population that it is a sample of."""
+
+    hierarchies: list[list[Path]]
+    rows: list[Row]
+    values: list[int]
+    others: list[Row]
+    """People of the population who are not in the table."""
+
+    @property
+    def nodes(self) -> list[Node]:
+        return list(product(*(range(len(paths[0])) for paths in self.hierarchies)))
+
+    def sensitive(self) -> CodedSensitive:
+        hierarchy = Hierarchy.from_paths(TREE)
+        column = Column(SENSITIVE, Role.SENSITIVE, hierarchy=hierarchy)
+        return code_sensitive(pl.Series(SENSITIVE, self.values), column)
+
+    def lattice(self) -> Lattice:
+        """As the search takes it."""
+        leaves = [column.leaf_of_row for column in coded(self.hierarchies, self.rows + self.others)]
+        return Lattice(
+            coded(self.hierarchies, self.rows), sensitive=[self.sensitive()], population=leaves
+        )
+
+    def labels(self, node: Sequence[int]) -> list[Row]:
+        return [generalise(row, self.hierarchies, node) for row in self.rows]
+
+    def classes(self, node: Sequence[int]) -> dict[Row, PlainClass]:
+        """The classes of the population at a node, those without a record of the table too."""
+        found: dict[Row, PlainClass] = {}
+        for row in self.rows + self.others:
+            label = generalise(row, self.hierarchies, node)
+            found[label] = PlainClass([], found.get(label, PlainClass([], 0)).people + 1)
+        for label, value in zip(self.labels(node), self.values, strict=True):
+            found[label].values.append(value)
+        return found
+
+    def release(
+        self, node: Sequence[int], models: Sequence[Model], weights: Mapping[int, float] = {}
+    ) -> Release:
+        """What a node gives, by the definitions."""
+        labels = self.labels(node)
+        kept = kept_classes(self.classes(node), Whole(self.values, TREE), models)
+        return Release(
+            self.hierarchies, self.rows, node, labels, [each in kept for each in labels], weights
+        )
+
+
+@st.composite
+def people(draw: st.DrawFn, max_columns: int = 2, max_rows: int = 24) -> People:
+    """Small tables whose classes are seldom all alike."""
+    hierarchies, rows = draw(tables(max_columns, max_rows))
+    most = draw(st.sampled_from([1, 2, 4]))
+    values = [draw(st.integers(0, most)) for _ in rows]
+    row = st.tuples(*(st.sampled_from([path[0] for path in column]) for column in hierarchies))
+    return People(hierarchies, rows, values, draw(st.lists(row, max_size=12)))
+
+
+_share = st.sampled_from([0.1, 0.2, 0.25, 0.3, 0.5, 0.6, 0.75])
+_few = st.integers(2, 4)
+_here = st.just(SENSITIVE)
+
+KINDS: dict[str, st.SearchStrategy[Model]] = {
+    "k-anonymity": st.builds(KAnonymity, _few),
+    "distinct": st.builds(DistinctDiversity, _few, _here),
+    "entropy": st.builds(
+        EntropyDiversity, st.sampled_from([1.3, 1.5, 2, 2.5, 3]), st.just(False), _here
+    ),
+    "recursive": st.builds(
+        RecursiveDiversity, st.sampled_from([0.5, 1, 1.5, 2, 3, 4]), st.integers(2, 3), _here
+    ),
+    "t equal": st.builds(TCloseness, _share, st.just("equal"), _here),
+    "t ordered": st.builds(TCloseness, _share, st.just("ordered"), _here),
+    "t hierarchical": st.builds(TCloseness, _share, st.just("hierarchical"), _here),
+    "alpha-k": st.builds(AlphaK, st.sampled_from([0.4, 0.5, 0.6, 0.75]), _few, _here),
+    "p-sensitive": st.builds(PSensitive, _few, _few, _here),
+    "beta": st.builds(BetaLikeness, st.sampled_from([0.3, 0.5, 1, 2]), st.booleans(), _here),
+    "delta-disclosure": st.builds(
+        DeltaDisclosure, st.sampled_from([0.3, 0.7, 1, 1.5]), st.booleans(), _here
+    ),
+    "k-map": st.builds(KMap, st.integers(2, 8)),
+    "delta-presence": st.builds(
+        DeltaPresence, st.sampled_from([0, 0, 0.2]), st.sampled_from([0.3, 0.5, 0.75, 1])
+    ),
+    "average risk": st.builds(AverageRisk, _share),
+}
+"""Every model that has a plain twin."""
+
+ESTIMATED: dict[str, st.SearchStrategy[Model]] = {
+    "corrected entropy": st.builds(
+        EntropyDiversity, st.sampled_from([1.3, 1.5, 2, 2.5, 3]), st.just(True), _here
+    ),
+    "estimated k-map": st.builds(KMap, st.integers(2, 8), _share),
+    "population uniqueness": st.builds(
+        PopulationUniqueness, st.sampled_from([0.01, 0.1, 0.3]), _share
+    ),
+}
+"""Those with an estimate inside, which is tested by itself."""
+
+plain_models = st.one_of(*KINDS.values())
+all_models = st.one_of(*KINDS.values(), *ESTIMATED.values())

@@ -16,7 +16,7 @@ EXAMPLES = """**Examples**
 
 `celosia assess check safe.csv --schema people.toml --k 5`
 
-`celosia assess check safe.csv -s people.toml --k 5 --l recursive:4,3 --t 0.2`  (exit code 1 unless all hold)
+`celosia assess check safe.csv -s people.toml --k 5 --l recursive:4,3 --t 0.2`
 
 `celosia assess check safe.csv -q age -q zip --sensitive disease --k 5 --l 3 --json`
 """
@@ -36,7 +36,7 @@ def check(
     header: options.Header = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check that a release meets its models, trusting nothing but its labels."""
+    """Check a release against models, trusting nothing but its labels; exit code 1 unless all hold."""
     from celosia import tables
     from celosia.core.progress import Step
 

@@ -27,9 +27,7 @@ def columns(
     table: options.Input,
     schema: options.SchemaFile = None,
     quasi_identifiers: options.QuasiIdentifiers = None,
-    at_most: Annotated[
-        int, typer.Option(help="Look at all sets of up to so many columns.")
-    ] = 3,
+    at_most: Annotated[int, typer.Option(help="Look at all sets of up to so many columns.")] = 3,
     show: Annotated[int, typer.Option(min=1, help="How many sets to list.")] = 15,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -85,10 +83,7 @@ def _tell(found: ColumnRisks, most: int) -> None:
     console.show_table(
         f"Sets of at most {found.at_most} columns, those that single out most people first",
         ["columns", "unique records", "average risk"],
-        [
-            [", ".join(each.columns), f"{each.unique:.2%}", f"{each.average:.2%}"]
-            for each in worst
-        ],
+        [[", ".join(each.columns), f"{each.unique:.2%}", f"{each.average:.2%}"] for each in worst],
     )
     _list("Keys (every record is unique, and no part of the set is enough):", found.minimal_keys)
     _list("Smallest sets that single somebody out:", found.minimal_unique_sets[:most])

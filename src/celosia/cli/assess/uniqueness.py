@@ -29,7 +29,7 @@ def uniqueness(
     header: options.Header = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Estimate how many people of the population are unique, from a table that is a sample of it."""
+    """Estimate how many people of the population are unique, from a sample of it."""
     from celosia.assess.risk import population_uniques
     from celosia.assess.risk.measure import count_classes
     from celosia.frames import read_chunks

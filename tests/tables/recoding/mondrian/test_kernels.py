@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.tables.models import Histogram, SensitiveColumn
-from celosia.tables.recoding.mondrian import _kernels
+from celosia.tables.recoding.mondrian import _kernels, _table_kernels
 
 
 @settings(max_examples=200)
@@ -31,7 +31,7 @@ def test_the_histogram_of_stretches_is_that_of_their_rows(
     bounds = np.array([0, *sorted(cuts), len(values)])
     nodes = np.column_stack([bounds[:-1], bounds[1:]])
     value_of_row = np.array(values, dtype=np.int32)
-    found = _kernels.histogram(nodes, rows, value_of_row, 6)
+    found = _table_kernels.histogram(nodes, rows, value_of_row, 6)
     class_of = np.empty(len(values), dtype=np.int64)
     for number, (start, end) in enumerate(nodes):
         class_of[rows[start:end]] = number

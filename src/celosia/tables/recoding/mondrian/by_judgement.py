@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.core.progress import Progress, Step
 from celosia.tables.models import Classes, Histogram, Model, judge_all
-from celosia.tables.recoding.mondrian import _kernels
+from celosia.tables.recoding.mondrian import _table_kernels
 from celosia.tables.recoding.mondrian.by_counts import STAGE
 from celosia.tables.recoding.mondrian.sheet import Nodes, Sheet
 from celosia.tables.sensitive import CodedSensitive
@@ -28,7 +28,7 @@ class Judge:
         histograms = {}
         for each in self._sensitive:
             column = each.column
-            entries = _kernels.histogram(
+            entries = _table_kernels.histogram(
                 nodes, self._sheet.rows, each.value_of_row, column.totals.size
             )
             histograms[column.name] = Histogram(column, *entries)

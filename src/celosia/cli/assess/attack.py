@@ -1,0 +1,226 @@
+"""`celosia assess attack`: attacks on a release, run as a person would."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli import console, options, wishes
+from celosia.cli.assess.reading import read_people, read_released
+from celosia.core.errors import InputError
+from celosia.core.wording import did_you_mean
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.assess.attacks import Attack
+    from celosia.tables import Schema
+
+EXAMPLES = """**Examples**
+
+`celosia assess attack safe.csv --schema people.toml`  (homogeneity, background, skewness)
+
+`celosia assess attack safe.csv -s people.toml --external voters.csv --on age --on zip`
+
+`celosia assess attack safe.csv -s people.toml --earlier last-year.csv --report attack.html`
+
+`celosia assess attack safe.csv -s people.toml --similar disease=1 --near salary=2 --json`
+"""
+
+
+def attack(
+    table: Annotated[Path, typer.Argument(help="The table as it was released.")],
+    schema: options.SchemaFile = None,
+    quasi_identifiers: options.QuasiIdentifiers = None,
+    sensitive: options.Sensitive = None,
+    external: Annotated[
+        Path | None, typer.Option(help="What an attacker may have: a table with names.")
+    ] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="With --external: link on these columns only."),
+    ] = None,
+    earlier: Annotated[
+        Path | None, typer.Option(help="Another release of the same people.")
+    ] = None,
+    original: Annotated[
+        Path | None,
+        typer.Option(help="The table before it was released, only to read the labels by."),
+    ] = None,
+    similar: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=LEVEL",
+            help="Sensitive values that share a label at this level of their hierarchy are alike.",
+        ),
+    ] = None,
+    near: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=WIDTH", help="Sensitive numbers within this range are alike."),
+    ] = None,
+    exclusions: Annotated[
+        int, typer.Option(help="How many values an attacker may be able to rule out.")
+    ] = 1,
+    gain: Annotated[
+        float, typer.Option(help="The rise of a chance at which a class counts as skewed.")
+    ] = 0.2,
+    values: Annotated[
+        bool, typer.Option("--values", help="With --json: also what would be learnt.")
+    ] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
+    ] = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    header: options.Header = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Attack a release as a person would: who is exposed, and how sure is the attacker?
+
+    The hierarchies of the schema say what released labels stand for. Rules that build a hierarchy
+    need the values: of --original, or else of --external.
+    """
+    from celosia.assess import attack_report
+    from celosia.assess.attacks import attack_release
+    from celosia.core.progress import Step
+    from celosia.frames import read
+    from celosia.tables import Role
+    from celosia.tables.meanings import meanings
+
+    inputs = (table, schema, external, earlier, original)
+    options.check_places({"the report": report}, inputs=inputs, overwrite=force)
+    roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive)
+    levels = wishes.levels_from(similar, option="--similar") or {}
+    widths = wishes.numbers_by_column(near or (), option="--near")
+    _check_sensitive(roles, [*levels, *widths])
+    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    with console.progress_bar(quiet=as_json) as progress:
+        progress(Step("Reading the files", 0))
+        frame = read_released(table, roles, **reading)
+        people = None if external is None else _picked(read_people(external, roles), roles, on)
+        found = attack_release(
+            frame,
+            roles.named(Role.QUASI_IDENTIFIER),
+            roles.named(Role.SENSITIVE),
+            external=people,
+            earlier=None if earlier is None else read_released(earlier, roles),
+            meanings=meanings(
+                roles,
+                original=None if original is None else read(original, types=roles.types()),
+                known=people,
+                released=frame,
+            ),
+            categories={name: _alike(roles, frame, name, levels[name]) for name in levels},
+            widths=widths,
+            exclusions=exclusions,
+            gain=gain,
+            progress=progress,
+        )
+    if not found:
+        raise InputError(
+            "CEL-I054",
+            "there is nothing to attack.",
+            why="The schema names no sensitive column, and no other table was given.",
+            fix="Name one with --sensitive, or give --external or --earlier.",
+        )
+    if report is not None:
+        page = attack_report.document(found, rows=frame.height)
+        options.write_text(report, page.html(), force)
+    if as_json:
+        console.show_json([each.as_dict(values=values) for each in found])
+        return
+    _tell(found)
+    if report is not None:
+        console.show(f"report: {report}")
+    worst = max(found, key=lambda each: (each.share, each.greatest))
+    console.show(f"most exposed: {worst}", strong=True)
+
+
+attack.__doc__ = f"{attack.__doc__}\n\n{EXAMPLES}"
+
+
+def _check_sensitive(roles: Schema, names: Sequence[str]) -> None:
+    from celosia.tables import Role
+
+    known = roles.named(Role.SENSITIVE)
+    for name in names:
+        if name not in known:
+            raise InputError(
+                "CEL-I055",
+                f"'{name}'{did_you_mean(name, known)} is no sensitive column.",
+                why="Values can be alike only in a column that must not be learnt.",
+                fix='Give it the role "sensitive" in the schema, or --sensitive COLUMN.',
+                column=name,
+            )
+
+
+def _picked(people: pl.DataFrame, roles: Schema, on: list[str] | None) -> pl.DataFrame:
+    """The columns of an external table to link on: those named, or all that both have."""
+    from celosia.frames import pick
+    from celosia.tables import Role
+
+    known = [name for name in roles.named(Role.QUASI_IDENTIFIER) if name in people.columns]
+    strange = [name for name in on or () if name not in known]
+    if strange or not known:
+        name = strange[0] if strange else ""
+        raise InputError(
+            "CEL-I056",
+            f"the external table cannot be linked on '{name}'{did_you_mean(name, known)}."
+            if strange
+            else "the external table has no quasi-identifier of the schema.",
+            why="People are found by quasi-identifiers that both tables have.",
+            fix=f"Use: {', '.join(known)}." if known else "Rename its columns as in the schema.",
+        )
+    return pick(people, on or known)
+
+
+def _alike(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> dict[str, str]:
+    """The category of each sensitive value: its label at a level of its hierarchy."""
+    from celosia.assess.attacks import categories_of
+    from celosia.frames import encode
+
+    column = next(each for each in roles.columns if each.name == name)
+    present = name in frame.columns and frame[name].null_count() < frame.height
+    if column.hierarchy is None or not present:
+        raise InputError(
+            "CEL-I057",
+            f"sensitive column '{name}' has no hierarchy, or no values.",
+            why="Which values are alike is what its hierarchy says.",
+            fix="Give it a hierarchy in the schema file.",
+            column=name,
+        )
+    hierarchy = column.hierarchy_for(encode(frame[name]).values)
+    if not 0 <= level <= hierarchy.height:
+        raise InputError(
+            "CEL-I057",
+            f"the hierarchy of '{name}' has levels 0 to {hierarchy.height}, not {level}.",
+            fix="Choose a level at which values that tell the same share a label.",
+            column=name,
+        )
+    return categories_of(hierarchy, hierarchy.labels[level])
+
+
+def _tell(found: Sequence[Attack]) -> None:
+    console.show_table(
+        "Attacks on the release (confidence: the attacker's chance to be right)",
+        ["attack", "learns", "people", "exposed", "share", "average", "greatest"],
+        [
+            [
+                each.name,
+                each.column or "identity",
+                f"{each.people:,}",
+                f"{each.exposed_people:,}",
+                f"{each.share:.2%}",
+                f"{each.average:.2%}",
+                f"{each.greatest:.2%}",
+            ]
+            for each in found
+        ],
+    )
+    for each in found:
+        if each.exposed_people:
+            console.show(f"{each.name}: {each.mitigation}")

@@ -1,0 +1,173 @@
+"""`celosia assess utility`: what a release is still good for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.assess.reading import read_released
+
+if TYPE_CHECKING:
+    from celosia.assess.utility import UtilityReport
+
+EXAMPLES = """**Examples**
+
+`celosia assess utility people.csv safe.csv --schema people.toml`
+
+`celosia assess utility people.csv safe.csv -s people.toml --target disease --report use.html`
+
+`celosia assess utility people.csv safe.csv -s people.toml --queries 5000 --seed 7 --json`
+"""
+NAMING_VALUES = ("minimum", "maximum", "mode", "mode_count")
+"""Aggregates that are cells of the table."""
+
+
+def utility(
+    original: Annotated[Path, typer.Argument(help="The table before it was released.")],
+    released: Annotated[Path, typer.Argument(help="The table as it was released.")],
+    schema: options.SchemaFile = None,
+    quasi_identifiers: options.QuasiIdentifiers = None,
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Also see how well this column can be predicted."),
+    ] = None,
+    queries: Annotated[int, typer.Option(help="How many random counts to ask.")] = 1_000,
+    seed: Annotated[int | None, typer.Option(help="Repeat the random counts and folds.")] = None,
+    values: Annotated[
+        bool,
+        typer.Option("--values", help="With --json: also what names values of the original."),
+    ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a report (HTML) with plots; not to be published: it shows values."
+        ),
+    ] = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    header: options.Header = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Measure what a release is still good for, against its original.
+
+    The hierarchies of the schema say what released labels stand for. Reading options are about the
+    original.
+    """
+    from celosia.assess import utility as measures
+    from celosia.assess import utility_report
+    from celosia.core.progress import Step
+    from celosia.core.randomness import source
+    from celosia.frames import read
+    from celosia.tables import Role
+    from celosia.tables.meanings import meanings
+
+    options.check_places(
+        {"the report": report}, inputs=(original, released, schema), overwrite=force
+    )
+    roles = options.schema_from(schema, quasi_identifiers)
+    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    with console.progress_bar(quiet=as_json) as progress:
+        progress(Step("Reading the files", 0))
+        before = read(original, types=roles.types(), **reading)
+        after = read_released(released, roles)
+        found = measures.utility(
+            before,
+            after,
+            quasi_identifiers=roles.named(Role.QUASI_IDENTIFIER),
+            meanings=meanings(roles, original=before),
+            source=source(seed),
+            target=target,
+            queries=queries,
+            progress=progress,
+        )
+    if report is not None:
+        options.write_text(report, utility_report.document(found).html(), force)
+    if as_json:
+        console.show_json(facts(found, values=values))
+        return
+    _tell(found)
+    if report is not None:
+        console.show(f"report: {report}")
+        console.note(utility_report.PRIVATE)
+    console.show(
+        f"median relative error of {found.queries.queries:,} random counts: "
+        f"{found.queries.median:.1%}; mean change of associations: "
+        f"{found.associations.mean_change:.3f}",
+        strong=True,
+    )
+
+
+utility.__doc__ = f"{utility.__doc__}\n\n{EXAMPLES}"
+
+
+def facts(found: UtilityReport, *, values: bool) -> dict[str, Any]:
+    """The report as plain values; what names values of the original only if asked for."""
+    plain = found.as_dict()
+    if values:
+        return plain
+    plain.pop("distributions")
+    for change in plain["aggregates"]:
+        for side in ("before", "after"):
+            for name in NAMING_VALUES:
+                change[side].pop(name)
+    return plain
+
+
+def _tell(found: UtilityReport) -> None:
+    from celosia.assess.utility_report import mean
+
+    console.show_table(
+        "How far distributions moved (0 kept, 1 nothing in common)",
+        ["column", "Hellinger", "total variation", "earth mover's"],
+        [
+            [
+                each.column,
+                f"{each.hellinger:.4f}",
+                f"{each.total_variation:.4f}",
+                f"{each.earth_mover:.4f}",
+            ]
+            for each in found.distances
+        ],
+    )
+    if found.associations.pairs:
+        console.show_table(
+            "Association of pairs of columns",
+            ["columns", "measure", "original", "released"],
+            [
+                [
+                    f"{pair.first}, {pair.second}",
+                    pair.measure,
+                    f"{pair.before:.3f}",
+                    f"{pair.after:.3f}",
+                ]
+                for pair in found.associations.pairs
+            ],
+        )
+    if found.aggregates:
+        console.show_table(
+            "Means",
+            ["column", "original", "released"],
+            [[each.column, mean(each.before), mean(each.after)] for each in found.aggregates],
+        )
+    if found.learning is not None:
+        console.show_table(
+            f"Predicting {found.learning.target} (majority guess {found.learning.majority:.1%})",
+            ["classifier", "from the original", "from the release", "kept"],
+            [
+                [
+                    lesson.model,
+                    f"{lesson.original_accuracy:.1%}",
+                    f"{lesson.accuracy:.1%}",
+                    f"{lesson.kept:.1%}",
+                ]
+                for lesson in found.learning.lessons
+            ],
+        )
+    console.show(str(found.queries))
+    console.show(
+        f"{found.rows_after:,} of {found.rows_before:,} records, {found.suppressed:,} suppressed"
+    )

@@ -1,0 +1,111 @@
+"""Going down a lattice that is too large: always a solution, and a bound that is true."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.tables.recoding.plain import Path
+from tests.tables.recoding.strategies import People, people, plain_models
+
+from celosia import KAnonymity
+from celosia.core.errors import InputError, PrivacyError
+from celosia.tables import Hierarchy, Schema, publish
+from celosia.tables.metrics import Loss
+from celosia.tables.models import Model
+from celosia.tables.recoding import allowance, descend, greedy, optimum, search
+
+limits = st.sampled_from([0.0, 0.1, 0.5, 1.0])
+ROUNDING = 1e-12
+
+
+@settings(max_examples=120)
+@given(people(max_columns=3), st.lists(plain_models, min_size=1, max_size=2), limits)
+def test_the_optimum_lies_between_the_bound_and_what_was_found(
+    table: People, models: list[Model], suppression: float
+) -> None:
+    lattice = table.lattice()
+    try:
+        found = descend(lattice, models, suppression=suppression)
+    except PrivacyError as refused:
+        assert refused.code == "CEL-P001"
+        return
+    best = optimum(table.lattice(), models, suppression=suppression)
+    assert found.certificate.at_least <= best.score + ROUNDING
+    assert best.score <= found.score + ROUNDING
+    assert found.best.suppressed <= min(allowance(suppression, lattice.rows), lattice.rows - 1)
+    again = table.lattice().evaluate(found.best.node, models)
+    assert again == found.best
+    if found.certificate.is_optimal:
+        assert found.score == pytest.approx(best.score, abs=ROUNDING)
+
+
+@settings(max_examples=40)
+@given(people(max_columns=3), st.integers(0, 12))
+def test_an_early_end_leaves_a_solution_and_a_true_bound(table: People, ticks: int) -> None:
+    clock = count()
+    if len(table.rows) < 2:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(greedy, "monotonic", lambda: float(next(clock)))
+        found = descend(table.lattice(), [KAnonymity(2)], suppression=0.5, time_limit=ticks + 0.5)
+    best = optimum(table.lattice(), [KAnonymity(2)], suppression=0.5)
+    assert found.certificate.at_least - ROUNDING <= best.score <= found.score + ROUNDING
+    assert found.best.suppressed <= allowance(0.5, len(table.rows))
+
+
+def wide(columns: int) -> tuple[pl.DataFrame, Schema]:
+    generator = np.random.default_rng(3)
+    paths: list[Path] = [(str(leaf), f"g{leaf // 2}", "*") for leaf in range(4)]
+    data = pl.DataFrame({f"c{n}": generator.integers(0, 4, 60) for n in range(columns)})
+    hierarchy = Hierarchy.from_paths(paths)
+    return data, Schema.of(quasi_identifiers={name: hierarchy for name in data.columns})
+
+
+def test_300_columns_are_published_with_a_bound() -> None:
+    data, schema = wide(300)
+    release = publish(data, schema, KAnonymity(3), suppression=0.1, time_limit=0.5)
+    names = data.columns
+    kept = release.data.filter(~pl.all_horizontal(pl.col(names) == "*"))
+    assert kept.group_by(names).len()["len"].min() >= 3
+    assert release.solution.suppressed == 60 - kept.height <= 6
+    certificate = release.solution.search
+    assert certificate is not None
+    assert certificate.nodes == 3**300
+    assert certificate.at_least <= release.solution.score <= 1
+    assert not certificate.is_optimal
+
+
+def test_a_metric_that_needs_every_node_says_that_there_are_too_many() -> None:
+    data, schema = wide(30)
+    for more in ({}, {"levels": dict.fromkeys(data.columns, 2)}):
+        with pytest.raises(InputError) as refused:
+            publish(data, schema, KAnonymity(3), metric="height", **more)
+        assert refused.value.code == "CEL-P012"
+
+
+def test_publish_goes_down_where_the_search_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, schema = wide(4)
+    best = publish(data, schema, KAnonymity(3), suppression=0.2).solution
+    monkeypatch.setattr(search, "MOST_NODES", 10)
+    found = publish(data, schema, KAnonymity(3), suppression=0.2).solution
+    assert best.search is not None
+    assert found.search is not None
+    assert best.search.is_optimal
+    assert found.search.at_least <= best.score <= found.score
+    assert found.suppressed <= 12
+
+
+def test_weights_are_heeded_on_the_way_down() -> None:
+    data, schema = wide(4)
+    lattice_data = publish(data, schema, KAnonymity(3), suppression=0.2, metric=Loss({"c0": 9}))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "MOST_NODES", 10)
+        found = publish(data, schema, KAnonymity(3), suppression=0.2, metric=Loss({"c0": 9}))
+    assert found.solution.search is not None
+    assert found.solution.search.at_least <= lattice_data.solution.score
+    assert lattice_data.solution.score <= found.solution.score

@@ -1,0 +1,117 @@
+"""Exploring a lattice lists what publishing at each node gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.tables.recoding.plain_metrics import PLAIN_METRICS
+from tests.tables.recoding.strategies import KINDS, SENSITIVE, TREE, People, people
+
+from celosia import KAnonymity
+from celosia.core.errors import InputError, PrivacyError
+from celosia.tables import Column, Hierarchy, Role, Schema, explore, publish
+from celosia.tables.models import Model
+from celosia.tables.recoding import allowance, exploration
+
+ignore_warnings = pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
+limits = st.sampled_from([0.0, 0.1, 0.5, 1.0])
+names = st.sampled_from(["loss", "precision", "discernibility", "entropy"])
+models = st.one_of(KINDS["k-anonymity"], KINDS["distinct"], KINDS["t ordered"])
+
+
+def frame_of(table: People) -> pl.DataFrame:
+    columns: dict[str, list[Any]] = {
+        f"c{n}": [row[n] for row in table.rows] for n in range(len(table.hierarchies))
+    }
+    return pl.DataFrame(columns | {SENSITIVE: table.values})
+
+
+def schema_of(table: People) -> Schema:
+    return Schema(
+        (
+            *(
+                Column(f"c{n}", Role.QUASI_IDENTIFIER, hierarchy=Hierarchy.from_paths(paths))
+                for n, paths in enumerate(table.hierarchies)
+            ),
+            Column(SENSITIVE, Role.SENSITIVE, hierarchy=Hierarchy.from_paths(TREE)),
+        )
+    )
+
+
+@settings(max_examples=80)
+@given(people(), models, limits, names)
+def test_choices_and_front_are_those_of_trying_every_node(
+    table: People, model: Model, suppression: float, name: str
+) -> None:
+    allowed = allowance(suppression, len(table.rows))
+    plain: dict[tuple[int, ...], tuple[float, float, int]] = {}
+    for node in table.nodes:
+        release = table.release(node, [model])
+        kept = release.kept.count(True)
+        if kept and len(table.rows) - kept <= allowed:
+            shown = {
+                label for label, here in zip(release.labels, release.kept, strict=True) if here
+            }
+            plain[node] = (
+                PLAIN_METRICS[name](release),
+                len(shown) / kept,
+                len(table.rows) - kept,
+            )
+    asked = {"suppression": suppression, "metric": name}
+    if not plain:
+        with pytest.raises(PrivacyError):
+            explore(frame_of(table), schema_of(table), model, **asked)
+        return
+    found = explore(frame_of(table), schema_of(table), model, **asked)
+    assert {choice.levels for choice in found.choices} == set(plain)
+    for choice in found.choices:
+        score, risk, suppressed = plain[choice.levels]
+        assert choice.score == pytest.approx(score, abs=1e-9)
+        assert choice.average_risk == pytest.approx(risk, rel=1e-12)
+        assert choice.suppressed == suppressed
+    front = {choice.levels for choice in found.front}
+    for one in found.choices:
+        beaten = any(
+            other.score <= one.score
+            and other.average_risk <= one.average_risk
+            and (other.score, other.average_risk) != (one.score, one.average_risk)
+            for other in found.choices
+        )
+        assert not (beaten and one.levels in front)
+        assert beaten or any(
+            (other.score, other.average_risk) == (one.score, one.average_risk)
+            for other in found.front
+        )
+    scores = [choice.score for choice in found.choices]
+    assert scores == sorted(scores)
+
+
+HOLES = pl.DataFrame({"a": ["x"] * 6 + ["y", "z", "w"] + [None]})
+LETTERS = Hierarchy.from_paths([(leaf, "*") for leaf in "xyzw"])
+GONE = Schema((Column("a", Role.QUASI_IDENTIFIER, hierarchy=LETTERS, missing="suppress"),))
+
+
+@ignore_warnings
+@pytest.mark.parametrize("limit", [0.1, 0.3, 0.4, 1.0])
+def test_a_choice_is_what_publishing_at_its_levels_gives(limit: float) -> None:
+    found = explore(HOLES, GONE, KAnonymity(2), suppression=limit)
+    assert found.rows == 10
+    for choice in found.choices:
+        levels = dict(zip(found.columns, choice.levels, strict=True))
+        release = publish(HOLES, GONE, KAnonymity(2), suppression=limit, levels=levels)
+        assert choice.suppressed == release.solution.suppressed <= 10 * limit
+        assert choice.score == release.solution.score
+        assert choice.average_risk == release.risk.average
+    best = publish(HOLES, GONE, KAnonymity(2), suppression=limit).solution
+    assert (best.levels, best.suppressed) == (found.choices[0].levels, found.choices[0].suppressed)
+
+
+def test_a_lattice_of_too_many_nodes_is_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exploration, "MOST_NODES", 1)
+    with pytest.raises(InputError) as refused:
+        explore(HOLES, GONE, KAnonymity(2), suppression=1)
+    assert refused.value.code == "CEL-P003"
