@@ -29,7 +29,6 @@ def run(rows: int = 10_000_000) -> dict[str, dict[str, Any]]:
     coding = once(lambda: held.update(table=code_table(table, schema)))
     columns = held["table"].columns
     encoded = sum(column.leaf_of_row.nbytes for column in columns)
-    del table  # only the encoded table is held against
     before = forget_peak()
     cutting = once(lambda: held.update(cut=mondrian.partition(columns, [KAnonymity(10)])))
     extra = max(0, peak() - before)

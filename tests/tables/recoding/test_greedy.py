@@ -20,6 +20,7 @@ from celosia.tables.models import Model
 from celosia.tables.recoding import allowance, descend, greedy, optimum, search
 
 limits = st.sampled_from([0.0, 0.1, 0.5, 1.0])
+ignore_warnings = pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
 ROUNDING = 1e-12
 
 
@@ -31,8 +32,8 @@ def test_the_optimum_lies_between_the_bound_and_what_was_found(
     lattice = table.lattice()
     try:
         found = descend(lattice, models, suppression=suppression)
-    except PrivacyError as refused:
-        assert refused.code == "CEL-P001"
+    except PrivacyError:  # the top fails; a node below may do, but is not looked for
+        assert lattice.evaluate(lattice.top, models).suppressed == lattice.rows
         return
     best = optimum(table.lattice(), models, suppression=suppression)
     assert found.certificate.at_least <= best.score + ROUNDING
@@ -63,9 +64,10 @@ def wide(columns: int) -> tuple[pl.DataFrame, Schema]:
     paths: list[Path] = [(str(leaf), f"g{leaf // 2}", "*") for leaf in range(4)]
     data = pl.DataFrame({f"c{n}": generator.integers(0, 4, 60) for n in range(columns)})
     hierarchy = Hierarchy.from_paths(paths)
-    return data, Schema.of(quasi_identifiers={name: hierarchy for name in data.columns})
+    return data, Schema.of(quasi_identifiers=dict.fromkeys(data.columns, hierarchy))
 
 
+@ignore_warnings
 def test_300_columns_are_published_with_a_bound() -> None:
     data, schema = wide(300)
     release = publish(data, schema, KAnonymity(3), suppression=0.1, time_limit=0.5)
@@ -88,6 +90,7 @@ def test_a_metric_that_needs_every_node_says_that_there_are_too_many() -> None:
         assert refused.value.code == "CEL-P012"
 
 
+@ignore_warnings
 def test_publish_goes_down_where_the_search_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
     data, schema = wide(4)
     best = publish(data, schema, KAnonymity(3), suppression=0.2).solution
@@ -100,6 +103,7 @@ def test_publish_goes_down_where_the_search_cannot(monkeypatch: pytest.MonkeyPat
     assert found.suppressed <= 12
 
 
+@ignore_warnings
 def test_weights_are_heeded_on_the_way_down() -> None:
     data, schema = wide(4)
     lattice_data = publish(data, schema, KAnonymity(3), suppression=0.2, metric=Loss({"c0": 9}))

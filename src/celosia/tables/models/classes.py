@@ -32,6 +32,20 @@ class SensitiveColumn:
         """Records of the original table."""
         return int(self.totals.sum())
 
+    @cached_property
+    def tree(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Nodes of all levels below the root, numbered in one row, and their records in the table.
+
+        `nodes[level, value]` as above, but each level's numbers go on where the last one's ended.
+        """
+        assert self.nodes is not None
+        levels = self.nodes[: max(1, self.nodes.shape[0] - 1)].astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(levels.max(axis=1) + 1)])
+        nodes = levels + starts[:-1, None]
+        totals = np.zeros(starts[-1])
+        np.add.at(totals, nodes, self.totals)
+        return nodes, totals
+
 
 @dataclass(frozen=True, eq=False)
 class Histogram:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
 from celosia.tables.models import _kernels
-from celosia.tables.models.classes import Classes, SensitiveColumn
+from celosia.tables.models.classes import Classes
 from celosia.tables.models.model import Verdict
 from celosia.tables.models.parameters import column_name, plain, put, real_parameter
 from celosia.tables.models.sensitive_model import IDENTITY, SensitiveModel
@@ -96,7 +96,9 @@ class TCloseness(SensitiveModel):
             return found
         if self.distance == "hierarchical":
             self._needs(column.nodes is not None, "a hierarchy of its values")
-            nodes, totals = _tree(column)
+            # On a tree whose edges have length 1/(2H) the earth mover's distance is the sum over
+            # edges of the mass that crosses them: the mean total variation of levels 0 to H - 1.
+            nodes, totals = column.tree
         else:
             nodes = np.arange(column.totals.size)[None, :]
             totals = column.totals.astype(np.float64)
@@ -141,18 +143,3 @@ class TCloseness(SensitiveModel):
     def as_dict(self) -> dict[str, Any]:
         """Name and parameters as plain values."""
         return plain(self, "t-closeness")
-
-
-def _tree(column: SensitiveColumn) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Nodes of all levels below the root, numbered in one row, and their records in the table.
-
-    On a tree whose edges have length 1/(2H) the earth mover's distance is the sum over edges of the
-    mass that crosses them; by levels, it is the mean total variation of levels 0 to H - 1.
-    """
-    assert column.nodes is not None
-    levels = column.nodes[: max(1, column.nodes.shape[0] - 1)].astype(np.int64)
-    starts = np.concatenate([[0], np.cumsum(levels.max(axis=1) + 1)])
-    nodes = levels + starts[:-1, None]
-    totals = np.zeros(starts[-1])
-    np.add.at(totals, nodes, column.totals)
-    return nodes, totals

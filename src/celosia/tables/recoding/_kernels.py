@@ -193,11 +193,40 @@ def add_up(class_of: Array, counts: Array, classes: int) -> Array:
 def merge_histograms(
     class_of: Array, classes: int, starts: Array, values: Array, counts: Array, width: int
 ) -> tuple[Array, Array, Array]:
-    """Histograms in compressed rows after classes were merged; values ascend within each class.
+    """Histograms in compressed rows after classes were merged; values ascend within each class."""
+    if classes * width <= 16 * values.size:
+        return _merge_in_full(class_of, classes, starts, values, counts, width)
+    return _merge_by_class(class_of, classes, starts, values, counts, width)
 
-    Old classes are listed by their new class first, so that each new one is filled in one go and
-    one row of `width` counters serves all.
-    """
+
+@njit(cache=True, nogil=True)
+def _merge_in_full(
+    class_of: Array, classes: int, starts: Array, values: Array, counts: Array, width: int
+) -> tuple[Array, Array, Array]:
+    """With a counter for every value of every class: fast where there are few values."""
+    sums = np.zeros((classes, width), dtype=np.int64)
+    for old in range(class_of.size):
+        new = class_of[old]
+        for entry in range(starts[old], starts[old + 1]):
+            sums[new, values[entry]] += counts[entry]
+    new_starts = np.zeros(classes + 1, dtype=np.int64)
+    new_values = np.empty(values.size, dtype=np.int32)
+    new_counts = np.empty(values.size, dtype=np.int64)
+    filled = 0
+    for new in range(classes):
+        for value in range(width):
+            if sums[new, value] > 0:
+                new_values[filled], new_counts[filled] = value, sums[new, value]
+                filled += 1
+        new_starts[new + 1] = filled
+    return new_starts, new_values[:filled].copy(), new_counts[:filled].copy()
+
+
+@njit(cache=True, nogil=True)
+def _merge_by_class(
+    class_of: Array, classes: int, starts: Array, values: Array, counts: Array, width: int
+) -> tuple[Array, Array, Array]:
+    """Class by class, so that one row of counters serves all: for columns of many values."""
     ends = np.zeros(classes + 1, dtype=np.int64)
     for old in range(class_of.size):
         ends[class_of[old] + 1] += 1
@@ -224,19 +253,12 @@ def merge_histograms(
                     seen[distinct] = value
                     distinct += 1
                 sums[value] += counts[entry]
-        if distinct * 8 > width:  # nearly all values: walking over them is cheaper than sorting
-            for value in range(width):
-                if sums[value] > 0:
-                    new_values[filled], new_counts[filled] = value, sums[value]
-                    sums[value] = 0
-                    filled += 1
-        else:
-            seen[:distinct].sort()
-            for number in range(distinct):
-                value = seen[number]
-                new_values[filled], new_counts[filled] = value, sums[value]
-                sums[value] = 0
-                filled += 1
+        seen[:distinct].sort()
+        for number in range(distinct):
+            value = seen[number]
+            new_values[filled], new_counts[filled] = value, sums[value]
+            sums[value] = 0
+            filled += 1
         new_starts[new + 1] = filled
     return new_starts, new_values[:filled].copy(), new_counts[:filled].copy()
 
