@@ -8,11 +8,12 @@ in DuckDB, as the physical limit of looking at the rows at all.
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import median
 from typing import Any
 
 import duckdb
 
-from bench.timing import seconds
+from bench.timing import once, seconds
 from celosia import KAnonymity, RecursiveDiversity, TCloseness, datasets
 from celosia.tables import Model, Role, Schema
 from celosia.tables.recoding import optimum
@@ -31,8 +32,9 @@ def run() -> dict[str, dict[str, Any]]:
     ratios: dict[str, float] = {}
     for limit, arx in ARX_SECONDS.items():
         name = f"9 columns, k, limit {limit:.0%}"
-        taken[name] = _search(rows, nine, [KAnonymity(5)], limit)
-        ratios[f"ARX recorded / ours, limit {limit:.0%}"] = round(arx / taken[name], 1)
+        taken[name], searching = _search(rows, nine, [KAnonymity(5)], limit)
+        taken[f"{name}, the search alone"] = searching
+        ratios[f"ARX recorded / ours, limit {limit:.0%}"] = round(arx / searching, 1)
     k = KAnonymity(5)
     models: dict[str, list[Model]] = {
         "k": [k],
@@ -42,7 +44,7 @@ def run() -> dict[str, dict[str, Any]]:
     for limit in (0.0, 0.02, 0.05, 1.0):
         for name, wanted in models.items():
             label = f"8 columns, {name}, limit {limit:.0%}"
-            taken[label] = _search(rows, given, wanted, limit)
+            taken[label], _ = _search(rows, given, wanted, limit)
             base = taken[f"8 columns, k, limit {limit:.0%}"]
             if name != "k":
                 ratios[f"{name} / k, limit {limit:.0%}"] = round(taken[label] / base, 2)
@@ -60,12 +62,14 @@ def run() -> dict[str, dict[str, Any]]:
     }
 
 
-def _search(rows: Any, schema: Schema, models: list[Model], limit: float) -> float:
-    """Seconds to code the table, build its lattice and search it."""
+def _search(rows: Any, schema: Schema, models: list[Model], limit: float) -> tuple[float, float]:
+    """Seconds to code the table, build its lattice and search it; and of the search alone."""
     sensitive = [name for model in models if (name := getattr(model, "column", None))]
+    alone = []
 
-    def work() -> object:
+    def work() -> None:
         lattice = code_table(rows, schema, sensitive).lattice()
-        return optimum(lattice, models, suppression=limit)
+        alone.append(once(lambda: optimum(lattice, models, suppression=limit)))
 
-    return seconds(work)
+    whole = seconds(work)
+    return whole, median(alone[1:])  # the first call compiles

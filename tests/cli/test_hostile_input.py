@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -205,7 +206,9 @@ def test_three_hundred_columns_are_published(run: Run, tmp_path: Path) -> None:
     told = run(*wish, "-q", "c1", "-q", "c2", "--others", "insensitive", "-o", "safe.csv")
     assert told.code == 0
     assert frames.read(tmp_path / "safe.csv").width == 300
-    run(*wish, *(word for i in range(300) for word in ("-q", f"c{i}"))).complains("CEL-P012")
+    every = run(*wish, *(word for i in range(300) for word in ("-q", f"c{i}")))
+    assert every.code == 0
+    assert re.search(r"optimal among \d\.\de\+1\d\d nodes", every.out)  # and not all digits
 
 
 @pytest.mark.parametrize(

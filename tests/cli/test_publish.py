@@ -352,6 +352,16 @@ def test_models_that_do_not_hide_whose_record_is_whose_say_so(
     assert "picked out" not in run("publish", people, *ROLES, *model, "--k", 4).err
 
 
+@pytest.mark.parametrize(
+    "wish", [("--method", "magic"), ("--time-limit", 0), ("--local", "--level", "age=1")], ids=str
+)
+def test_bad_choices_are_refused_before_the_input_is_read(
+    wish: tuple[object, ...], run: Run
+) -> None:
+    refused = run("publish", "not-there.csv", *ROLES, "--k", 5, *wish)
+    assert refused.err.startswith("CEL-P06")
+
+
 def test_levels_are_taken_as_they_are_chosen(people: Path, schema: Path, run: Run) -> None:
     wish = ("publish", people, "-s", schema, "--k", 5, "--level", "age=0", "--level", "zip=4")
     chosen = run(*wish, "--json").data()["measures"]["solution"]

@@ -88,7 +88,7 @@ def test_with_weights_both_scores_are_on_one_scale() -> None:
     letters = {name: Hierarchy.from_paths([(leaf, "*") for leaf in "xyz"]) for name in "ab"}
     schema = Schema.of(quasi_identifiers=letters)
     data = pl.DataFrame({"a": [*"xxxyz"], "b": [*"xxxxy"]})
-    asked = {"metric": Loss({"a": 3}), "suppression": 1}
+    asked: dict[str, Any] = {"metric": Loss({"a": 3}), "suppression": 1}
     plain = publish(data, schema, KAnonymity(2), **asked).solution
     local = publish(data, schema, KAnonymity(2), local=True, **asked).solution
     assert local.score <= plain.score

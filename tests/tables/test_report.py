@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import polars as pl
 import pytest
 from tests.outline import Outline
 
 from celosia import KAnonymity, Seeded, datasets
-from celosia.tables import Intervals, Mask, Schema, TableRelease, publish
+from celosia.tables import (
+    AverageRisk,
+    EntropyDiversity,
+    Intervals,
+    Mask,
+    Schema,
+    TableRelease,
+    TCloseness,
+    exploration_report,
+    explore,
+    publish,
+)
+
+PATIENTS = Schema.of(
+    quasi_identifiers={
+        "zip": Mask(),
+        "age": Intervals(bounds=((20, 30, 40, 60),), style="bracket"),
+    },
+    sensitive=["disease"],
+)
 
 
 @pytest.fixture(scope="module")
 def release() -> TableRelease:
-    schema = Schema.of(
-        quasi_identifiers={
-            "zip": Mask(),
-            "age": Intervals(bounds=((20, 30, 40, 60),), style="bracket"),
-        },
-        sensitive=["disease"],
-    )
-    return publish(datasets.examples.patients(), schema, KAnonymity(3), suppression=0)
+    return publish(datasets.examples.patients(), PATIENTS, KAnonymity(3), suppression=0)
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +124,65 @@ def test_a_fully_general_table_has_a_report() -> None:
     table = pl.DataFrame({"sex": ["F", "M"]})
     release = publish(table, Schema.of(quasi_identifiers=["sex"]), KAnonymity(2), suppression=0)
     assert "100.000%" in " ".join(Outline(release.document().html()).words)
+
+
+def _table() -> pl.DataFrame:
+    return pl.DataFrame(
+        {"age": [i % 12 for i in range(96)], "ill": [f"d{i % 5}" for i in range(96)]}
+    )
+
+
+AGES = Schema.of(quasi_identifiers={"age": Intervals(widths=(3, 6))}, sensitive=["ill"])
+
+
+def test_each_model_says_what_it_protects_and_leaves_open() -> None:
+    models = [KAnonymity(3), EntropyDiversity(2), TCloseness(0.5)]
+    release = publish(_table(), AGES, models)
+    words = " ".join(Outline(release.document().html()).words)
+    places = []
+    for model in (KAnonymity(3), EntropyDiversity(2, column="ill"), TCloseness(0.5, column="ill")):
+        places.append(words.index(model.promise(), words.index("here is what each of them says")))
+        protects, gaps = model.protects(), model.leaves_open()
+        for text in (protects, *gaps):
+            assert text[1:] in words[places[-1] :]
+    assert places == sorted(places)
+
+
+def test_the_gauges_hold_both_risks_against_what_is_accepted() -> None:
+    both = publish(_table(), AGES, [KAnonymity(4), AverageRisk(0.2)]).document().html()
+    assert "the promise accepts 25.00%" in both
+    assert "the promise accepts 20.00%" in both
+    loose = publish(_table(), AGES, TCloseness(0.9)).document().html()
+    assert loose.count("no limit is promised") == 2
+
+
+def test_a_solution_that_is_not_proven_tells_its_bound() -> None:
+    release = publish(_table(), AGES, KAnonymity(3))
+    search = release.solution.search
+    assert search is not None
+    unsure = replace(search, still_open=1, at_least=0.125)
+    solution = replace(release.solution, search=unsure, score=0.5)
+    words = " ".join(Outline(replace(release, solution=solution).document().html()).words)
+    assert "no better than 12.500% is possible (gap 37.500%)" in words
+    assert "optimal among" not in words
+    proven = " ".join(Outline(release.document().html()).words)
+    assert f"Optimal among {search.nodes} nodes" in proven
+
+
+def test_levels_chosen_by_hand_and_partitions_claim_nothing() -> None:
+    chosen = publish(_table(), AGES, KAnonymity(3), levels={"age": 2}).document().html()
+    assert "Levels chosen by hand" in chosen
+    assert "no better than" not in chosen
+    cut = publish(_table(), AGES, KAnonymity(3), method="mondrian").document().html()
+    assert "nothing is proven of other partitions" in cut
+    assert "by record" in cut
+
+
+def test_the_trade_off_of_an_exploration_is_drawn_and_listed() -> None:
+    found = explore(datasets.examples.patients(), PATIENTS, KAnonymity(3), suppression=0)
+    page = exploration_report.document(found, promise="3-anonymity").html()
+    words = " ".join(Outline(page).words)
+    assert "36.931%" in words
+    assert "least loss" in words
+    listed = re.findall(r"<tr><th scope=\"row\"[^>]*>(\d+) (\d+)</th>", page)
+    assert [(int(a), int(b)) for a, b in listed] == [choice.levels for choice in found.front]

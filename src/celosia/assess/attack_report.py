@@ -86,13 +86,18 @@ def _one(attack: Attack) -> list[Block]:
         for name, value in attack.facts.items()
     ]
     return [
-        Heading(_name(attack).capitalize(), level=3),
-        Paragraph(f"{attack}."),
+        Heading(_capital(_name(attack)), level=3),
+        Paragraph(_capital(f"{attack}.")),
         Facts(
             [
-                ("The attacker", f"{attack.assumption}."),
-                ("What repairs it", f"{attack.mitigation}."),
+                ("The attacker", _capital(f"{attack.assumption}.")),
+                ("What repairs it", _capital(f"{attack.mitigation}.")),
                 *figures_told,
             ]
         ),
     ]
+
+
+def _capital(text: str) -> str:
+    # Not `capitalize`, which would also change the name of a column.
+    return text[:1].upper() + text[1:]

@@ -113,6 +113,7 @@ def publish(
     from celosia.core.progress import Step
     from celosia.core.randomness import source
     from celosia.frames import format_of, read
+    from celosia.tables.wish import Wish
 
     # Before any work, not after minutes of it.
     certificate = None if output is None else _certificate(output)
@@ -135,6 +136,8 @@ def publish(
         "drop_suppressed": drop_suppressed,
         "randomness": source(seed),
     }
+    # Choices that do not go together are refused before the file is read.
+    Wish.of(models, roles, method=method, has_population=population is not None, **wish)
     whole = method != "lattice" or population is not None
     in_chunks = _in_chunks(table, output, wanted=stream, whole=whole)
     release: PublishedTable

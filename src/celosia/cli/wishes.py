@@ -93,7 +93,7 @@ def models_from(
 
 def hides_identity(models: Sequence[Model]) -> bool:
     """Whether some of the models hides whose record is whose."""
-    from celosia.tables.models.sensitive_model import IDENTITY
+    from celosia.tables.models.gaps import IDENTITY
 
     return not all(IDENTITY in model.leaves_open() for model in models)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from celosia.core.errors import PrivacyWarning
 from celosia.core.guarantee import Guarantee
 from celosia.core.provenance import Provenance
 from celosia.core.wording import counted
+from celosia.tables.models import SensitiveModel
+from celosia.tables.models.gaps import HOMOGENEITY
 from celosia.tables.protection import Protected
 from celosia.tables.schema import Role, Schema
 from celosia.tables.solution import ColumnOutcome, Solution
@@ -31,7 +32,7 @@ def account(made_by: str, wish: Wish, schema: Schema, protected: Protected) -> d
     names = schema.named(Role.QUASI_IDENTIFIER)
     parameters = {"quasi_identifiers": list(names)} | wish.as_dict()
     return {
-        "guarantee": _guarantee(wish, names),
+        "guarantee": _guarantee(wish, schema),
         "provenance": Provenance.now(made_by, parameters, seed=wish.randomness.seed),
         "warnings": notes,
         "solution": _solution(protected, wish),
@@ -65,9 +66,8 @@ def _warnings(wish: Wish, protected: Protected) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _guarantee(wish: Wish, names: Sequence[str]) -> Guarantee:
-    listed = ", ".join(names)
-    gaps = [gap for model in wish.models for gap in model.leaves_open()]
+def _guarantee(wish: Wish, schema: Schema) -> Guarantee:
+    listed = ", ".join(schema.named(Role.QUASI_IDENTIFIER))
     return Guarantee(
         promise=f"{' and '.join(model.promise() for model in wish.models)} over {listed}",
         unit="record",
@@ -76,9 +76,23 @@ def _guarantee(wish: Wish, names: Sequence[str]) -> Guarantee:
             "each person has at most one record",
             f"of what the table holds, an attacker knows nothing of a person but {listed}",
         ),
-        leaves_open=tuple(dict.fromkeys(gaps)),
+        leaves_open=_gaps(wish, schema),
         simulation=wish.simulation,
     )
+
+
+def _gaps(wish: Wish, schema: Schema) -> tuple[str, ...]:
+    """What the models leave open together: not what one of them closes for every column."""
+    gaps = [gap for model in wish.models for gap in model.leaves_open()]
+    closed = {gap for model in wish.models for gap in model.closes()}
+    diverse = {
+        model.column
+        for model in wish.models
+        if isinstance(model, SensitiveModel) and HOMOGENEITY in model.closes()
+    }
+    if not set(schema.named(Role.SENSITIVE)) <= diverse:
+        closed.discard(HOMOGENEITY)
+    return tuple(dict.fromkeys(gap for gap in gaps if gap not in closed))
 
 
 def _solution(protected: Protected, wish: Wish) -> Solution:

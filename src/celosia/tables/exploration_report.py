@@ -60,17 +60,10 @@ def document(found: Exploration, *, promise: str, metric: str = "loss") -> Docum
             f"{metric} is {best.score:.2%} with an average risk of {best.average_risk:.2%}.",
         ),
         Table(
-            [
-                *found.columns,
-                metric.capitalize(),
-                "Suppressed",
-                "Classes",
-                "Average risk",
-                "Highest",
-            ],
+            ["Levels", metric.capitalize(), "Suppressed", "Classes", "Average risk", "Highest"],
             [
                 [
-                    *choice.levels,
+                    " ".join(map(str, choice.levels)),
                     f"{choice.score:.3%}",
                     choice.suppressed,
                     choice.classes,
@@ -79,7 +72,8 @@ def document(found: Exploration, *, promise: str, metric: str = "loss") -> Docum
                 ]
                 for choice in front[:MOST_LISTED]
             ],
-            "The front: the level of each column, the best score first",
+            f"The front, the best score first; levels of {', '.join(found.columns)}",
+            numeric=range(1, 6),
         ),
         Facts([("Records", f"{found.rows:,}"), ("Models", promise)]),
     ]

@@ -7,14 +7,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.meaning import SUPPRESSED, Meaning
+from celosia.core.errors import InputError
 from celosia.frames import TableLike, as_frame, as_text
 from celosia.tables.coding import CodedColumn, code_column
-from celosia.tables.hierarchies import Dates, Hierarchy, Mask, Tree
+from celosia.tables.hierarchies import Dates, Hierarchy, Mask
 from celosia.tables.recoding.mondrian.meaning import RangeMeaning
 from celosia.tables.recoding.mondrian.ranged_axis import is_ranged
 from celosia.tables.schema import Column, Schema
 
-BY_VALUE_ALONE = (Mask, Dates, Tree)
+BY_VALUE_ALONE = (Mask, Dates)
 """Rules by which the label of a value does not depend on the other values (of its length)."""
 
 
@@ -63,16 +64,17 @@ def meanings(
 ) -> dict[str, Meaning]:
     """For each quasi-identifier that can be read, what its released labels may stand for.
 
-    A hierarchy is read as it is. A rule that builds one needs the values that it was built from:
-    those of the original, or else, for what they are worth, those of another table of people. A
-    column without either is left out, and its labels can only be compared as text.
+    A hierarchy is read as it is, and so is a rule that lists all values, such as a tree. Any other
+    rule needs the values that the hierarchy was built from: those of the original, or else, for
+    what they are worth, those of another table of people. A column without either is left out, and
+    its labels can only be compared as text.
 
     Args:
         schema: the one that the release was made with.
         original: the table that was released.
-        known: raw values of some people, such as those in an attacker's table. What a mask, a rule
-            of dates or a tree makes of a value does not depend on the others, so a label that none
-            of these people has is taken for a value of somebody else.
+        known: raw values of some people, such as those in an attacker's table. What a mask or a
+            rule of dates makes of a value does not depend on the others, so a label that none of
+            these people has is taken for a value of somebody else.
         released: the release, where `known` is given.
 
     Raises:
@@ -102,8 +104,9 @@ def _meaning(
 ) -> Meaning | None:
     if original is not None and original.len() > original.null_count():
         return _of_coded(_coded(column, original.drop_nulls()))
-    if isinstance(column.hierarchy, Hierarchy):
-        return LabelMeaning(column.hierarchy, _ranges(column.hierarchy))
+    whole = _whole(column)
+    if whole is not None:
+        return LabelMeaning(whole, _ranges(whole))
     if known is None or known.len() == known.null_count():
         return None
     coded = _coded(column, known.drop_nulls())
@@ -116,6 +119,16 @@ def _meaning(
     if len(strange) == sum(label != SUPPRESSED for label in labels):
         return plain
     return _of_coded(coded, tuple(strange))
+
+
+def _whole(column: Column) -> Hierarchy | None:
+    """The hierarchy of a column, if it does not depend on the values of a table."""
+    if column.hierarchy is None or isinstance(column.hierarchy, Hierarchy):
+        return column.hierarchy
+    try:
+        return column.hierarchy.build(pl.Series([], dtype=pl.String))
+    except InputError:  # without values it has no leaves
+        return None
 
 
 def _coded(column: Column, values: pl.Series) -> CodedColumn:

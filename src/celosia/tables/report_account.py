@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from celosia.core.provenance import Provenance
 from celosia.core.report import Block, Details, Facts, Heading, Paragraph
 from celosia.tables.solution import Solution
+
+MOST_DIGITS = 10**15
+"""Larger numbers of nodes are rounded."""
 
 
 def how_found(solution: Solution, *, chosen: bool = False) -> str:
@@ -21,11 +25,11 @@ def how_found(solution: Solution, *, chosen: bool = False) -> str:
     if search is None:
         return "greedy partitioning (Mondrian); nothing is proven of other partitions"
     if chosen:
-        return f"levels chosen by hand, not compared with the other {search.nodes - 1:,} nodes"
+        return f"levels chosen by hand, not compared with the other {many(search.nodes - 1)} nodes"
     if solution.rounds > 1:
         return f"local recoding in {solution.rounds} rounds; nothing is proven of other ways"
     if search.is_optimal:
-        return f"optimal among {search.nodes:,} nodes"
+        return f"optimal among {many(search.nodes)} nodes"
     return (
         f"the best found, not proven optimal: {solution.metric} {solution.score:.3%}, no better "
         f"than {search.at_least:.3%} is possible (gap {_gap(solution, search.at_least):.3%})"
@@ -77,7 +81,7 @@ def _search(solution: Solution, *, chosen: bool) -> str:
             "Mondrian cut the table into classes one column at a time, as small as the models "
             "allow; the labels were checked afterwards. Another way to cut might lose less."
         )
-    told = f"Of {search.nodes:,} ways to generalise, {search.evaluated:,} were tried"
+    told = f"Of {many(search.nodes)} ways to generalise, {many(search.evaluated)} were tried"
     if chosen:
         return f"{told}: the levels were chosen by hand."
     again = (
@@ -88,9 +92,9 @@ def _search(solution: Solution, *, chosen: bool) -> str:
     if not search.is_optimal:
         return f"{told}; not all others were ruled out.{again}"
     return (
-        f"{told}; the others cannot be better: {search.closed_by_bound:,} lose more even with "
-        f"nothing suppressed, {search.closed_as_infeasible:,} would suppress too many, "
-        f"{search.closed_by_forced_suppression:,} lose more by the records they must suppress."
+        f"{told}; the others cannot be better: {many(search.closed_by_bound)} lose more even with "
+        f"nothing suppressed, {many(search.closed_as_infeasible)} would suppress too many, "
+        f"{many(search.closed_by_forced_suppression)} lose more by the records they must suppress."
         + again
     )
 
@@ -102,6 +106,15 @@ def _written(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "; ".join(map(_written, value))
     return "none" if value is None else str(value)
+
+
+def many(number: int) -> str:
+    """A number of nodes: those of wide tables have hundreds of digits.
+
+    >>> many(12_960), many(7**300)
+    ('12,960', '3.4e+253')
+    """
+    return f"{number:,}" if number < MOST_DIGITS else f"{Decimal(number):.1e}"
 
 
 def sentence(text: str) -> str:

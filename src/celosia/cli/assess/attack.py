@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from celosia.assess.attacks import Attack
+    from celosia.assess.meaning import Meaning
     from celosia.tables import Schema
 
 EXAMPLES = """**Examples**
@@ -82,7 +83,7 @@ def attack(
     """Attack a release as a person would: who is exposed, and how sure is the attacker?
 
     The hierarchies of the schema say what released labels stand for. Rules that build a hierarchy
-    need the values: of --original, or else of --external.
+    from values need these: of --original, or else of --external.
     """
     from celosia.assess import attack_report
     from celosia.assess.attacks import attack_release
@@ -94,6 +95,12 @@ def attack(
     inputs = (table, schema, external, earlier, original)
     options.check_places({"the report": report}, inputs=inputs, overwrite=force)
     roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive)
+    if on and external is None:
+        raise InputError(
+            "CEL-I056",
+            "--on needs an external table.",
+            fix="Add --external FILE, or leave --on out.",
+        )
     levels = wishes.levels_from(similar, option="--similar") or {}
     widths = wishes.numbers_by_column(near or (), option="--near")
     _check_sensitive(roles, [*levels, *widths])
@@ -102,18 +109,19 @@ def attack(
         progress(Step("Reading the files", 0))
         frame = read_released(table, roles, **reading)
         people = None if external is None else _picked(read_people(external, roles), roles, on)
+        explained = meanings(
+            roles,
+            original=None if original is None else read(original, types=roles.types()),
+            known=people,
+            released=frame,
+        )
         found = attack_release(
             frame,
             roles.named(Role.QUASI_IDENTIFIER),
             roles.named(Role.SENSITIVE),
             external=people,
             earlier=None if earlier is None else read_released(earlier, roles),
-            meanings=meanings(
-                roles,
-                original=None if original is None else read(original, types=roles.types()),
-                known=people,
-                released=frame,
-            ),
+            meanings=explained,
             categories={name: _alike(roles, frame, name, levels[name]) for name in levels},
             widths=widths,
             exclusions=exclusions,
@@ -126,6 +134,12 @@ def attack(
             "there is nothing to attack.",
             why="The schema names no sensitive column, and no other table was given.",
             fix="Name one with --sensitive, or give --external or --earlier.",
+        )
+    unread = [] if external is earlier is None else _unread(roles, explained)
+    if unread:
+        console.note(
+            f"Warning: labels of {', '.join(unread)} can only be compared as text, so people may "
+            "be missed: give --original, or a hierarchy file in the schema."
         )
     if report is not None:
         page = attack_report.document(found, rows=frame.height)
@@ -176,6 +190,11 @@ def _picked(people: pl.DataFrame, roles: Schema, on: list[str] | None) -> pl.Dat
             fix=f"Use: {', '.join(known)}." if known else "Rename its columns as in the schema.",
         )
     return pick(people, on or known)
+
+
+def _unread(roles: Schema, explained: Mapping[str, Meaning]) -> list[str]:
+    """The quasi-identifiers whose labels nobody explains."""
+    return [column.name for column in roles.quasi_identifiers if column.name not in explained]
 
 
 def _alike(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> dict[str, str]:

@@ -36,7 +36,11 @@ def check(
     header: options.Header = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check a release against models, trusting nothing but its labels; exit code 1 unless all hold."""
+    """Check that a release meets its models, judged by its labels; exit code 1 unless all hold.
+
+    Models that compare a class with the whole table, such as t-closeness, need the suppressed
+    records in it: check them on a release that was not made with --drop-suppressed.
+    """
     from celosia import tables
     from celosia.core.progress import Step
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
+from celosia.tables.models.gaps import BACKGROUND, IDENTITY, SIMILARITY, SKEWNESS
 from celosia.tables.models.model import Verdict
 from celosia.tables.models.parameters import (
     SLACK,
@@ -20,7 +21,7 @@ from celosia.tables.models.parameters import (
     put,
     real_parameter,
 )
-from celosia.tables.models.sensitive_model import BACKGROUND, SIMILARITY, SKEWNESS, SensitiveModel
+from celosia.tables.models.sensitive_model import SensitiveModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,10 @@ class AlphaK(SensitiveModel):
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
         return (BACKGROUND, SKEWNESS, SIMILARITY)
+
+    def closes(self) -> tuple[str, ...]:
+        """Nobody is picked out among `k`."""
+        return (IDENTITY,)
 
     def as_dict(self) -> dict[str, Any]:
         """Name and parameters as plain values."""

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from celosia.tables.models.classes import Classes
+from celosia.tables.models.gaps import ANOTHER_RELEASE, HOMOGENEITY
 from celosia.tables.models.model import Model, Verdict
 from celosia.tables.models.parameters import TIE, plain, put, real_parameter
-from celosia.tables.models.sensitive_model import ANOTHER_RELEASE
 
 
 def largest_share(name: str, value: object, meaning: str) -> float:
@@ -90,7 +90,7 @@ class AverageRisk(Model):
         """What the model does not protect against."""
         return (
             "single people: a record may be alone in its class as long as most are not",
-            "a class whose records all share a sensitive value tells it (homogeneity)",
+            HOMOGENEITY,
             ANOTHER_RELEASE,
         )
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
+from celosia.tables.models.gaps import IDENTITY, SIMILARITY
 from celosia.tables.models.model import Verdict
 from celosia.tables.models.parameters import TIE, column_name, flag, plain, put, real_parameter
-from celosia.tables.models.sensitive_model import IDENTITY, SIMILARITY, SensitiveModel
+from celosia.tables.models.sensitive_model import SensitiveModel
 
 
 @dataclass(frozen=True, slots=True)

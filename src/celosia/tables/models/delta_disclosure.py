@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes, Histogram
+from celosia.tables.models.gaps import IDENTITY, SIMILARITY
 from celosia.tables.models.model import Verdict
 from celosia.tables.models.parameters import (
     SLACK,
@@ -21,7 +22,7 @@ from celosia.tables.models.parameters import (
     put,
     real_parameter,
 )
-from celosia.tables.models.sensitive_model import IDENTITY, SIMILARITY, SensitiveModel
+from celosia.tables.models.sensitive_model import SensitiveModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ import numpy as np
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
 from celosia.tables.models.classes import Classes
+from celosia.tables.models.gaps import ANOTHER_RELEASE
 from celosia.tables.models.model import Model, Verdict
 from celosia.tables.models.parameters import SLACK, TIE, plain, put
 from celosia.tables.models.population import population_of
-from celosia.tables.models.sensitive_model import ANOTHER_RELEASE
 
 
 @dataclass(frozen=True, slots=True)

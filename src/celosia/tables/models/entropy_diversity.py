@@ -12,15 +12,10 @@ from numpy.typing import NDArray
 
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
+from celosia.tables.models.gaps import BACKGROUND, HOMOGENEITY, IDENTITY, SIMILARITY, SKEWNESS
 from celosia.tables.models.model import Verdict
 from celosia.tables.models.parameters import SLACK, column_name, flag, plain, put, real_parameter
-from celosia.tables.models.sensitive_model import (
-    BACKGROUND,
-    IDENTITY,
-    SIMILARITY,
-    SKEWNESS,
-    SensitiveModel,
-)
+from celosia.tables.models.sensitive_model import SensitiveModel
 
 TABLED = 1 << 16
 """Counts below this have their logarithm looked up; larger ones are rare."""
@@ -158,6 +153,10 @@ class EntropyDiversity(SensitiveModel):
                 *gaps,
             )
         return gaps
+
+    def closes(self) -> tuple[str, ...]:
+        """A class has several sensitive values."""
+        return (HOMOGENEITY,)
 
     def as_dict(self) -> dict[str, Any]:
         """Name and parameters as plain values."""

@@ -8,6 +8,7 @@ from typing import Any
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 from celosia.tables.models.classes import Classes
+from celosia.tables.models.gaps import HOMOGENEITY, IDENTITY
 from celosia.tables.models.model import Model, Verdict, all_or_none
 
 
@@ -64,12 +65,15 @@ class KAnonymity(Model):
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
         return (
-            "a class whose records all share a sensitive value tells it without naming anybody "
-            "(homogeneity)",
+            HOMOGENEITY,
             "an attacker who can rule out some sensitive values narrows the rest "
             "(background knowledge)",
             "two releases of the same people can be joined (complementary release)",
         )
+
+    def closes(self) -> tuple[str, ...]:
+        """Nobody is picked out among `k`."""
+        return (IDENTITY,)
 
     def as_dict(self) -> dict[str, Any]:
         """Name and parameters as plain values."""

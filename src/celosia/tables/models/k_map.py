@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 from celosia.tables.models.classes import Classes
+from celosia.tables.models.gaps import ANOTHER_RELEASE, HOMOGENEITY
 from celosia.tables.models.model import Model, Verdict, all_or_none
 from celosia.tables.models.parameters import group_size, plain, put, real_parameter, sampling_share
 from celosia.tables.models.population import population_of
-from celosia.tables.models.sensitive_model import ANOTHER_RELEASE
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +103,12 @@ class KMap(Model):
             "an attacker who knows that a person is in the table may find her record alone in its "
             "class"
         )
-        homogeneity = "a class whose records all share a sensitive value tells it (homogeneity)"
         counted = (
             "the population table may be out of date, or not the one that the attacker has"
             if self.sampling_fraction is None
             else "the estimate takes the table for a simple random sample of the population"
         )
-        return (known, homogeneity, counted, ANOTHER_RELEASE)
+        return (known, HOMOGENEITY, counted, ANOTHER_RELEASE)
 
     def as_dict(self) -> dict[str, Any]:
         """Name and parameters as plain values."""

@@ -65,6 +65,10 @@ class Model(ABC):
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
 
+    def closes(self) -> tuple[str, ...]:
+        """Which gaps of other models this one closes, in their words (see `leaves_open`)."""
+        return ()
+
     @abstractmethod
     def as_dict(self) -> dict[str, Any]:
         """Name and parameters as plain values."""

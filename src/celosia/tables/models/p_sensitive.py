@@ -9,9 +9,10 @@ import numpy as np
 
 from celosia.core.wording import counted
 from celosia.tables.models.classes import Classes
+from celosia.tables.models.gaps import BACKGROUND, HOMOGENEITY, IDENTITY, SIMILARITY, SKEWNESS
 from celosia.tables.models.model import Verdict, all_or_none
 from celosia.tables.models.parameters import column_name, group_size, plain, put, whole_parameter
-from celosia.tables.models.sensitive_model import BACKGROUND, SIMILARITY, SKEWNESS, SensitiveModel
+from celosia.tables.models.sensitive_model import SensitiveModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,10 @@ class PSensitive(SensitiveModel):
         """What the model does not protect against."""
         dominance = "one value may fill almost a whole class, and then it is a safe guess"
         return (dominance, BACKGROUND, SKEWNESS, SIMILARITY)
+
+    def closes(self) -> tuple[str, ...]:
+        """Nobody is picked out among `k`, and a class has several sensitive values."""
+        return (IDENTITY, HOMOGENEITY)
 
     def as_dict(self) -> dict[str, Any]:
         """Name and parameters as plain values."""

@@ -10,9 +10,9 @@ import numpy as np
 from celosia.assess.risk.uniqueness import population_unique_share
 from celosia.tables.models.average_risk import largest_share
 from celosia.tables.models.classes import Classes
+from celosia.tables.models.gaps import ANOTHER_RELEASE, HOMOGENEITY
 from celosia.tables.models.model import Model, Verdict
 from celosia.tables.models.parameters import plain, put, sampling_share
-from celosia.tables.models.sensitive_model import ANOTHER_RELEASE
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class PopulationUniqueness(Model):
             "an attacker who knows that a person is in the table may find her record alone in its "
             "class",
             "the estimate takes the table for a simple random sample of the population",
-            "a class whose records all share a sensitive value tells it (homogeneity)",
+            HOMOGENEITY,
             ANOTHER_RELEASE,
         )
 

@@ -10,14 +10,10 @@ import numpy as np
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
 from celosia.tables.models.distinct_diversity import diversity
+from celosia.tables.models.gaps import HOMOGENEITY, IDENTITY, SIMILARITY, SKEWNESS
 from celosia.tables.models.model import Verdict
 from celosia.tables.models.parameters import TIE, column_name, plain, put, real_parameter
-from celosia.tables.models.sensitive_model import (
-    IDENTITY,
-    SIMILARITY,
-    SKEWNESS,
-    SensitiveModel,
-)
+from celosia.tables.models.sensitive_model import SensitiveModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +109,10 @@ class RecursiveDiversity(SensitiveModel):
             "one (background knowledge)"
         )
         return (knowledge, SKEWNESS, SIMILARITY, IDENTITY)
+
+    def closes(self) -> tuple[str, ...]:
+        """A class has several sensitive values."""
+        return (HOMOGENEITY,)
 
     def as_dict(self) -> dict[str, Any]:
         """Name and parameters as plain values."""

@@ -9,21 +9,6 @@ from celosia.core.errors import InputError
 from celosia.tables.models.classes import Classes, Histogram
 from celosia.tables.models.model import Model
 
-ANOTHER_RELEASE = "two releases of the same people can be joined (complementary release)"
-IDENTITY = "who a record belongs to: without k-anonymity a person may still be picked out"
-SIMILARITY = (
-    "different values that mean much the same, such as three stomach diseases, tell what they "
-    "share (similarity)"
-)
-SKEWNESS = (
-    "a value may be far more frequent in a class than in the table, which raises an attacker's "
-    "belief (skewness)"
-)
-BACKGROUND = (
-    "an attacker who can rule out more values than the model allows for narrows the rest "
-    "(background knowledge)"
-)
-
 
 class SensitiveModel(Model):
     """A model about the values of one sensitive column."""

@@ -12,9 +12,10 @@ from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
+from celosia.tables.models.gaps import IDENTITY
 from celosia.tables.models.model import Verdict
 from celosia.tables.models.parameters import column_name, plain, put, real_parameter
-from celosia.tables.models.sensitive_model import IDENTITY, SensitiveModel
+from celosia.tables.models.sensitive_model import SensitiveModel
 
 DISTANCES = ("equal", "ordered", "hierarchical")
 """Ground distances: 1 between any two values; by rank; by the level of the common ancestor."""

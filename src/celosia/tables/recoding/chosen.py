@@ -74,7 +74,7 @@ def _node(lattice: Lattice, levels: Mapping[str, int]) -> Node:
                 "CEL-P008",
                 f"the level of '{column.name}' must be a whole number from 0 to "
                 f"{column.hierarchy.height}, got {levels[column.name]!r}.",
-                fix="0 is the raw value, the highest level hides it. See celosia hierarchy show.",
+                fix="0 is the raw value, the highest level hides it.",
                 column=column.name,
             )
         node.append(level)

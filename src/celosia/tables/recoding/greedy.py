@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from time import monotonic
 
+from celosia.core.errors import PrivacyError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Seeded
 from celosia.tables.metrics import Loss
@@ -41,7 +42,8 @@ def descend(  # noqa: PLR0913 - as for `optimum`
     """The best node found by going down from the top, and how much better one could be at most.
 
     Raises:
-        PrivacyError: CEL-P001 not even the top meets the models within the limit.
+        PrivacyError: CEL-P001 no node meets the models within the limit; CEL-P066 the top does not,
+            and nodes below were not tried.
     """
     return _Descent(lattice, models, suppression, metric or Loss(), progress).found(time_limit)
 
@@ -64,8 +66,10 @@ class _Descent:
     def found(self, time_limit: float | None) -> Found:
         deadline = monotonic() + (SECONDS if time_limit is None else time_limit)
         best = self._evaluate(self.lattice.top)
-        if best.suppressed > self.allowed:
+        if best.must_go > self.allowed:
             raise impossible(self.lattice.whole(), self.models, self.suppression)
+        if best.suppressed > self.allowed:
+            raise _unknown(self.models)
         reach = self._reach(deadline)
         least = prod(
             float(factors[level])
@@ -130,6 +134,18 @@ class _Descent:
         self.evaluated += 1
         self.progress(Step("Going down the lattice", self.evaluated))
         return self.lattice.evaluate(node, self.models)
+
+
+def _unknown(models: Sequence[Model]) -> PrivacyError:
+    """The error for a table that as one class fails, though parts of it might not."""
+    promises = ", ".join(model.promise() for model in models)
+    return PrivacyError(
+        "CEL-P066",
+        f"no generalisation was found that meets {promises}.",
+        why="The whole table as one class does not meet it. Parts of it might, once the others are "
+        "suppressed, but there are too many generalisations to try them all.",
+        fix="Weaken the model, or use fewer quasi-identifiers or levels, so that all can be tried.",
+    )
 
 
 def _at(node: Node, column: int, level: int) -> Node:

@@ -76,12 +76,12 @@ def optimum(  # noqa: PLR0913 - each is a choice of the search
         models: what each class must meet.
         suppression: the largest share of the records that may be suppressed.
         metric: what to keep least; the loss if not given.
-        time_limit: seconds after which the best so far is taken, with a bound on what it misses.
+        time_limit: seconds after which the best so far is taken, with a bound on what it misses;
+            the search goes on until there is one.
         progress: called as the search proceeds; may raise `Cancelled`.
 
     Raises:
-        PrivacyError: CEL-P001 no node meets the models within the limit, CEL-P002 none was found
-            in time.
+        PrivacyError: CEL-P001 no node meets the models within the limit.
     """
     if not is_searchable(lattice):
         raise InputError(
