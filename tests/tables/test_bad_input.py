@@ -201,6 +201,16 @@ def test_an_impossible_model_says_why(model: Model, why: str) -> None:
     assert why in str(refused.value)
 
 
+def test_values_of_a_hierarchy_have_the_order_of_its_leaves() -> None:
+    # By size of text the order would be high, low, middle.
+    tree = Hierarchy.from_paths([("low", "*"), ("middle", "*"), ("high", "*")])
+    roles = Schema((ROLES.columns[0], Column("s", Role.SENSITIVE, hierarchy=tree)))
+    table = pl.DataFrame({"a": [*"xxyy"], "s": ["low", "high", "middle", "middle"]})
+    # Shares 1/4, 1/2, 1/4: from y to the table a quarter moves one of two steps each way.
+    assert check(table, roles, TCloseness(0.25, "ordered", "s")).holds
+    assert not check(table, roles, TCloseness(0.24, "ordered", "s")).holds
+
+
 def test_several_sensitive_columns_are_each_protected() -> None:
     table = pl.DataFrame({"a": [*"xxyy"], "s": [*"pqpq"], "t": [*"uuvv"]})
     schema = Schema.of(quasi_identifiers={"a": LETTERS}, sensitive=["s", "t"])

@@ -94,7 +94,7 @@ def test_the_optimum_is_that_of_the_others_within_what_the_limit_leaves(
         assert refused.value.code in {"CEL-P001", "CEL-P004"}
         return
     found = publish(frame, roles, KAnonymity(2), suppression=suppression)
-    chosen = {node: gone for node, gone, _ in solutions}
+    chosen: dict[tuple[int | None, ...], int] = {node: gone for node, gone, _ in solutions}
     assert found.solution.levels in chosen
     assert found.solution.suppressed == chosen[found.solution.levels]
     assert found.risk.records == rows - found.solution.suppressed

@@ -61,7 +61,7 @@ def test_choices_and_front_are_those_of_trying_every_node(
                 len(shown) / kept,
                 len(table.rows) - kept,
             )
-    asked = {"suppression": suppression, "metric": name}
+    asked: dict[str, Any] = {"suppression": suppression, "metric": name}
     if not plain:
         with pytest.raises(PrivacyError):
             explore(frame_of(table), schema_of(table), model, **asked)

@@ -38,7 +38,7 @@ def explore(  # noqa: PLR0913 - as for `publish`
     ...     quasi_identifiers={"zip": tables.Mask(), "age": decades}, sensitive=["disease"])
     >>> found = explore(datasets.examples.patients(), schema, KAnonymity(3), suppression=0)
     >>> [choice.levels for choice in found.front]
-    [(2, 1), (1, 2)]
+    [(2, 1), (2, 2), (3, 2)]
     """
     check_schema(schema)
     wish = Wish.of(

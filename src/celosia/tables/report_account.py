@@ -22,12 +22,12 @@ def how_found(solution: Solution, *, chosen: bool = False) -> str:
         chosen: whether the officer chose the levels herself.
     """
     search = solution.search
+    if solution.rounds > 1:
+        return f"local recoding in {solution.rounds} rounds; nothing is proven of other ways"
     if search is None:
         return "greedy partitioning (Mondrian); nothing is proven of other partitions"
     if chosen:
         return f"levels chosen by hand, not compared with the other {many(search.nodes - 1)} nodes"
-    if solution.rounds > 1:
-        return f"local recoding in {solution.rounds} rounds; nothing is proven of other ways"
     if search.is_optimal:
         return f"optimal among {many(search.nodes)} nodes"
     return (
@@ -45,7 +45,7 @@ def made(solution: Solution, provenance: Provenance) -> list[Block]:
     chosen = provenance.parameters.get("levels") is not None
     search = solution.search
     bound: list[tuple[str, str]] = []
-    if search is not None and not (search.is_optimal or chosen or solution.rounds > 1):
+    if search is not None and not (search.is_optimal or chosen):
         bound = [
             ("No solution is below", f"{search.at_least:.3%}"),
             ("Gap", f"{_gap(solution, search.at_least):.3%} at most"),
@@ -76,6 +76,12 @@ def made(solution: Solution, provenance: Provenance) -> list[Block]:
 
 def _search(solution: Solution, *, chosen: bool) -> str:
     search = solution.search
+    if solution.rounds > 1:
+        return (
+            "The best node was found without a limit on suppression; suppressed records were then "
+            f"recoded by themselves, in {solution.rounds - 1} rounds, and the labels of all were "
+            "checked afterwards."
+        )
     if search is None:
         return (
             "Mondrian cut the table into classes one column at a time, as small as the models "
@@ -84,18 +90,12 @@ def _search(solution: Solution, *, chosen: bool) -> str:
     told = f"Of {many(search.nodes)} ways to generalise, {many(search.evaluated)} were tried"
     if chosen:
         return f"{told}: the levels were chosen by hand."
-    again = (
-        f" Suppressed records were then recoded by themselves, in {solution.rounds - 1} rounds."
-        if solution.rounds > 1
-        else ""
-    )
     if not search.is_optimal:
-        return f"{told}; not all others were ruled out.{again}"
+        return f"{told}; not all others were ruled out."
     return (
         f"{told}; the others cannot be better: {many(search.closed_by_bound)} lose more even with "
         f"nothing suppressed, {many(search.closed_as_infeasible)} would suppress too many, "
         f"{many(search.closed_by_forced_suppression)} lose more by the records they must suppress."
-        + again
     )
 
 

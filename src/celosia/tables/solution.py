@@ -41,7 +41,7 @@ class Solution:
     class_sizes: dict[int, int]
     """How many kept classes have each size."""
     search: Certificate | None
-    """The account of the lattice search; Mondrian has none."""
+    """The account of the lattice search; Mondrian and local recoding have none."""
 
     @property
     def levels(self) -> tuple[int | None, ...]:

@@ -155,4 +155,4 @@ class LossMeasure(Measure):
         """The geometric mean less 1, over the most it can be with these weights."""
         root = 1 / len(self.weights)
         most = float(prod((1.0 + weight) ** root for weight in self.weights)) - 1.0
-        return float((score**root - 1.0) / most)
+        return min(1.0, float((score**root - 1.0) / most))

@@ -64,13 +64,14 @@ class _Descent:
         self.evaluated = 0
 
     def found(self, time_limit: float | None) -> Found:
-        deadline = monotonic() + (SECONDS if time_limit is None else time_limit)
+        started, seconds = monotonic(), SECONDS if time_limit is None else time_limit
+        deadline = started + seconds
         best = self._evaluate(self.lattice.top)
         if best.must_go > self.allowed:
             raise impossible(self.lattice.whole(), self.models, self.suppression)
         if best.suppressed > self.allowed:
             raise _unknown(self.models)
-        reach = self._reach(deadline)
+        reach = self._reach(started + seconds / 3)
         least = prod(
             float(factors[level])
             for factors, level in zip(self.measure.factors, reach, strict=True)
