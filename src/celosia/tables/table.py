@@ -70,9 +70,21 @@ class CodedTable:
     def lattice(self, rows: NDArray[np.int64] | None = None) -> Lattice:
         """The generalisations of all rows, or of some."""
         part = self if rows is None else self.some(rows)
-        return Lattice(
+        lattice = Lattice(
             part.columns, part.counts, sensitive=part.sensitive, population=part.population
         )
+        raw = lattice.class_table((0,) * len(part.columns))
+        if raw.population is not None and (raw.population < raw.sizes).any():
+            strangers = int((raw.sizes - raw.population).clip(0).sum())
+            raise InputError(
+                "CEL-P067",
+                f"the population lacks {strangers:,} of the table's records.",
+                why="A population contains everybody of the table: who fits a class is counted in "
+                "both.",
+                fix="Give the population that the table was drawn from, as raw as the table.",
+                records=strangers,
+            )
+        return lattice
 
 
 def code_table(  # noqa: PLR0913 - the table as it may come

@@ -46,7 +46,8 @@ def distributions(comparison: Comparison, *, bins: int = BINS) -> tuple[Distribu
     """The distribution of every column, before and after.
 
     A released label that stands for several values counts for each of them by its share. Amounts
-    with more than `bins` values are put in that many bins of equal width, the same for both sides.
+    with more than `bins` values are put in at most that many bins of equal width, the same ones on
+    both sides.
 
     Raises:
         InputError: CEL-A077 fewer than 2 bins.
@@ -89,9 +90,20 @@ def _binned(
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Names of the bins, and the bin of each value; what is no amount comes last, by its name."""
     amounts = numbers[~np.isnan(numbers)]
-    edges = np.linspace(amounts[0], amounts[-1], bins + 1)
+    edges = _edges(amounts, bins)
+    bins = edges.size - 1
     place = np.clip(np.searchsorted(edges, amounts, side="right") - 1, 0, bins - 1)
     names = [f"[{low:.6g}, {high:.6g}[" for low, high in pairwise(edges)]
-    names[-1] = names[-1][:-1] + "]"
+    if amounts[-1] == edges[-1]:
+        names[-1] = names[-1][:-1] + "]"
     rest = values[amounts.size :]  # NaN is sorted to the end
     return (*names, *rest), np.concatenate([place, bins + np.arange(len(rest))])
+
+
+def _edges(amounts: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
+    """Where bins of equal width begin and end; at whole numbers where all amounts are whole."""
+    low, high = amounts[0], amounts[-1]
+    if not (amounts == np.floor(amounts)).all() or high - low < bins:
+        return np.linspace(low, high, bins + 1)
+    width = np.ceil((high - low) / bins)
+    return np.asarray(low + width * np.arange(np.ceil((high - low) / width) + 1))
