@@ -25,6 +25,9 @@ def run(rows: int = 10_000_000) -> dict[str, dict[str, Any]]:
         connection.register("census", table.to_arrow())
         query = f"SELECT {names}, count(*) FROM census GROUP BY {names}"
         group = seconds(lambda: connection.execute(query).to_arrow_table(), repeat=3)
+        connection.execute("CREATE TABLE stored AS SELECT * FROM census")
+        own = query.replace("census", "stored")
+        stored = seconds(lambda: connection.execute(own).to_arrow_table(), repeat=3)
     held: dict[str, Any] = {}
     prepared = seconds(lambda: held.update(lattice=code_table(table, schema).lattice()), repeat=3)
     searched = once(lambda: optimum(held["lattice"], [KAnonymity(5)], suppression=0.05))
@@ -36,7 +39,8 @@ def run(rows: int = 10_000_000) -> dict[str, dict[str, Any]]:
         "facts": {"rows": rows, "table MB": round(table.estimated_size("mb"))},
         "seconds": {
             "generate": round(made, 2),
-            "DuckDB group-by": round(group, 2),
+            "DuckDB group-by of the same table": round(group, 2),
+            "DuckDB group-by of its own, dictionaries made before": round(stored, 2),
             "code and group": round(prepared, 2),
             "search": round(searched, 2),
             "publish, shuffled text included": round(published, 2),
@@ -45,6 +49,9 @@ def run(rows: int = 10_000_000) -> dict[str, dict[str, Any]]:
         "ratios": {
             "code, group and search / (2 group-bys + search)": round(
                 (prepared + searched) / (2 * group + searched), 2
+            ),
+            "the same, of DuckDB's own table": round(
+                (prepared + searched) / (2 * stored + searched), 2
             ),
             "publish / group-by": round(published / group, 2),
         },

@@ -17,11 +17,14 @@ def whole(value: object) -> int | None:
 
 
 def real(value: object) -> float | None:
-    """The number that a value is, or None.
+    """The number that a value is, or None; also for one too large to be a float.
 
     >>> real(0.5), real(1), real(True), real("0.5")
     (0.5, 1.0, None, None)
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond all measure
+        return None

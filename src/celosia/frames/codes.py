@@ -46,12 +46,15 @@ def encode(series: pl.Series) -> Codes:
     """
     # Categories have an order of their own, which may depend on what was read first; text has not.
     named = isinstance(series.dtype, pl.Categorical | pl.Enum)
-    plain = series.cast(pl.String) if named else series
+    own = series.alias("value")  # a user's name may be a pattern to Polars
+    plain = own.cast(pl.String) if named else own
     codes, values = _of_text(plain) if plain.dtype == pl.String else _of_others(plain)
+    empty = series.null_count()
+    assert np.count_nonzero(codes < 0) == empty, "a cell lost its value"
     return Codes(
         codes=codes,
-        values=values.cast(series.dtype) if named else values,
-        missing=series.null_count() > 0,
+        values=(values.cast(series.dtype) if named else values).alias(series.name),
+        missing=empty > 0,
     )
 
 
@@ -72,5 +75,8 @@ def _of_others(series: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:
     numbered = pl.DataFrame({"value": values, "code": np.arange(len(values), dtype=np.int32)})
     # A hash join beats np.unique tenfold, for it does not sort the rows.
     joined = series.to_frame("value").join(numbered, on="value", how="left", maintain_order="left")
-    codes = joined.get_column("code").fill_null(-1).to_numpy()
-    return np.asarray(codes, dtype=np.int32), values
+    codes = np.array(joined.get_column("code").fill_null(-1), dtype=np.int32)
+    if series.dtype.is_float() and values.is_nan().any():
+        # A join of a sorted column does not find them.
+        codes[series.is_nan().fill_null(value=False).to_numpy()] = np.argmax(values.is_nan())
+    return codes, values

@@ -25,7 +25,8 @@ def account(made_by: str, wish: Wish, schema: Schema, protected: Protected) -> d
 
     Warnings are raised here as well as recorded.
     """
-    suppressed = protected.suppressed
+    # Suppressed records that show the same as a kept class are counted in it.
+    apart = protected.scale.rows - int(protected.kept_sizes.sum())
     notes = _warnings(wish, protected)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=3)
@@ -36,7 +37,7 @@ def account(made_by: str, wish: Wish, schema: Schema, protected: Protected) -> d
         "provenance": Provenance.now(made_by, parameters, seed=wish.randomness.seed),
         "warnings": notes,
         "solution": _solution(protected, wish),
-        "risk": RiskProfile.of_sizes(protected.kept_sizes, suppressed=suppressed),
+        "risk": RiskProfile.of_sizes(protected.kept_sizes, suppressed=apart),
         "risk_before": RiskProfile.of_sizes(protected.raw_sizes),
     }
 

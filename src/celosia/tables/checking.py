@@ -17,7 +17,7 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.frames import as_frame, as_text, encode
 from celosia.tables.hierarchies import ROOT
 from celosia.tables.models import Classes, Histogram, Model, judge_all
-from celosia.tables.resolving import resolved
+from celosia.tables.resolving import check_schema, resolved
 from celosia.tables.schema import Role, Schema
 from celosia.tables.sensitive import CodedSensitive, code_sensitive
 from celosia.tables.table import CodedTable
@@ -73,6 +73,7 @@ def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:
     'holds: 2-anonymity'
     """
     frame = as_frame(data)
+    check_schema(schema)
     wanted = resolved(models, schema)
     if any(model.needs_population for model in wanted):
         raise InputError(
@@ -83,9 +84,7 @@ def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:
     names = schema.named(Role.QUASI_IDENTIFIER)
     _check_table(frame, schema)
     columns = [as_text(frame[name].alias("cell")) for name in names]
-    hidden = np.ones(frame.height, dtype=np.bool_)
-    for column in columns:
-        hidden &= (column == ROOT).fill_null(value=False).to_numpy()
+    hidden = shows_root(columns)
     if hidden.all():  # generalised fully: one class, and nobody suppressed
         hidden[:] = False
     sensitive = [
@@ -124,23 +123,40 @@ def judge_released(
     hidden: NDArray[np.bool_],
     table: CodedTable,
     models: Sequence[Model],
+    *,
+    dropped: bool,
 ) -> NDArray[np.int64]:
     """The sizes of the classes that a release shows, refused unless they meet the models.
 
     Raises:
         PrivacyError: CEL-P005 a class fails; the release must not leave the house.
     """
-    classes = _classes(released, hidden, table.sensitive, table.counts)
-    if not judge_all(classes, models).held.all():
+    apart = dropped or not joins_suppressed(released, hidden)
+    classes = _classes(released, hidden & apart, table.sensitive, table.counts)
+    counted = any(model.needs_population for model in models)
+    if counted or not judge_all(classes, models).held.all():
         raise PrivacyError(
             "CEL-P005",
             "the recoded table was checked and does not meet its models.",
-            why="Records that were recoded apart show the same labels, and do not meet the models "
-            "together.",
-            fix="Publish without local recoding, and give different nodes of a hierarchy different "
-            "labels.",
+            why="Records that were recoded apart, or suppressed, show the same labels and do not "
+            "meet the models together.",
+            fix="Drop suppressed records, publish without local recoding, or give different nodes "
+            "of a hierarchy different labels.",
         )
     return classes.sizes
+
+
+def shows_root(columns: Sequence[pl.Series]) -> NDArray[np.bool_]:
+    """Which records show `*` in every column."""
+    shown = np.ones(len(columns[0]), dtype=np.bool_)
+    for column in columns:
+        shown &= (as_text(column.alias("cell")) == ROOT).fill_null(value=False).to_numpy()
+    return shown
+
+
+def joins_suppressed(released: Sequence[pl.Series], hidden: NDArray[np.bool_]) -> bool:
+    """Whether a class that is kept shows `*` everywhere, as suppressed records do."""
+    return bool(hidden.any() and shows_root(released)[~hidden].any())
 
 
 def promises_broken(

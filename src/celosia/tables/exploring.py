@@ -11,8 +11,9 @@ from celosia.frames import as_frame
 from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
 from celosia.tables.protection import limit_for, without_empty
-from celosia.tables.publishing import check_schema, check_table
+from celosia.tables.publishing import check_table
 from celosia.tables.recoding.exploration import Exploration, explore_lattice
+from celosia.tables.resolving import check_schema
 from celosia.tables.schema import Schema
 from celosia.tables.table import code_table
 from celosia.tables.wish import Wish

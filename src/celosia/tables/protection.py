@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
 from celosia.core.progress import Progress, Step
-from celosia.tables.checking import judge_released, promises_broken
+from celosia.tables.checking import joins_suppressed, judge_released, promises_broken
 from celosia.tables.coding import CodedColumn
 from celosia.tables.hierarchies import ROOT
 from celosia.tables.metrics import Loss, LossScale
@@ -36,7 +36,7 @@ class Protected:
     """By the metric of the wish, from 0 to 1."""
     suppressed: int
     kept_sizes: NDArray[np.int64] = field(repr=False)
-    """The number of records of each class that is kept."""
+    """The number of records of each class that is kept, with suppressed ones that show the same."""
     raw_sizes: NDArray[np.int64] = field(repr=False)
     """The same before anything was done, for all records."""
     hidden: NDArray[np.bool_] = field(repr=False)
@@ -101,11 +101,11 @@ def _by_lattice(
     scale = _scale(table, lattice)
     sums = sums + spent * np.array(scale.leaves)
     released = _released(table.columns, levels or level_of_row, hidden & (not wish.drop_suppressed))
-    sizes = (
-        best.kept_sizes
-        if levels == best.node and suppressed == best.suppressed
-        else judge_released(released, hidden, table, wish.models)
-    )
+    known = levels == best.node and suppressed == best.suppressed
+    if known and (wish.drop_suppressed or not joins_suppressed(released, hidden)):
+        sizes = best.kept_sizes
+    else:
+        sizes = judge_released(released, hidden, table, wish.models, dropped=wish.drop_suppressed)
     return Protected(
         columns=table.columns,
         scale=scale,
@@ -225,7 +225,9 @@ def _by_mondrian(
         leaf_sums=sums,
         score=_loss_score(wish, lattice, sums),
         suppressed=gone,
-        kept_sizes=judge_released(released, hidden, table, wish.models),
+        kept_sizes=judge_released(
+            released, hidden, table, wish.models, dropped=wish.drop_suppressed
+        ),
         raw_sizes=lattice.class_table((0,) * len(table.columns)).sizes,
         hidden=hidden,
         released=released,

@@ -21,6 +21,7 @@ from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
 from celosia.tables.protection import protect
 from celosia.tables.release import TableRelease
+from celosia.tables.resolving import check_schema
 from celosia.tables.schema import Role, Schema
 from celosia.tables.table import code_table
 from celosia.tables.wish import Wish
@@ -102,23 +103,6 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
         data=_arrange(shown, protected.hidden, wish),
         **account("celosia.publish", wish, schema, protected),
     )
-
-
-def check_schema(schema: Schema) -> None:
-    """Refuse a schema under which nothing can be promised."""
-    if not isinstance(schema, Schema):
-        raise InputError(
-            "CEL-S012",
-            f"a {type(schema).__name__} is not a schema.",
-            fix='Read a file with Schema.load("people.toml"), or write Schema.of(...).',
-        )
-    if not schema.quasi_identifiers:
-        raise InputError(
-            "CEL-P013",
-            "the schema names no quasi-identifier.",
-            why="Without one there is nothing to generalise and nothing to promise.",
-            fix='Give at least one column the role "quasi-identifier".',
-        )
 
 
 def check_table(frame: pl.DataFrame, schema: Schema) -> None:

@@ -10,14 +10,32 @@ from celosia.tables.models import Model, SensitiveModel
 from celosia.tables.schema import Role, Schema
 
 
+def check_schema(schema: Schema) -> None:
+    """Refuse a schema under which nothing can be promised."""
+    if not isinstance(schema, Schema):
+        raise InputError(
+            "CEL-S012",
+            f"a {type(schema).__name__} is not a schema.",
+            fix='Read a file with Schema.load("people.toml"), or write Schema.of(...).',
+        )
+    if not schema.quasi_identifiers:
+        raise InputError(
+            "CEL-P013",
+            "the schema names no quasi-identifier.",
+            why="Without one there is nothing to generalise and nothing to promise.",
+            fix='Give at least one column the role "quasi-identifier".',
+        )
+
+
 def resolved(models: Model | Iterable[Model], schema: Schema) -> tuple[Model, ...]:
     """The models with a column each: one that names none stands for every sensitive column.
 
     Raises:
-        InputError: CEL-P007 a model about sensitive values, and no such column in the schema;
-            CEL-P064 a model about every sensitive column, and the schema does not name them all.
+        InputError: CEL-P014 no model, CEL-P016 not a model, CEL-P007 a model about sensitive
+            values, and no such column in the schema; CEL-P064 a model about every sensitive column,
+            and the schema does not name them all.
     """
-    given = tuple(models) if isinstance(models, Iterable) else (models,)
+    given = _given(models)
     sensitive = schema.named(Role.SENSITIVE)
     result: list[Model] = []
     for model in given:
@@ -54,3 +72,17 @@ def _check_sensitive(model: Model, column: str, sensitive: tuple[str, ...]) -> N
             fix='Give the column the role "sensitive" in the schema, or --sensitive COLUMN.',
             column=column,
         )
+
+
+def _given(models: Model | Iterable[Model]) -> tuple[Model, ...]:
+    wanted = tuple(models) if isinstance(models, Iterable) else (models,)
+    if not wanted:
+        raise InputError("CEL-P014", "no privacy model was given.", fix="Add one: KAnonymity(5).")
+    for model in wanted:
+        if isinstance(model, type) or not isinstance(model, Model):
+            raise InputError(
+                "CEL-P016",
+                f"a {type(model).__name__} is not a privacy model.",
+                fix="Write KAnonymity(5), or a list of models.",
+            )
+    return wanted

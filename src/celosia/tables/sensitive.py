@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.wording import counted
-from celosia.frames import as_text, encode
+from celosia.frames import Codes, as_text, encode
 from celosia.tables.hierarchies import Hierarchy
 from celosia.tables.models import SensitiveColumn
 from celosia.tables.schema import Column
@@ -37,7 +37,8 @@ def code_sensitive(
     Raises:
         InputError: CEL-T013 values that the column's hierarchy does not cover.
     """
-    codes = encode(series)
+    codes = encode(series.alias("cells"))  # a user's name may be a pattern to Polars
+    _check_one_kind_of_empty(codes, column.name)
     values = codes.values
     value_of_row = codes.codes
     nodes = None
@@ -59,6 +60,21 @@ def code_sensitive(
     return CodedSensitive(
         SensitiveColumn(column.name, totals, is_ordered, nodes), value_of_row.astype(np.int32)
     )
+
+
+def _check_one_kind_of_empty(codes: Codes, name: str) -> None:
+    """Refuse what a file of text would show as the same: the models would count values in vain."""
+    values = codes.values
+    nothing = values.is_nan() if values.dtype.is_float() else as_text(values) == ""
+    if codes.missing and nothing.any():
+        raise InputError(
+            "CEL-T014",
+            f"sensitive column '{name}': some cells are empty, others are "
+            f"{'not a number (NaN)' if values.dtype.is_float() else 'texts of no letters'}.",
+            why="Many file formats show both as nothing, so they are one value to a reader.",
+            fix="Make them the same: fill both, or empty both.",
+            column=name,
+        )
 
 
 def _leaves(values: pl.Series, hierarchy: Hierarchy, name: str) -> NDArray[np.int32]:

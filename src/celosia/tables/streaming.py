@@ -29,8 +29,9 @@ from celosia.tables.account import account
 from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
 from celosia.tables.protection import Protected, protect
-from celosia.tables.publishing import check_schema, check_table, released_names
+from celosia.tables.publishing import check_table, released_names
 from celosia.tables.release import FileRelease
+from celosia.tables.resolving import check_schema
 from celosia.tables.schema import Role, Schema
 from celosia.tables.table import code_table
 from celosia.tables.wish import Wish

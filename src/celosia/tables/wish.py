@@ -61,7 +61,6 @@ class Wish:
                 method, CEL-P062 choices that do not go together, CEL-P063 not a time limit,
                 CEL-P008 levels that are not given by column name.
         """
-        wanted = _models(models)
         if not (randomness is None or isinstance(randomness, Source)):
             raise InputError(
                 "CEL-I006",
@@ -71,7 +70,7 @@ class Wish:
         allowance(suppression, 0)
         # NumPy's numbers do not fit into the JSON of a certificate.
         wish = cls(
-            models=resolved(wanted, schema),
+            models=resolved(models, schema),
             suppression=float(suppression),
             keep_order=bool(keep_order),
             drop_suppressed=bool(drop_suppressed),
@@ -143,20 +142,6 @@ class Wish:
                     f"these choices do not go together: {why}.",
                     fix="Leave one of them out; celosia publish --help shows examples.",
                 )
-
-
-def _models(models: Model | Iterable[Model]) -> tuple[Model, ...]:
-    wanted = tuple(models) if isinstance(models, Iterable) else (models,)
-    if not wanted:
-        raise InputError("CEL-P014", "no privacy model was given.", fix="Add one: KAnonymity(5).")
-    for model in wanted:
-        if isinstance(model, type) or not isinstance(model, Model):
-            raise InputError(
-                "CEL-P016",
-                f"a {type(model).__name__} is not a privacy model.",
-                fix="Write KAnonymity(5), or a list of models.",
-            )
-    return wanted
 
 
 def _metric(metric: Metric | str | None) -> Metric:

@@ -68,7 +68,7 @@ def test_the_bound_on_disclosure_is_strict_and_uses_natural_logarithms() -> None
 
 def test_a_huge_delta_asks_only_that_every_value_occurs() -> None:
     classes = classes_of(column_of([1, 10**6]), [[1, 1], [0, 5]])
-    assert DeltaDisclosure(1e300, column="disease").holds(classes).tolist() == [True, False]
+    assert DeltaDisclosure(1e9, column="disease").holds(classes).tolist() == [True, False]
 
 
 def test_a_table_that_cannot_meet_a_share_says_why() -> None:

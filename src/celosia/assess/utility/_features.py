@@ -74,6 +74,8 @@ def _amounts(
     chance: NDArray[np.float64],
 ) -> Features:
     is_amount = ~np.isnan(numbers)
+    # Squares of huge amounts would overflow.
+    numbers = numbers / (float(np.abs(numbers[is_amount]).max(initial=0.0)) or 1.0)
     part = spread.expected(is_amount.astype(np.float64))
     total = spread.expected(np.where(is_amount, numbers, 0.0))
     mean = np.divide(total, part, out=np.full(spread.labels, np.nan), where=part > 0)

@@ -55,6 +55,12 @@ class Metric(ABC):
 
 def check_weights(weights: Mapping[str, float]) -> dict[str, float]:
     """The weights as plain numbers, refused unless they are numbers of at least 0."""
+    if not isinstance(weights, Mapping):
+        raise InputError(
+            "CEL-P017",
+            f"weights are given by column, got a {type(weights).__name__}.",
+            fix='Write Loss(weights={"age": 2}).',
+        )
     checked = {}
     for name, weight in weights.items():
         number = real(weight)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from celosia.core.errors import InputError
-from celosia.core.numbers import whole
 from celosia.tables.models.classes import Classes
 from celosia.tables.models.gaps import HOMOGENEITY, IDENTITY
 from celosia.tables.models.model import Model, Verdict, all_or_none
+from celosia.tables.models.parameters import group_size, put
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +30,7 @@ class KAnonymity(Model):
     k: int
 
     def __post_init__(self) -> None:
-        k = whole(self.k)
-        if k is None or k < 2:
-            raise InputError(
-                "CEL-P010",
-                f"k must be a whole number of at least 2, got {self.k!r}.",
-                why="A class of one is a single person.",
-                fix="Try k = 5, the usual choice.",
-                k=self.k,
-            )
-        object.__setattr__(self, "k", k)  # NumPy's numbers do not fit into JSON
+        put(self, k=group_size(self.k))
 
     @property
     def smallest(self) -> int:

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from celosia.core.errors import InputError
 from celosia.tables.models.classes import Classes
 from celosia.tables.models.gaps import ANOTHER_RELEASE, HOMOGENEITY
 from celosia.tables.models.model import Model, Verdict, all_or_none
 from celosia.tables.models.parameters import group_size, plain, put, real_parameter, sampling_share
 from celosia.tables.models.population import population_of
+
+MOST_ESTIMATED = 1_000_000
+"""The estimate adds up to k chances one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,13 @@ class KMap(Model):
             why="It is the chance with which a class must fit k people.",
             fix="Try 0.95, the default.",
         )
+        if fraction is not None and group_size(self.k) > MOST_ESTIMATED:
+            raise InputError(
+                "CEL-P010",
+                f"k must be a whole number of at most {MOST_ESTIMATED:,} where it is estimated, "
+                f"got {self.k!r}.",
+                fix="Ask for fewer people, or give a population table.",
+            )
         put(
             self,
             k=group_size(self.k),

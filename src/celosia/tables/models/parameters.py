@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
@@ -12,6 +11,9 @@ import numpy as np
 from celosia.core.errors import InputError
 from celosia.core.numbers import real, whole
 from celosia.tables.models.model import Model
+
+LEAST, MOST = 1e-12, 1_000_000_000
+"""Parameters beyond these mean nothing for a table of people, and would overflow the arithmetic."""
 
 TIE = 1e-12
 """Relative difference below which two sides of a condition count as equal."""
@@ -31,10 +33,11 @@ def whole_parameter(  # noqa: PLR0913 - a rule is a name, a bound and the words 
 ) -> int:
     """A whole number of at least `least`, or an error that says what is wanted."""
     number = whole(value)
-    if number is None or number < least:
+    if number is None or not least <= number <= MOST:
+        rule = f"at most {MOST:,}" if number and number > MOST else f"at least {least}"
         raise InputError(
             code,
-            f"{name} must be a whole number of at least {least}, got {value!r}.",
+            f"{name} must be a whole number of {rule}, got {value!r}.",
             why=why,
             fix=fix,
             **{name: value},
@@ -54,7 +57,7 @@ def real_parameter(  # noqa: PLR0913 - a rule is a name, a range and the words a
 ) -> float:
     """A finite number within a range, or an error that says what is wanted."""
     number = real(value)
-    if number is None or not math.isfinite(number) or not within(number):
+    if number is None or not within(number) or not (number == 0 or LEAST <= number <= MOST):
         raise InputError(
             code, f"{name} must be {rule}, got {value!r}.", why=why, fix=fix, **{name: value}
         )

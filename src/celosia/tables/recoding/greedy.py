@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 from time import monotonic
+from typing import NamedTuple
 
 from celosia.core.errors import PrivacyError
 from celosia.core.progress import Progress, Step, silent
@@ -23,7 +24,7 @@ from celosia.tables.metrics import Loss
 from celosia.tables.models import Model
 from celosia.tables.recoding.certificate import Certificate, Found, allowance
 from celosia.tables.recoding.impossible import impossible
-from celosia.tables.recoding.lattice import Lattice, Outcome
+from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 
 SECONDS, ORDERS = 10.0, 12
@@ -48,6 +49,15 @@ def descend(  # noqa: PLR0913 - as for `optimum`
     return _Descent(lattice, models, suppression, metric or Loss(), progress).found(time_limit)
 
 
+class _Look(NamedTuple):
+    """What is kept of an evaluated node: its classes would fill the memory."""
+
+    node: Node
+    score: float
+    suppressed: int
+    must_go: int
+
+
 class _Descent:
     def __init__(
         self,
@@ -61,12 +71,12 @@ class _Descent:
         self.allowed = min(allowance(suppression, lattice.rows), lattice.rows - 1)
         self.measure = metric.over(lattice)
         self.progress = progress
-        self.evaluated = 0
+        self.known: dict[Node, _Look] = {}
 
     def found(self, time_limit: float | None) -> Found:
         started, seconds = monotonic(), SECONDS if time_limit is None else time_limit
         deadline = started + seconds
-        best = self._evaluate(self.lattice.top)
+        best = self._look(self.lattice.top)
         if best.must_go > self.allowed:
             raise impossible(self.lattice.whole(), self.models, self.suppression)
         if best.suppressed > self.allowed:
@@ -78,18 +88,18 @@ class _Descent:
         )
         for order in self._orders(reach):
             candidate = self._go_down(order, reach, deadline)
-            if self.measure.score(candidate) < self.measure.score(best):
-                best = candidate
+            best = min(best, candidate, key=lambda look: look.score)
             if monotonic() > deadline:
                 break
-        score = self.measure.score(best)
+        rule = "still_open" if best.score > least else "closed_by_bound"
         certificate = Certificate(
             nodes=self.lattice.nodes,
-            evaluated=self.evaluated,
-            still_open=self.lattice.nodes - self.evaluated if score > least else 0,
+            evaluated=len(self.known),
             at_least=self.measure.share(least),
+            **{rule: self.lattice.nodes - len(self.known)},
         )
-        return Found(best, self.measure.share(score), certificate)
+        outcome = self.lattice.evaluate(best.node, self.models)
+        return Found(outcome, self.measure.share(best.score), certificate)
 
     def _reach(self, deadline: float) -> Node:
         """For each column the lowest level that is within reach with all others at the top."""
@@ -97,7 +107,7 @@ class _Descent:
         for column, top in enumerate(self.lattice.top):
             level = 0
             while level < top and monotonic() < deadline:
-                outcome = self._evaluate(_at(self.lattice.top, column, level))
+                outcome = self._look(_at(self.lattice.top, column, level))
                 if outcome.must_go <= self.allowed:
                     break
                 level += 1
@@ -117,24 +127,27 @@ class _Descent:
         for _ in range(ORDERS - 2):
             yield [by_gain[place] for place in chance.permutation(len(by_gain))]
 
-    def _go_down(self, order: Sequence[int], reach: Node, deadline: float) -> Outcome:
+    def _go_down(self, order: Sequence[int], reach: Node, deadline: float) -> _Look:
         """From the top, lower each column as far as the models and the loss allow."""
-        here = self._evaluate(self.lattice.top)
+        here = self._look(self.lattice.top)
         for column in order:
             for level in range(reach[column], here.node[column]):
                 if monotonic() > deadline:
                     return here
-                outcome = self._evaluate(_at(here.node, column, level))
+                outcome = self._look(_at(here.node, column, level))
                 fits = outcome.suppressed <= self.allowed
-                if fits and self.measure.score(outcome) < self.measure.score(here):
+                if fits and outcome.score < here.score:
                     here = outcome
                     break
         return here
 
-    def _evaluate(self, node: Node) -> Outcome:
-        self.evaluated += 1
-        self.progress(Step("Going down the lattice", self.evaluated))
-        return self.lattice.evaluate(node, self.models)
+    def _look(self, node: Node) -> _Look:
+        if node not in self.known:
+            self.progress(Step("Going down the lattice", len(self.known)))
+            outcome = self.lattice.evaluate(node, self.models)
+            score = self.measure.score(outcome)
+            self.known[node] = _Look(node, score, outcome.suppressed, outcome.must_go)
+        return self.known[node]
 
 
 def _unknown(models: Sequence[Model]) -> PrivacyError:

@@ -37,8 +37,9 @@ class ClassTable:
 
     @property
     def weight(self) -> int:
-        """How much room the table takes, in classes."""
-        return int(self.sizes.size + sum(each.values.size for each in self.histograms))
+        """How much room the table takes, in classes of one word each."""
+        entries = sum(each.values.size for each in self.histograms)
+        return int(self.sizes.size * self.keys.shape[1] + entries)
 
 
 class RollUp:
