@@ -103,3 +103,31 @@ def test_the_values_do_not_depend_on_the_order_of_rows(values: list[str], random
 
 def test_printed_codes_show_no_value() -> None:
     assert "MARKER" not in repr(encode(pl.Series(["MARKER"])))
+
+
+NUMBERS = {
+    pl.Int32: st.integers(-9, 9) | st.integers(-(2**31), 2**31 - 1),
+    pl.Int64: st.integers(-9, 9) | st.integers(-(2**63), 2**63 - 1),
+    pl.UInt8: st.integers(0, 255),
+    pl.UInt64: st.integers(2**64 - 9, 2**64 - 1) | st.integers(0, 9),
+    pl.String: st.text(max_size=2),
+    pl.Float64: st.sampled_from([0.0, 1.5, -2.0]),
+    pl.Boolean: st.booleans(),
+}
+
+
+@given(st.data(), st.sampled_from(list(NUMBERS)), st.booleans())
+def test_codes_are_places_among_the_sorted_values(
+    data: st.DataObject, kind: type[pl.DataType], ordered: bool
+) -> None:
+    cells: list[Any] = data.draw(st.lists(NUMBERS[kind] | st.none(), max_size=12))
+    series = pl.Series("^a$", cells, dtype=kind)
+    series = series.sort() if ordered else series
+    coded = encode(series)
+    distinct = sorted({cell for cell in cells if cell is not None})
+    assert coded.values.to_list() == distinct
+    assert coded.codes.tolist() == [
+        -1 if cell is None else distinct.index(cell) for cell in series.to_list()
+    ]
+    assert coded.decode().equals(series)
+    assert (coded.values.dtype, coded.values.name) == (series.dtype, "^a$")

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.frames.writing import ARROW_LEVEL
+CLOSE, HUGE = 1 << 20, 1 << 62
+"""Whole numbers within such a range are looked up in a table, unless they are too large for it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +49,11 @@ def encode(series: pl.Series) -> Codes:
     named = isinstance(series.dtype, pl.Categorical | pl.Enum)
     own = series.alias("value")  # a user's name may be a pattern to Polars
     plain = own.cast(pl.String) if named else own
-    codes, values = _of_text(plain) if plain.dtype == pl.String else _of_others(plain)
+    if plain.dtype == pl.String:
+        codes, values = _of_text(plain)
+    else:
+        few = _of_few_numbers(plain) if plain.dtype.is_integer() else None
+        codes, values = few or _of_others(plain)
     empty = series.null_count()
     assert np.count_nonzero(codes < 0) == empty, "a cell lost its value"
     return Codes(
@@ -59,14 +64,33 @@ def encode(series: pl.Series) -> Codes:
 
 
 def _of_text(series: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:
-    """By Arrow's dictionary, which looks at each text once; two columns can be coded at a time."""
-    coded = series.to_arrow(compat_level=ARROW_LEVEL).dictionary_encode()
-    found = pl.Series(series.name, coded.dictionary, dtype=pl.String)
-    order = found.arg_sort()
-    code_of = np.full(len(found) + 1, -1, dtype=np.int32)  # the last entry is for empty cells
-    code_of[order.to_numpy()] = np.arange(len(found), dtype=np.int32)
-    indices = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return code_of[indices], found.gather(order)
+    """By categories, which look at each text once and leave room for a second column at a time.
+
+    The categories are our own, so that no list of texts outlives the column.
+    """
+    coded = series.cast(pl.Categorical(pl.Categories.random()))
+    distinct = coded.unique().drop_nulls()
+    values = distinct.cast(pl.String)
+    order = values.arg_sort()
+    places = distinct.to_physical().gather(order).to_numpy().astype(np.int64)
+    empty = int(places.max(initial=-1)) + 1
+    code_of = np.full(empty + 1, -1, dtype=np.int32)
+    code_of[places] = np.arange(places.size, dtype=np.int32)
+    return code_of[coded.to_physical().fill_null(empty).to_numpy()], values.gather(order)
+
+
+def _of_few_numbers(series: pl.Series) -> tuple[NDArray[np.int32], pl.Series] | None:
+    """By counting off, where the numbers lie close together; None where they do not."""
+    low, high = series.min(), series.max()
+    if not isinstance(low, int) or not isinstance(high, int):
+        return None
+    if high - low >= CLOSE or not -HUGE < low <= high < HUGE:
+        return None
+    places = (series.cast(pl.Int64) - low).fill_null(high - low + 1).to_numpy()
+    found = np.bincount(places, minlength=high - low + 2)[:-1] > 0
+    code_of = np.append(np.cumsum(found) - 1, -1).astype(np.int32)
+    values = pl.Series(series.name, np.flatnonzero(found) + low, dtype=series.dtype)
+    return code_of[places], values
 
 
 def _of_others(series: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:

@@ -26,6 +26,24 @@ def test_group_rows_numbers_groups_by_first_appearance(rows: list[tuple[int, int
 
 
 @settings(max_examples=150)
+@given(st.lists(st.integers(0, 9) | words, min_size=1, max_size=60))
+def test_group_words_numbers_groups_by_first_appearance(rows: list[int]) -> None:
+    keys = np.array(rows, dtype=np.uint64)
+    slots = np.full(_kernels.slots_for(len(rows)), -1, dtype=np.int64)
+    group_of, first, groups = _kernels.group_words(keys, slots)
+    numbers = {row: number for number, row in enumerate(dict.fromkeys(rows))}
+    assert groups == len(numbers)
+    assert group_of.tolist() == [numbers[row] for row in rows]
+    assert [rows[row] for row in first[:groups]] == list(numbers)
+
+
+def test_a_packed_column_fills_its_bits_and_no_others() -> None:
+    keys = np.array([8, 0, 24], dtype=np.uint64)
+    _kernels.pack_column(keys, np.array([1, 0, 2]), np.array([0, 1, 2], dtype=np.uint64))
+    assert keys.tolist() == [9, 0, 26]
+
+
+@settings(max_examples=150)
 @given(
     st.lists(st.tuples(st.integers(0, 7), st.integers(0, 15), st.integers(1, 9)), max_size=60),
     st.lists(st.integers(0, 7), min_size=8, max_size=8),

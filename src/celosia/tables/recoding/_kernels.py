@@ -75,6 +75,38 @@ def group_rows(keys: Keys, slots: Array) -> tuple[Array, Array, int]:
 
 
 @njit(cache=True, nogil=True)
+def group_words(keys: Array, slots: Array) -> tuple[Array, Array, int]:
+    """As `group_rows` for keys of one word; a slot is compared by its key, not by way of a row."""
+    shift, last = _slot_bits(keys.size)
+    group_of = np.empty(keys.size, dtype=np.int64)
+    first = np.empty(keys.size, dtype=np.int64)
+    groups = 0
+    for row in range(keys.size):
+        key = keys[row]
+        slot = np.int64((key ^ (key >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15) >> shift)
+        while True:
+            group = slots[slot]
+            if group < 0:
+                slots[slot] = groups
+                first[groups] = row
+                group_of[row] = groups
+                groups += 1
+                break
+            if keys[first[group]] == key:
+                group_of[row] = group
+                break
+            slot = (slot + 1) & last
+    return group_of, first, groups
+
+
+@njit(cache=True, nogil=True)
+def pack_column(keys: Array, codes: Array, table: Array) -> None:
+    """Add a column's bits to a word of every key; `table` has them by code."""
+    for row in range(codes.size):
+        keys[row] |= table[codes[row]]
+
+
+@njit(cache=True, nogil=True)
 def roll_up(
     keys: Keys,
     counts: Array,

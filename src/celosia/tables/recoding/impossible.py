@@ -9,7 +9,7 @@ from celosia.tables.models import Classes, Model
 
 
 def impossible(whole: Classes, models: Sequence[Model], suppression: float) -> PrivacyError:
-    """The error for models that no node meets, with the reason if one is known.
+    """The error for models that no recoding meets, with the reason if one is known.
 
     Args:
         whole: all records as one class.

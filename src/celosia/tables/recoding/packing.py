@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.tables.hierarchies import Hierarchy
+from celosia.tables.recoding import _kernels
 
 WORD_BITS = 64
 
@@ -95,5 +96,5 @@ def pack(
     for leaf_of_row, leaves, place in zip(columns, present, places, strict=True):
         table = np.zeros(int(leaves[-1]) + 1, dtype=np.uint64)
         table[leaves] = np.arange(leaves.size, dtype=np.uint64) << np.uint64(place.bit)
-        keys[:, place.word] |= table[leaf_of_row]
+        _kernels.pack_column(keys[:, place.word], leaf_of_row, table)
     return keys

@@ -30,6 +30,7 @@ from celosia.core.numbers import real
 from celosia.core.progress import Progress, silent
 from celosia.tables.coding import CodedColumn
 from celosia.tables.models import Classes, Histogram, KAnonymity, Model, judge_all
+from celosia.tables.recoding.impossible import impossible
 from celosia.tables.recoding.mondrian.by_counts import cut_by_counts
 from celosia.tables.recoding.mondrian.by_judgement import Judge, cut_by_judgement
 from celosia.tables.recoding.mondrian.partition import Partition
@@ -76,7 +77,7 @@ def partition(  # noqa: PLR0913 - each is a choice of its own
     whole = judge.classes(np.array([[0, sheet.records]], dtype=np.int64))
     least = max(model.smallest for model in models)
     if sheet.records < least or not judge_all(whole, models).held.all():
-        raise _unreachable(whole, models)
+        raise impossible(whole, models, suppression=0.0)
     if counting:
         cut_by_counts(sheet, least, progress)
     else:
@@ -144,26 +145,3 @@ def _check_joined(
             fix="Partition without relaxed cuts, and give different nodes of a hierarchy different "
             "labels.",
         )
-
-
-def _unreachable(whole: Classes, models: Sequence[Model]) -> PrivacyError:
-    promises = ", ".join(model.promise() for model in models)
-    rows = int(whole.sizes.sum())
-    smallest = max(model.smallest for model in models)
-    if rows < smallest:
-        return PrivacyError(
-            "CEL-P001",
-            f"{promises} cannot be reached: the table has {rows} rows.",
-            why=f"Even one class of all rows has fewer than {smallest} records.",
-            fix=f"Ask for at most {rows}, or publish more rows.",
-            rows=rows,
-            smallest=smallest,
-        )
-    reasons = [reason for model in models if (reason := model.why_not(whole)) is not None]
-    return PrivacyError(
-        "CEL-P001",
-        f"{promises} cannot be reached by any partition.",
-        why=" ".join(reasons) or "Not even all records as one class meet it.",
-        fix="Weaken the model. Mondrian suppresses nobody; the lattice search may.",
-        rows=rows,
-    )
