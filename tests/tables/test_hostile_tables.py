@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+from celosia import frames
 from celosia.core.errors import InputError, PrivacyError
 from celosia.tables import (
     AlphaK,
@@ -79,13 +81,24 @@ def test_suppressed_records_that_show_what_a_class_shows_are_counted_in_it() -> 
     assert release.solution.suppressed == 4
 
 
-@pytest.mark.parametrize("name", ["^a$", "^.*$", "*", "c0", "hidden", "new c0", "len"])
+@pytest.mark.parametrize("name", ["*", "^a", "a$", "c0", "hidden", "new c0", "len"])
 def test_a_column_may_have_any_name(name: str) -> None:
     table = pl.DataFrame({name: ["x", "x", "y", "y"], "other": [1, None, 3, 4]})
     schema = Schema.of(quasi_identifiers=[name], sensitive=["other"])
     release = quietly(table, schema, KAnonymity(2), keep_order=True)
     assert release.data.columns == [name, "other"]
     assert release.data[name].to_list() == ["x", "x", "y", "y"]
+
+
+@pytest.mark.parametrize("name", ["^a$", "^.*$"])
+def test_a_name_that_stands_for_other_columns_is_refused(name: str, tmp_path: Path) -> None:
+    table = pl.DataFrame({name: ["x", "x"], "a": ["secret", "secret"]})
+    with pytest.raises(InputError) as refused:
+        publish(table, Schema.of(quasi_identifiers=[name], identifiers=["a"]), KAnonymity(2))
+    assert refused.value.code == "CEL-F028"
+    (tmp_path / "t.csv").write_text(f"{name},a\nx,secret\n")
+    with pytest.raises(InputError, match="pattern"):
+        frames.read(tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize("cells", [[NAN, None, 1.0, 2.0], ["", None, "a", "b"]])

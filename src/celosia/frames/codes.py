@@ -47,8 +47,7 @@ def encode(series: pl.Series) -> Codes:
     """
     # Categories have an order of their own, which may depend on what was read first; text has not.
     named = isinstance(series.dtype, pl.Categorical | pl.Enum)
-    own = series.alias("value")  # a user's name may be a pattern to Polars
-    plain = own.cast(pl.String) if named else own
+    plain = series.cast(pl.String) if named else series
     if plain.dtype == pl.String:
         codes, values = _of_text(plain)
     else:
@@ -58,7 +57,7 @@ def encode(series: pl.Series) -> Codes:
     assert np.count_nonzero(codes < 0) == empty, "a cell lost its value"
     return Codes(
         codes=codes,
-        values=(values.cast(series.dtype) if named else values).alias(series.name),
+        values=values.cast(series.dtype) if named else values,
         missing=empty > 0,
     )
 

@@ -14,7 +14,7 @@ _REFUSED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary, pl.BaseExtension
 
 
 def check_names(names: Sequence[object], *, path: Path | None = None) -> list[str]:
-    """The same names, refused if one is not text, is empty, or comes twice.
+    """The same names, refused if one is not text, is empty, comes twice, or is a pattern.
 
     >>> check_names(["age", "zip"])
     ['age', 'zip']
@@ -38,6 +38,15 @@ def check_names(names: Sequence[object], *, path: Path | None = None) -> list[st
             positions=nameless,
         )
     texts = [str(name) for name in names]
+    patterns = [name for name in texts if name.startswith("^") and name.endswith("$")]
+    if patterns:
+        raise InputError(
+            "CEL-F028",
+            f"{place}column {patterns[0]!r} has a name that looks like a search pattern.",
+            why="It could be taken for other columns, and these be released in its place.",
+            fix="Rename the column: leave out the ^ in front or the $ at the end.",
+            column=patterns[0],
+        )
     twice = [name for name, count in Counter(texts).items() if count > 1]
     if twice:
         raise _duplicates(texts, twice, place)

@@ -47,12 +47,11 @@ def parse(text: pl.Series, wanted: Narrow) -> pl.Series | None:
     True
     """
     pattern = _PATTERNS[wanted]
-    cells = text.alias("cells")  # a user's name may be a pattern to Polars
-    for part in (cells.head(_SAMPLE), cells):
+    for part in (text.head(_SAMPLE), text):
         if not part.str.contains(pattern).all():
             return None
-    values = _values(cells, wanted)
-    return values.alias(text.name) if values.null_count() == text.null_count() else None
+    values = _values(text, wanted)
+    return values if values.null_count() == text.null_count() else None
 
 
 def infer(text: pl.Series) -> pl.Series:

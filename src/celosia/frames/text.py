@@ -18,14 +18,9 @@ def as_text(series: pl.Series) -> pl.Series:
     >>> as_text(pl.Series("age", [39.0, 0.5, None])).to_list()
     ['39', '0.5', None]
     """
-    if series.dtype == pl.String:
-        return series
-    # A user's name may be a pattern to Polars.
-    return _text(series.alias("cells")).alias(series.name)
-
-
-def _text(series: pl.Series) -> pl.Series:
     dtype = series.dtype
+    if dtype == pl.String:
+        return series
     if dtype.is_float():
         return _float_text(series)
     if dtype.is_decimal():

@@ -90,10 +90,9 @@ def bare(frame: pl.DataFrame) -> pl.DataFrame:
 def _fresh(column: pl.Series) -> pl.Series:
     if column.null_count() == 0 and column.dtype != pl.Boolean:
         return column.rechunk()  # nothing is blanked, and whole bytes are cut off cleanly
-    cells = column.alias("cells")  # a user's name may be a pattern to Polars
-    present = cells.is_not_null()
+    present = column.is_not_null()
     places = pl.select(pl.when(present).then(present.cum_sum() - 1)).to_series()
-    return cells.drop_nulls().gather(places).alias(column.name)
+    return column.drop_nulls().gather(places)
 
 
 def write_csv(frame: pl.DataFrame, stream: IO[bytes], kind: Format, *, header: bool = True) -> None:

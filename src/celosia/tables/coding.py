@@ -60,7 +60,7 @@ def code_column(series: pl.Series, column: Column, *, origin: Groups | None = No
         InputError: CEL-T010 empty cells where the schema does not allow them, CEL-T011 values that
             the hierarchy does not cover.
     """
-    codes = encode(series.alias("cells"))  # a user's name may be a pattern to Polars
+    codes = encode(series)
     if codes.missing and column.missing == "refuse":
         raise _empty_cells(column.name, codes.codes < 0, origin)
     if len(codes.values) == 0:  # nothing but empty cells, which are a value of their own

@@ -37,7 +37,7 @@ def code_sensitive(
     Raises:
         InputError: CEL-T013 values that the column's hierarchy does not cover.
     """
-    codes = encode(series.alias("cells"))  # a user's name may be a pattern to Polars
+    codes = encode(series)
     _check_one_kind_of_empty(codes, column.name)
     values = codes.values
     value_of_row = codes.codes

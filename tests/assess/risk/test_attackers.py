@@ -97,9 +97,9 @@ def test_cells_of_the_population_are_compared_as_text(tmp_path: Path) -> None:
 
 
 def test_columns_may_have_names_that_look_like_patterns() -> None:
-    release = pl.DataFrame({"^a$": ["30", "40"], "*": [1, 2]})
-    people = pl.DataFrame({"^a$": [30, 30, 40], "*": [1, 1, 2]})
-    found = attacker_risks(release, ["^a$", "*"], population=people)
+    release = pl.DataFrame({"^a": ["30", "40"], "*": [1, 2]})
+    people = pl.DataFrame({"^a": [30, 30, 40], "*": [1, 1, 2]})
+    found = attacker_risks(release, ["^a", "*"], population=people)
     assert found.marketer.average == pytest.approx(0.75)
 
 

