@@ -29,12 +29,19 @@ def test_group_rows_numbers_groups_by_first_appearance(rows: list[tuple[int, int
 @given(st.lists(st.integers(0, 9) | words, min_size=1, max_size=60))
 def test_group_words_numbers_groups_by_first_appearance(rows: list[int]) -> None:
     keys = np.array(rows, dtype=np.uint64)
-    slots = np.full(_kernels.slots_for(len(rows)), -1, dtype=np.int64)
-    group_of, first, groups = _kernels.group_words(keys, slots)
+    group_of, first, groups = _kernels.group_words(keys)
     numbers = {row: number for number, row in enumerate(dict.fromkeys(rows))}
     assert groups == len(numbers)
     assert group_of.tolist() == [numbers[row] for row in rows]
     assert [rows[row] for row in first[:groups]] == list(numbers)
+
+
+def test_group_words_finds_every_group_again_as_its_slots_grow() -> None:
+    keys = np.random.default_rng(3).integers(0, 9000, 40_000).astype(np.uint64)
+    group_of, first, groups = _kernels.group_words(keys)
+    assert groups == np.unique(keys).size > 2 * 4096
+    assert (keys[first[group_of]] == keys).all()
+    assert (np.diff(first[:groups]) > 0).all()
 
 
 def test_a_packed_column_fills_its_bits_and_no_others() -> None:

@@ -75,27 +75,40 @@ def group_rows(keys: Keys, slots: Array) -> tuple[Array, Array, int]:
 
 
 @njit(cache=True, nogil=True)
-def group_words(keys: Array, slots: Array) -> tuple[Array, Array, int]:
-    """As `group_rows` for keys of one word; a slot is compared by its key, not by way of a row."""
-    shift, last = _slot_bits(keys.size)
+def _word_slot(key: np.uint64, shift: np.uint64) -> np.int64:
+    return np.int64((key ^ (key >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15) >> shift)
+
+
+@njit(cache=True, nogil=True)
+def group_words(keys: Array) -> tuple[Array, Array, int]:
+    """As `group_rows` for keys of one word.
+
+    There are mostly far fewer groups than rows: the slots grow with the groups, so that they stay
+    in fast memory.
+    """
+    bits = 12
+    slots = np.full(1 << bits, -1, dtype=np.int64)
     group_of = np.empty(keys.size, dtype=np.int64)
     first = np.empty(keys.size, dtype=np.int64)
     groups = 0
     for row in range(keys.size):
         key = keys[row]
-        slot = np.int64((key ^ (key >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15) >> shift)
-        while True:
-            group = slots[slot]
-            if group < 0:
-                slots[slot] = groups
-                first[groups] = row
-                group_of[row] = groups
-                groups += 1
-                break
-            if keys[first[group]] == key:
-                group_of[row] = group
-                break
-            slot = (slot + 1) & last
+        slot = _word_slot(key, np.uint64(64 - bits))
+        while slots[slot] >= 0 and keys[first[slots[slot]]] != key:
+            slot = (slot + 1) & ((1 << bits) - 1)
+        if slots[slot] < 0:
+            slots[slot] = groups
+            first[groups] = row
+            groups += 1
+        group_of[row] = slots[slot]
+        if 2 * groups > 1 << bits:
+            bits += 2
+            slots = np.full(1 << bits, -1, dtype=np.int64)
+            for group in range(groups):
+                slot = _word_slot(keys[first[group]], np.uint64(64 - bits))
+                while slots[slot] >= 0:
+                    slot = (slot + 1) & ((1 << bits) - 1)
+                slots[slot] = group
     return group_of, first, groups
 
 
@@ -183,7 +196,7 @@ def roll_up_word(
         for column in range(columns):
             code = (old >> places[column, 1]) & places[column, 2]
             key |= tables[places[column, 3] + code]
-        slot = np.int64((key ^ (key >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15) >> shift)
+        slot = _word_slot(key, shift)
         while True:
             held = slots[slot]
             if held >> 32 != stamp:

@@ -239,10 +239,10 @@ def _histogram(
 
 def _group(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each key the number of its group, and the first row of each group."""
-    slots = np.full(_kernels.slots_for(keys.shape[0]), -1, dtype=np.int64)
     if keys.shape[1] == 1:
-        group_of, first, groups = _kernels.group_words(keys[:, 0], slots)
+        group_of, first, groups = _kernels.group_words(keys[:, 0])
     else:
+        slots = np.full(_kernels.slots_for(keys.shape[0]), -1, dtype=np.int64)
         group_of, first, groups = _kernels.group_rows(keys, slots)
     return group_of, first[:groups]
 
