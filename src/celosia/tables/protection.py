@@ -1,4 +1,4 @@
-"""From a coded table to a protected one: the search, and what becomes of each row."""
+"""From a coded table to a protected one: what is chosen for it, and what each row shows."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
 from celosia.core.progress import Progress, Step
+from celosia.tables.by_lattice import loss_score, recode_by_lattice
 from celosia.tables.checking import joins_suppressed, judge_released, promises_broken
 from celosia.tables.coding import CodedColumn
 from celosia.tables.hierarchies import ROOT
-from celosia.tables.metrics import Loss, LossScale
-from celosia.tables.recoding import Found, Lattice, Node, descend, is_searchable, mondrian, optimum
+from celosia.tables.metrics import LossScale
+from celosia.tables.recoding import Lattice, Node, mondrian
 from celosia.tables.recoding.certificate import Certificate, allowance
-from celosia.tables.recoding.chosen import chosen_node
-from celosia.tables.recoding.local import Round, refine
 from celosia.tables.table import CodedTable
 from celosia.tables.wish import Wish
 
@@ -75,73 +74,35 @@ def without_empty(table: CodedTable, wish: Wish) -> tuple[CodedTable, NDArray[np
 def _by_lattice(
     table: CodedTable, part: CodedTable, rows: NDArray[np.int64], wish: Wish, progress: Progress
 ) -> Protected:
-    lattice = part.lattice()
+    chosen = recode_by_lattice(part, wish, limit_for(wish, table, part), progress)
     spent = table.records() - part.records()
-    limit = limit_for(wish, table, part)
-    found = _search(lattice, wish, limit, progress)
-    best = found.best
-    levels: Node | None = best.node
-    level_of_row = np.zeros((table.height, len(table.columns)), dtype=np.int16)
-    level_of_row[rows] = best.node
     hidden = np.ones(table.height, dtype=np.bool_)
-    hidden[rows] = ~best.kept[lattice.class_of_rows(best.node)]
-    sums = np.array(best.leaf_sums)
-    suppressed, score, rounds = best.suppressed, found.score, 1
-    if wish.local:
-        local = _locally(part, wish, limit, progress)
-        if local is not None:
-            taken, rest = local
-            levels = taken[0].node if len(taken) == 1 else None
-            sums, suppressed, rounds = _cost(part, taken, rest), part.records(rest), len(taken)
-            hidden[rows] = True
-            for each in taken:
-                hidden[rows[each.rows]] = False
-                level_of_row[rows[each.rows]] = each.node
-            score = _loss_score(wish, lattice, sums.tolist())
-    scale = _scale(table, lattice)
-    sums = sums + spent * np.array(scale.leaves)
-    released = _released(table.columns, levels or level_of_row, hidden & (not wish.drop_suppressed))
-    known = levels == best.node and suppressed == best.suppressed
-    if known and (wish.drop_suppressed or not joins_suppressed(released, hidden)):
-        sizes = best.kept_sizes
-    else:
+    hidden[rows] = chosen.hidden
+    levels = chosen.levels
+    if not isinstance(levels, tuple):
+        of_all = np.zeros((table.height, len(table.columns)), dtype=np.int16)
+        of_all[rows] = levels
+        levels = of_all
+    released = _released(table.columns, levels, hidden & (not wish.drop_suppressed))
+    sizes = chosen.kept_sizes
+    joined = not wish.drop_suppressed and joins_suppressed(released, hidden)
+    if sizes is None or joined:
         sizes = judge_released(released, hidden, table, wish.models, dropped=wish.drop_suppressed)
+    whole = chosen.lattice if part is table else Lattice(table.columns, table.counts)
+    sums = chosen.leaf_sums + spent * np.array(whole.loss.leaves)
     return Protected(
         columns=table.columns,
-        scale=scale,
+        scale=whole.loss,
         leaf_sums=tuple(int(total) for total in sums),
-        score=score,
-        suppressed=suppressed + spent,
+        score=chosen.score,
+        suppressed=chosen.suppressed + spent,
         kept_sizes=sizes,
-        raw_sizes=_raw_sizes(table, part, lattice),
+        raw_sizes=_raw_sizes(whole),
         hidden=hidden,
         released=released,
-        levels=levels,
-        rounds=rounds,
-        # Of the ways to recode some records apart nothing is proven.
-        certificate=found.certificate if rounds == 1 else None,
-    )
-
-
-def _search(lattice: Lattice, wish: Wish, suppression: float, progress: Progress) -> Found:
-    if wish.levels is not None:
-        return chosen_node(lattice, wish.levels, wish.models, suppression, wish.metric)
-    if not is_searchable(lattice) and isinstance(wish.metric, Loss):
-        return descend(
-            lattice,
-            wish.models,
-            suppression=suppression,
-            metric=wish.metric,
-            time_limit=wish.time_limit,
-            progress=progress,
-        )
-    return optimum(
-        lattice,
-        wish.models,
-        suppression=suppression,
-        metric=wish.metric,
-        time_limit=wish.time_limit,
-        progress=progress,
+        levels=levels if isinstance(levels, tuple) else None,
+        rounds=chosen.rounds,
+        certificate=chosen.certificate,
     )
 
 
@@ -154,45 +115,6 @@ def limit_for(wish: Wish, table: CodedTable, part: CodedTable) -> float:
     share = left / records
     # A share that was rounded down would allow one record fewer.
     return share if allowance(share, records) == left else nextafter(share, 1.0)
-
-
-def _locally(
-    table: CodedTable, wish: Wish, limit: float, progress: Progress
-) -> tuple[Sequence[Round], NDArray[np.int64]] | None:
-    """Rounds that keep as many as can be, and who is left; None if these are too many."""
-
-    def search(lattice: Lattice) -> Found:
-        return _search(lattice, wish, 1.0, progress)
-
-    lattice = table.lattice()
-    best = search(lattice).best
-    kept = best.kept[lattice.class_of_rows(best.node)]
-    rounds, rest = refine(
-        Round(best.node, np.flatnonzero(kept)), np.flatnonzero(~kept), table.lattice, search
-    )
-    fits = table.records(rest) <= allowance(limit, table.records())
-    return (rounds, rest) if fits else None
-
-
-def _loss_score(wish: Wish, lattice: Lattice, leaf_sums: Sequence[int]) -> float:
-    """The score of a recoding that is no node; only the loss can be had of one."""
-    assert isinstance(wish.metric, Loss)
-    measure = wish.metric.over(lattice)
-    return measure.share(measure.product(leaf_sums))
-
-
-def _cost(table: CodedTable, rounds: Sequence[Round], rest: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each column, the leaves that all cells together may stand for."""
-    sums = []
-    for number, column in enumerate(table.columns):
-        total = table.records(rest) * len(column.hierarchy.leaves)
-        for each in rounds:
-            leaves = column.hierarchy.leaves_under(each.node[number])
-            covered = leaves[column.leaf_of_row[each.rows]]
-            counts = 1 if table.counts is None else table.counts[each.rows]
-            total += int((covered * counts).sum())
-        sums.append(total)
-    return np.array(sums, dtype=np.int64)
 
 
 def _by_mondrian(
@@ -223,12 +145,12 @@ def _by_mondrian(
         columns=table.columns,
         scale=lattice.loss,
         leaf_sums=sums,
-        score=_loss_score(wish, lattice, sums),
+        score=loss_score(wish, lattice, sums),
         suppressed=gone,
         kept_sizes=judge_released(
             released, hidden, table, wish.models, dropped=wish.drop_suppressed
         ),
-        raw_sizes=lattice.class_table((0,) * len(table.columns)).sizes,
+        raw_sizes=_raw_sizes(lattice),
         hidden=hidden,
         released=released,
         levels=None,
@@ -248,18 +170,9 @@ def _spread(series: pl.Series, rows: NDArray[np.int64], height: int, *, star: bo
     ).to_series()
 
 
-def _scale(table: CodedTable, lattice: Lattice) -> LossScale:
-    """The scale over all records, those left out included."""
-    return (
-        lattice.loss
-        if lattice.rows == table.records()
-        else Lattice(table.columns, table.counts).loss
-    )
-
-
-def _raw_sizes(table: CodedTable, part: CodedTable, lattice: Lattice) -> NDArray[np.int64]:
-    whole = lattice if part is table else Lattice(table.columns, table.counts)
-    sizes = whole.class_table((0,) * len(table.columns)).sizes
+def _raw_sizes(lattice: Lattice) -> NDArray[np.int64]:
+    """Records of each class of the raw table; a population has classes without any."""
+    sizes = lattice.class_table((0,) * len(lattice.columns)).sizes
     return sizes[sizes > 0]
 
 

@@ -1,0 +1,141 @@
+"""Recode a table by way of its lattice: one node for all, or one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.progress import Progress
+from celosia.tables.metrics import Loss
+from celosia.tables.recoding import Found, Lattice, Node, descend, is_searchable, optimum
+from celosia.tables.recoding.certificate import Certificate, allowance
+from celosia.tables.recoding.chosen import chosen_node
+from celosia.tables.recoding.local import Round, refine
+from celosia.tables.table import CodedTable
+from celosia.tables.wish import Wish
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recoded:
+    """What becomes of each row."""
+
+    lattice: Lattice = field(repr=False)
+    levels: Node | NDArray[np.int16]
+    """The level of each column, the same for all rows or one for each."""
+    hidden: NDArray[np.bool_] = field(repr=False)
+    """Which rows are suppressed."""
+    leaf_sums: NDArray[np.int64]
+    suppressed: int
+    score: float
+    kept_sizes: NDArray[np.int64] | None = field(default=None, repr=False)
+    """Records of each class that is kept; None where classes must be counted by their labels."""
+    rounds: int = 1
+    certificate: Certificate | None = None
+
+
+def recode_by_lattice(table: CodedTable, wish: Wish, limit: float, progress: Progress) -> Recoded:
+    """The best node; or with local recoding several, each for those whom the last one suppressed.
+
+    Raises:
+        PrivacyError: CEL-P001 nothing meets the models within the limit.
+    """
+    lattice = table.lattice()
+    if wish.local:
+        local = _in_rounds(table, lattice, wish, progress)
+        if local.suppressed <= allowance(limit, table.records()):
+            return local
+    return _at_one_node(lattice, _search(lattice, wish, limit, progress))
+
+
+def loss_score(wish: Wish, lattice: Lattice, leaf_sums: Sequence[int]) -> float:
+    """The score of a recoding that is no node; only the loss can be had of one."""
+    assert isinstance(wish.metric, Loss)
+    measure = wish.metric.over(lattice)
+    return measure.share(measure.product(leaf_sums))
+
+
+def _at_one_node(lattice: Lattice, found: Found) -> Recoded:
+    best = found.best
+    return Recoded(
+        lattice,
+        best.node,
+        ~best.kept[lattice.class_of_rows(best.node)],
+        np.array(best.leaf_sums),
+        best.suppressed,
+        found.score,
+        best.kept_sizes,
+        certificate=found.certificate,
+    )
+
+
+def _in_rounds(table: CodedTable, lattice: Lattice, wish: Wish, progress: Progress) -> Recoded:
+    """Any number may be suppressed at first: the next rounds take most of them up again."""
+
+    def search(part: Lattice) -> Found:
+        return _search(part, wish, 1.0, progress)
+
+    found = search(lattice)
+    first = _at_one_node(lattice, found)
+    rounds, rest = refine(
+        Round(found.best.node, np.flatnonzero(~first.hidden)),
+        np.flatnonzero(first.hidden),
+        table.lattice,
+        search,
+    )
+    if len(rounds) == 1:
+        return first
+    hidden = np.zeros(table.height, dtype=np.bool_)
+    hidden[rest] = True
+    levels = np.zeros((table.height, len(table.columns)), dtype=np.int16)
+    for each in rounds:
+        levels[each.rows] = each.node
+    sums = _cost(table, rounds, rest)
+    # Of the ways to recode some records apart nothing is proven, so there is no certificate.
+    return Recoded(
+        lattice,
+        levels,
+        hidden,
+        sums,
+        table.records(rest),
+        loss_score(wish, lattice, sums.tolist()),
+        rounds=len(rounds),
+    )
+
+
+def _search(lattice: Lattice, wish: Wish, suppression: float, progress: Progress) -> Found:
+    if wish.levels is not None:
+        return chosen_node(lattice, wish.levels, wish.models, suppression, wish.metric)
+    if not is_searchable(lattice) and isinstance(wish.metric, Loss):
+        return descend(
+            lattice,
+            wish.models,
+            suppression=suppression,
+            metric=wish.metric,
+            time_limit=wish.time_limit,
+            progress=progress,
+        )
+    return optimum(
+        lattice,
+        wish.models,
+        suppression=suppression,
+        metric=wish.metric,
+        time_limit=wish.time_limit,
+        progress=progress,
+    )
+
+
+def _cost(table: CodedTable, rounds: Sequence[Round], rest: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each column, the leaves that all cells together may stand for."""
+    sums = []
+    for number, column in enumerate(table.columns):
+        total = table.records(rest) * len(column.hierarchy.leaves)
+        for each in rounds:
+            leaves = column.hierarchy.leaves_under(each.node[number])
+            covered = leaves[column.leaf_of_row[each.rows]]
+            counts = 1 if table.counts is None else table.counts[each.rows]
+            total += int((covered * counts).sum())
+        sums.append(total)
+    return np.array(sums, dtype=np.int64)
