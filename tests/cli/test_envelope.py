@@ -17,6 +17,7 @@ QUASI = ("-q", "age", "-q", "zip")
         ("publish", "people.csv", "--schema", "people.toml", "--k", 5, "-o", "safe.csv"),
         ("publish", "people.csv", "-s", "people.toml", "--k", 5, "--stream", "-o", "safe.csv"),
         ("explore", "people.csv", "-s", "people.toml", "--k", 5),
+        ("teach", "samarati", "people.csv", "-s", "people.toml", "--k", 5),
         ("assess", "risk", "people.csv", *QUASI),
         ("assess", "risk", "people.csv", *QUASI, "--sampling-fraction", 0.5),
         ("assess", "uniqueness", "people.csv", *QUASI, "--sampling-fraction", 0.5),

@@ -56,6 +56,9 @@ def test_the_commands_are_those_of_the_design() -> None:
         "datasets get",
         "explain",
         "doctor",
+        "lab list",
+        "lab run",
+        "teach",
     }
 
 
@@ -126,7 +129,7 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
             "celosia ",
             [
                 *("assess", "datasets", "demo", "doctor", "explain"),
-                *("explore", "hierarchy", "lab", "publish"),
+                *("explore", "hierarchy", "lab", "publish", "teach"),
             ],
         ),
         ("celosia hierarchy ", ["build", "check"]),

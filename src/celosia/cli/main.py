@@ -24,6 +24,7 @@ from celosia.cli import (
     hierarchy,
     lab,
     publish,
+    teach,
 )
 from celosia.cli.ending import MISUSE, discard_output, refused, run
 
@@ -70,6 +71,7 @@ app.add_typer(assess.app, name="assess")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(lab.app, name="lab")
+app.command("teach")(teach.teach)
 app.command("explain")(explain.explain)
 app.command("doctor")(doctor.doctor)
 

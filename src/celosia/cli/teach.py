@@ -1,0 +1,108 @@
+"""`celosia teach`: a classic algorithm at work on a table, step by step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.tables.recoding.classic import Story
+
+ALGORITHMS = ("datafly", "samarati", "incognito", "ola")
+SHOWN = 40
+"""Steps printed unless all are asked for."""
+
+EXAMPLES = """**Examples**
+
+`celosia teach datafly people.csv --schema people.toml --k 5`
+
+`celosia teach samarati people.csv -q age -q zip --others insensitive --k 3 --suppress 5%`
+
+`celosia teach incognito people.csv -s people.toml --k 5 --json`
+"""
+
+
+def teach(
+    algorithm: Annotated[str, typer.Argument(help=f"One of {', '.join(ALGORITHMS)}.")],
+    table: options.Input,
+    k: Annotated[int, typer.Option("--k", help="Records that each class must have at least.")] = 5,
+    schema: options.SchemaFile = None,
+    suppress: Annotated[
+        str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
+    ] = "0%",
+    show_all: Annotated[
+        bool, typer.Option("--all", help=f"Print every step, not only the first {SHOWN}.")
+    ] = False,
+    quasi_identifiers: options.QuasiIdentifiers = None,
+    sensitive: options.Sensitive = None,
+    identifiers: options.Identifiers = None,
+    others: options.Others = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    header: options.Header = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Watch a classic algorithm search the lattice of a table, and compare it with the optimum."""
+    from celosia.core.wording import did_you_mean
+    from celosia.frames import read
+    from celosia.tables import KAnonymity
+    from celosia.tables.publishing import check_table
+    from celosia.tables.recoding import classic, optimum
+    from celosia.tables.table import code_table
+
+    if algorithm not in ALGORITHMS:
+        raise InputError(
+            "CEL-I058",
+            f"there is no algorithm {algorithm!r}{did_you_mean(algorithm, ALGORITHMS)}.",
+            fix=f"Use one of: {', '.join(ALGORITHMS)}.",
+        )
+    model = KAnonymity(k)
+    limit = options.share(suppress, option="--suppress")
+    roles = options.schema_from(
+        schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
+    )
+    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    with console.progress_bar(quiet=as_json) as progress:
+        frame = read(table, types=roles.types(), **reading)
+        check_table(frame, roles)
+        lattice = code_table(frame, roles, progress=progress).lattice()
+        story: Story = getattr(classic, algorithm)(
+            lattice, model, suppression=limit, progress=progress
+        )
+        best = optimum(lattice, [model], suppression=limit, progress=progress)
+    least = lattice.loss.total(best.best.leaf_sums)
+    if as_json:
+        facts = {"optimum": {"node": list(best.best.node), "loss": least}}
+        console.show_json(story.as_dict() | facts)
+        return
+    _tell(story, show_all=show_all)
+    console.show(f"exact optimum: {best.best.node}, loss {least:.3%}")
+    console.show(str(story), strong=True)
+
+
+teach.__doc__ = f"{teach.__doc__}\n\n{EXAMPLES}"
+
+
+def _tell(story: Story, *, show_all: bool) -> None:
+    shown = story.visits if show_all else story.visits[:SHOWN]
+    console.show_table(
+        f"{story.algorithm}: {story.checked:,} of {story.nodes:,} nodes looked at",
+        ["step", "columns", "levels", "suppressed", "decision"],
+        [
+            [
+                str(number),
+                "all" if visit.columns == story.columns else ", ".join(visit.columns),
+                " ".join(map(str, visit.node)),
+                f"{visit.suppressed:,}",
+                visit.decision,
+            ]
+            for number, visit in enumerate(shown, 1)
+        ],
+    )
+    if len(shown) < len(story.visits):
+        console.note(f"{len(story.visits) - len(shown):,} more steps: add --all to see them.")
+    console.show(story.guarantee)
