@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tables.recoding.strategies import coded, paths
 
-from celosia.tables.metrics import LossScale
+from celosia.tables.metrics import Loss, LossScale
 from celosia.tables.metrics.loss import LossMeasure
+from celosia.tables.models import KAnonymity
 from celosia.tables.recoding import Lattice
 
 TEN_DECIMALS = 1e-10
@@ -88,3 +89,16 @@ def test_each_level_loses_at_least_as_much_as_the_one_below(
     assert losses == sorted(losses)
     assert losses[0] == 0.0
     assert losses[-1] == (1.0 if len(column) > 1 else 0.0)
+
+
+def test_the_floor_is_the_score_where_all_labels_are_equally_wide() -> None:
+    # Four leaves in two groups of two: whoever goes costs the same, so the bound is no slack one.
+    halves: list[tuple[str, ...]] = [(str(leaf), str(leaf // 2), "*") for leaf in range(4)]
+    rows = [("0", "0"), ("1", "1"), ("2", "3"), ("3", "3"), ("0", "2")]
+    lattice = Lattice(coded([halves, halves], rows))
+    measure = Loss().over(lattice)
+    outcome = lattice.evaluate((1, 1), [KAnonymity(2)])
+    assert outcome.suppressed == outcome.must_go == 1
+    # The floor stays below all rounding by a part in a hundred million.
+    floor = measure.floor((1, 1), outcome.must_go)
+    assert floor <= measure.score(outcome) == pytest.approx(floor, rel=2e-8)
