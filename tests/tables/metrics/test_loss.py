@@ -94,7 +94,7 @@ def test_each_level_loses_at_least_as_much_as_the_one_below(
 def test_the_floor_is_the_score_where_all_labels_are_equally_wide() -> None:
     # Four leaves in two groups of two: whoever goes costs the same, so the bound is no slack one.
     halves: list[tuple[str, ...]] = [(str(leaf), str(leaf // 2), "*") for leaf in range(4)]
-    rows = [("0", "0"), ("1", "1"), ("2", "3"), ("3", "3"), ("0", "2")]
+    rows: list[tuple[str, ...]] = [("0", "0"), ("1", "1"), ("2", "3"), ("3", "3"), ("0", "2")]
     lattice = Lattice(coded([halves, halves], rows))
     measure = Loss().over(lattice)
     outcome = lattice.evaluate((1, 1), [KAnonymity(2)])
