@@ -18,6 +18,7 @@ from celosia.tables import (
     DistinctDiversity,
     EntropyDiversity,
     Hierarchy,
+    Ordered,
     PSensitive,
     RecursiveDiversity,
     Role,
@@ -201,12 +202,29 @@ def test_an_impossible_model_says_why(model: Model, why: str) -> None:
     assert why in str(refused.value)
 
 
-def test_values_of_a_hierarchy_have_the_order_of_its_leaves() -> None:
+def test_texts_have_the_order_that_they_are_given() -> None:
     # By size of text the order would be high, low, middle.
-    tree = Hierarchy.from_paths([("low", "*"), ("middle", "*"), ("high", "*")])
-    roles = Schema((ROLES.columns[0], Column("s", Role.SENSITIVE, hierarchy=tree)))
+    rule = Ordered(order=("low", "middle", "high"))
+    roles = Schema((ROLES.columns[0], Column("s", Role.SENSITIVE, hierarchy=rule)))
     table = pl.DataFrame({"a": [*"xxyy"], "s": ["low", "high", "middle", "middle"]})
     # Shares 1/4, 1/2, 1/4: from y to the table a quarter moves one of two steps each way.
+    assert check(table, roles, TCloseness(0.25, "ordered", "s")).holds
+    assert not check(table, roles, TCloseness(0.24, "ordered", "s")).holds
+
+
+def test_the_leaves_of_a_tree_are_in_no_order() -> None:
+    tree = Hierarchy.from_paths([("flu", "*"), ("asthma", "*"), ("ulcer", "*")])
+    roles = Schema((ROLES.columns[0], Column("s", Role.SENSITIVE, hierarchy=tree)))
+    table = pl.DataFrame({"a": [*"xxyy"], "s": ["flu", "ulcer", "asthma", "asthma"]})
+    with pytest.raises(InputError, match="values that have an order"):
+        check(table, roles, TCloseness(0.5, "ordered", "s"))
+
+
+def test_numbers_go_by_size_whatever_their_hierarchy_says() -> None:
+    shuffled = Hierarchy.from_paths([("2", "*"), ("1", "*"), ("3", "*")])
+    roles = Schema((ROLES.columns[0], Column("s", Role.SENSITIVE, hierarchy=shuffled)))
+    table = pl.DataFrame({"a": [*"xxyy"], "s": [1, 3, 2, 2]})
+    # As above: with 2 in the middle a quarter moves one of two steps each way.
     assert check(table, roles, TCloseness(0.25, "ordered", "s")).holds
     assert not check(table, roles, TCloseness(0.24, "ordered", "s")).holds
 

@@ -22,6 +22,7 @@ from celosia.tables import (
     EntropyDiversity,
     Hierarchy,
     KMap,
+    Ordered,
     PopulationUniqueness,
     PSensitive,
     RecursiveDiversity,
@@ -116,11 +117,17 @@ def test_streaming_gives_what_memory_gives(
     table: pl.DataFrame, tmp_path: File, models: list[Model], local: bool
 ) -> None:
     table.write_parquet(tmp_path / "in.parquet")
-    held = publish(table, SCHEMA, models, suppression=0.2, local=local)
+    schema = SCHEMA
+    if any(getattr(model, "distance", None) == "ordered" for model in models):
+        in_order = Column("illness", Role.SENSITIVE, hierarchy=Ordered(order=TREE.leaves))
+        schema = Schema(
+            tuple(in_order if each.name == "illness" else each for each in SCHEMA.columns)
+        )
+    held = publish(table, schema, models, suppression=0.2, local=local)
     streamed = publish_file(
         tmp_path / "in.parquet",
         tmp_path / "out.parquet",
-        SCHEMA,
+        schema,
         models,
         suppression=0.2,
         local=local,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.wording import counted
 from celosia.frames import Codes, as_text, encode
-from celosia.tables.hierarchies import Hierarchy
+from celosia.tables.hierarchies import Hierarchy, Ordered
 from celosia.tables.models import SensitiveColumn
 from celosia.tables.schema import Column
 
@@ -32,7 +32,8 @@ def code_sensitive(
 ) -> CodedSensitive:
     """Number the values of a sensitive column; `counts` says how many records each row stands for.
 
-    Values come in the order of their hierarchy's leaves, or else by size; an empty cell last.
+    Numbers and dates come by size, texts in the order that an `Ordered` rule gives them, else by
+    the leaves of their hierarchy, whose order means nothing; an empty cell last.
 
     Raises:
         InputError: CEL-T013 values that the column's hierarchy does not cover.
@@ -45,7 +46,8 @@ def code_sensitive(
     if column.hierarchy is not None and len(values):
         hierarchy = column.hierarchy_for(values)
         leaf_of_value = _leaves(values, hierarchy, column.name)
-        order = np.argsort(leaf_of_value, kind="stable")
+        places = np.arange(len(values)) if _has_order(values.dtype) else leaf_of_value
+        order = np.argsort(places, kind="stable")
         nodes = hierarchy.nodes[:, leaf_of_value[order]]
         place = np.empty(order.size, dtype=np.int32)
         place[order] = np.arange(order.size, dtype=np.int32)
@@ -56,7 +58,8 @@ def code_sensitive(
     totals = np.zeros(len(values) + codes.missing, dtype=np.int64)
     np.add.at(totals, value_of_row, 1 if counts is None else counts)
     # An empty cell has no place among numbers.
-    is_ordered = not codes.missing and (nodes is not None or _has_order(values.dtype))
+    means_something = _has_order(values.dtype) or isinstance(column.hierarchy, Ordered)
+    is_ordered = not codes.missing and means_something
     return CodedSensitive(
         SensitiveColumn(column.name, totals, is_ordered, nodes), value_of_row.astype(np.int32)
     )

@@ -115,7 +115,7 @@ class LossMeasure(Measure):
             )
         ]
         """For each column and level, its part of the product with nothing suppressed."""
-        self._lines = [self._line(column, weight) for column, weight in enumerate(self.weights)]
+        self._lines = [self._line(column) for column in range(len(self.weights))]
 
     @cached_property
     def floors(self) -> NDArray[np.float64]:  # type: ignore[override]  # made when asked for
@@ -125,21 +125,21 @@ class LossMeasure(Measure):
     def floor(self, node: Sequence[int], must_go: int) -> float:
         """Each record that must go costs at least the leaves that its widest label lacks."""
         product = 1.0
-        for line, level in zip(self._lines, node, strict=True):
-            start, slope = line[level]
-            product *= start + must_go * slope
-        # Losses are cut after ten decimals: a whisker lower is below every rounding of them.
-        return max(float(self.floors[tuple(node)]), product * (1 - 1e-8))
+        for weight, line, level in zip(self.weights, self._lines, node, strict=True):
+            more, slope, span = line[level]
+            # As `LossScale.column`, without the calls: this is asked of thousands of nodes.
+            loss = floor((more + must_go * slope) / span * DIGITS) / DIGITS
+            product *= 1.0 + weight * loss
+        return product
 
-    def _line(self, column: int, weight: float) -> list[tuple[float, float]]:
-        """For each level, the factor with nothing suppressed and what each who goes adds to it."""
+    def _line(self, column: int) -> list[tuple[int, int, int]]:
+        """For each level, the leaves beyond the raw ones, what each who goes adds, and the most."""
         scale = self.scale
-        span = max(1, scale.rows * (scale.leaves[column] - 1))
+        span = scale.rows * (scale.leaves[column] - 1)
+        if span == 0:  # a hierarchy of one leaf has nothing to lose
+            return [(0, 0, 1)] * len(scale.leaf_sums[column])
         return [
-            (
-                1.0 + weight * max(0.0, (total - scale.rows) / span),
-                weight * (scale.leaves[column] - widest) / span,
-            )
+            (total - scale.rows, scale.leaves[column] - widest, span)
             for total, widest in zip(scale.leaf_sums[column], scale.widest[column], strict=True)
         ]
 

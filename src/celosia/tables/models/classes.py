@@ -15,7 +15,7 @@ class SensitiveColumn:
     """What is public of a sensitive column: its values over the whole original table.
 
     Values are known by number, in their order where they have one: numbers and dates by size,
-    values of a hierarchy by its leaves.
+    texts as an ordered hierarchy has them.
     """
 
     name: str

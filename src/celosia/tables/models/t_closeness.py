@@ -112,7 +112,8 @@ class TCloseness(SensitiveModel):
                 "CEL-P024",
                 f"the {self.distance} distance needs {what}, which '{self.column}' lacks.",
                 why="Without it nothing says how far two of its values are apart.",
-                fix="Give the column a hierarchy, or choose the distance equal.",
+                fix="Choose the distance equal, or give the column a hierarchy: of the kind "
+                "'ordered' for an order of texts.",
                 column=self.column,
                 distance=self.distance,
             )
