@@ -140,7 +140,8 @@ class Wish:
                 raise InputError(
                     "CEL-P062",
                     f"these choices do not go together: {why}.",
-                    fix="Leave one of them out; celosia publish --help shows examples.",
+                    fix="Leave one of them out, or add what is missing (a population table: "
+                    "--population FILE); celosia publish --help shows examples.",
                 )
 
 
