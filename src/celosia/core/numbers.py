@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite
+from numbers import Integral, Rational, Real
 
 
 def whole(value: object) -> int | None:
@@ -28,3 +31,22 @@ def real(value: object) -> float | None:
         return float(value)
     except OverflowError:  # a whole number beyond all measure
         return None
+
+
+def exact(value: object) -> Fraction | None:
+    """The number that a value is written as, without rounding; None for NaN, infinity and texts.
+
+    A float means the shortest decimal that reads back as it: 0.1 is one tenth, not the binary
+    number next to it, so that ten charges of 0.1 make 1.
+
+    >>> exact(0.1), exact(3), exact(Fraction(1, 3)), exact("0.1"), exact(float("nan"))
+    (Fraction(1, 10), Fraction(3, 1), Fraction(1, 3), None, None)
+    """
+    if isinstance(value, Decimal):
+        return Fraction(value) if value.is_finite() else None
+    if isinstance(value, Rational) and not isinstance(value, bool):
+        return Fraction(value.numerator, value.denominator)
+    number = real(value)
+    if number is None or not isfinite(number):
+        return None
+    return Fraction(repr(number))

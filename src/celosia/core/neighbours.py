@@ -1,0 +1,57 @@
+"""Which two tables a differentially private answer must not tell apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from celosia.core.errors import InputError
+
+
+class Relation(StrEnum):
+    """How one neighbour differs from the other."""
+
+    ADD_REMOVE = "add-remove"
+    """One unit more or less; the number of units is private. Also called unbounded."""
+    CHANGE_ONE = "change-one"
+    """One unit replaced by another; the number of units is public. Also called bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The neighbour relation and the privacy unit, always said together.
+
+    >>> print(Neighbours())
+    add or remove one row
+    >>> print(Neighbours(Relation.CHANGE_ONE, unit="customer"))
+    change one customer
+    """
+
+    relation: Relation = Relation.ADD_REMOVE
+    unit: str = "row"
+    """What one step adds, removes or changes: a row, or everything of one person."""
+
+    def __post_init__(self) -> None:
+        if self.relation not in tuple(Relation):
+            raise InputError(
+                "CEL-M001",
+                f"the neighbour relation must be one of {', '.join(Relation)}.",
+                why="Without it nobody can say what an epsilon protects.",
+                fix="Use Relation.ADD_REMOVE unless the number of rows is public.",
+            )
+        if not isinstance(self.unit, str) or not self.unit:
+            raise InputError(
+                "CEL-M001",
+                "the privacy unit must be a word such as 'row' or 'customer'.",
+                why="Without it nobody can say whom an epsilon protects.",
+                fix="Name what one neighbour step changes.",
+            )
+        object.__setattr__(self, "relation", Relation(self.relation))
+
+    def __str__(self) -> str:
+        verb = "add or remove" if self.relation is Relation.ADD_REMOVE else "change"
+        return f"{verb} one {self.unit}"
+
+
+ADD_REMOVE = Neighbours(Relation.ADD_REMOVE)
+CHANGE_ONE = Neighbours(Relation.CHANGE_ONE)

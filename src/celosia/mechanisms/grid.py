@@ -1,0 +1,118 @@
+"""The fixed-point grid that answers live on: noise is drawn on it exactly, never on floats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact
+
+FARTHEST = 2**50
+"""Grid points from zero that a value may lie: floats still round to within one point there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The multiples of a step; a value on the grid is handled as a whole number of steps.
+
+    >>> grid = Grid(Fraction(1, 4))
+    >>> grid.index(0.3), grid.value(7), grid.shift(Fraction(1))
+    (1, 1.75, 5)
+    """
+
+    step: Fraction = Fraction(1)
+
+    def __post_init__(self) -> None:
+        step = exact(self.step)
+        if step is None or step <= 0:
+            raise InputError(
+                "CEL-M008",
+                f"the step of a grid must be a number above 0, got {self.step!r}.",
+                why="Answers are released on a declared grid; floats between its points leak.",
+                fix="Give a step such as 1 for counts or 0.01 for amounts.",
+            )
+        object.__setattr__(self, "step", step)
+
+    @classmethod
+    def finer_than(cls, size: Fraction, *, points: int = 2**20) -> Grid:
+        """The largest power of two that divides `size` into at least `points` steps.
+
+        >>> Grid.finer_than(Fraction(200_000))
+        Grid(step=Fraction(1, 8))
+        """
+        wanted = size / points
+        exponent = wanted.numerator.bit_length() - wanted.denominator.bit_length()
+        step = Fraction(2) ** exponent
+        return cls(step if step <= wanted else step / 2)
+
+    def index(self, value: object) -> int:
+        """The grid point nearest to a number, exactly; halves go to the even one.
+
+        Raises:
+            InputError: CEL-M009 not a finite number, or beyond the grid.
+        """
+        number = exact(value)
+        if number is None or abs(number) > FARTHEST * self.step:
+            raise _off_grid()
+        return round(number / self.step)
+
+    def indices(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The grid points nearest to many finite floats; a point beside the nearest at a tie.
+
+        Raises:
+            InputError: CEL-M009 not finite, or beyond the grid.
+        """
+        scaled = np.asarray(values, dtype=np.float64) / float(self.step)
+        if not np.all(np.abs(scaled) <= FARTHEST):  # NaN compares as false
+            raise _off_grid()
+        return np.rint(scaled).astype(np.int64)
+
+    def value(self, index: int) -> float:
+        """The number at a grid point."""
+        return float(self.step * int(index))
+
+    def values(self, indices: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The numbers at many grid points: each is the float nearest to it."""
+        return np.asarray(indices, dtype=np.float64) * float(self.step)
+
+    def shift(self, sensitivity: Fraction, *, coordinates: int = 1) -> int:
+        """Steps that a neighbour can move a value which is rounded to the grid.
+
+        Rounding adds up to one step a coordinate; a value that always lies on the grid moves by
+        `floor(sensitivity / step)` steps only, see `steps`.
+        """
+        return ceil(sensitivity / self.step) + coordinates
+
+    def steps(self, size: Fraction) -> int | None:
+        """How many steps a size is, or None where it is not a whole number of them."""
+        number = size / self.step
+        return number.numerator if number.denominator == 1 else None
+
+    def below(self, value: Fraction) -> int:
+        """The grid point at or below a number."""
+        return floor(value / self.step)
+
+    def above(self, value: Fraction) -> int:
+        """The grid point at or above a number."""
+        return ceil(value / self.step)
+
+    def __str__(self) -> str:
+        return f"multiples of {self.step}"
+
+
+WHOLE = Grid(Fraction(1))
+"""The whole numbers: counts."""
+
+
+def _off_grid() -> InputError:
+    return InputError(
+        "CEL-M009",
+        "a value is not a finite number within the reach of the grid.",
+        why="What cannot be put on the grid cannot be hidden by noise on it.",
+        fix="Clean the values, clip them to known bounds, or take a coarser grid.",
+    )

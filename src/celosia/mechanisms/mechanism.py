@@ -1,0 +1,149 @@
+"""What every mechanism is: a small value that randomises one answer and knows its own price."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from math import floor, log10
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+
+from celosia.accounting.loss import Loss
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.neighbours import ADD_REMOVE, Neighbours
+from celosia.core.numbers import real
+from celosia.core.randomness import Source, System
+from celosia.mechanisms.parameters import LEAST_EPSILON, MOST_EPSILON, check_confidence
+
+Input = TypeVar("Input")
+Output = TypeVar("Output")
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+DIGITS = 4
+"""Significant digits of an epsilon found from a wish: enough to print, few enough to stay exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement(Generic[Output]):
+    """A released value, and the other numbers that were released on the way to it.
+
+    Everything in it has been paid for, so intervals may be computed from all of it.
+    """
+
+    value: Output
+    parts: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(ABC, Generic[Input, Output]):
+    """A central differentially private randomiser of one answer.
+
+    Subclasses are frozen dataclasses that check their parameters on creation, print as one would
+    write them, and never draw noise for an input that they refuse.
+    """
+
+    parameter: ClassVar[str] = "epsilon"
+    """The field that buys accuracy: what `with_accuracy` looks for."""
+
+    neighbours: Neighbours = ADD_REMOVE
+
+    if TYPE_CHECKING:
+        # A field of some mechanisms and a property of others: at run time an inherited property
+        # would be taken for the default of the field.
+        @property
+        def sensitivity(self) -> float:
+            """The most by which one neighbour step moves the exact answer, in its own unit."""
+
+    @abstractmethod
+    def privacy_loss(self) -> Loss:
+        """What one release costs under `neighbours`."""
+
+    @abstractmethod
+    def measure(self, x: Input, *, rng: Source) -> Measurement[Output]:
+        """Randomise one answer, keeping the numbers that an interval can be computed from."""
+
+    def release(self, x: Input, *, rng: Source | None = None) -> Output:
+        """Randomise one answer; without a source, by the operating system's entropy."""
+        return self.measure(x, rng=System() if rng is None else rng).value
+
+    @abstractmethod
+    def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
+        """An error that is not exceeded with this confidence.
+
+        Args:
+            confidence: between 0 and 1.
+            size: how many coordinates, candidates, queries or rows there are, where it matters.
+        """
+
+    def interval(
+        self, measurement: Measurement[Output], confidence: float = 0.95
+    ) -> tuple[Any, Any] | None:
+        """Bounds that hold the exact answer with this confidence, from released numbers only.
+
+        None where the mechanism gives no such bounds.
+        """
+        return None
+
+    def with_accuracy(self, error: float, *, confidence: float = 0.95, size: int = 1) -> Self:
+        """This mechanism with the least epsilon whose error stays within `error`.
+
+        Args:
+            error: in the unit of `accuracy`.
+            confidence: how often the error must stay within it.
+            size: as in `accuracy`.
+
+        Raises:
+            InputError: CEL-M010 the error is not a number above 0.
+            PrivacyError: CEL-M011 no epsilon up to 100 is enough.
+        """
+        check_confidence(confidence)
+        wanted = real(error)
+        if wanted is None or not wanted > 0:
+            raise InputError(
+                "CEL-M010",
+                f"the error must be a number above 0, got {error!r}.",
+                fix="Give the largest error that you can live with.",
+            )
+
+        def holds(price: Fraction) -> bool:
+            return self._priced(price).accuracy(confidence, size=size) <= wanted
+
+        if not holds(MOST_EPSILON):
+            raise PrivacyError(
+                "CEL-M011",
+                f"no {self.parameter} up to {MOST_EPSILON} keeps the error within {error!r}.",
+                why="What hides one person moves the answer by more than that.",
+                fix="Allow a larger error, lower the confidence or use more data.",
+            )
+        return self._priced(least(holds, LEAST_EPSILON, MOST_EPSILON))
+
+    def _priced(self, price: Fraction) -> Self:
+        changed: dict[str, Any] = {self.parameter: float(price)}
+        return replace(self, **changed)
+
+    def __str__(self) -> str:
+        """The mechanism as one would write it: without what is left at its default."""
+        told = [
+            f"{item.name}={getattr(self, item.name)}"
+            for item in fields(self)
+            if getattr(self, item.name) != item.default
+        ]
+        return f"{type(self).__name__}({', '.join(told)})"
+
+
+def least(holds: Any, low: Fraction, high: Fraction) -> Fraction:
+    """The least number of a few digits from `low` to `high` at which a rising condition holds.
+
+    >>> least(lambda price: price >= Fraction(2995732, 10**7), Fraction(1, 1000), Fraction(100))
+    Fraction(749, 2500)
+    """
+    if holds(low):
+        return low
+    while high / low > 1 + Fraction(1, 10 ** (DIGITS + 2)):
+        middle = Fraction(float(low * high) ** 0.5).limit_denominator(10**15)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    step = Fraction(10) ** (floor(log10(high)) + 1 - DIGITS)
+    rounded = -((-high) // step) * step
+    return min(rounded, MOST_EPSILON)

@@ -1,0 +1,117 @@
+"""Parameters of mechanisms, refused before any noise is drawn or any budget is spent."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact, real, whole
+
+LEAST_EPSILON = Fraction(1, 10**9)
+MOST_EPSILON = Fraction(100)
+"""e^100: beyond it a number protects nobody, and is most likely a slip."""
+
+
+def check_epsilon(epsilon: object, *, name: str = "epsilon") -> Fraction:
+    """An epsilon as an exact number.
+
+    >>> check_epsilon(0.1)
+    Fraction(1, 10)
+
+    Raises:
+        InputError: CEL-M002 not a number from 1e-9 to 100.
+    """
+    number = exact(epsilon)
+    if number is None or not LEAST_EPSILON <= number <= MOST_EPSILON:
+        raise InputError(
+            "CEL-M002",
+            f"{name} must be a number from 1e-9 to 100, got {epsilon!r}.",
+            why="Epsilon bounds what one person's data can change: 0 allows no answer at all, and "
+            "beyond 10 there is next to no protection.",
+            fix="Try 0.1 to 1 for one answer.",
+        )
+    return number
+
+
+def check_delta(delta: object, *, zero: bool = False) -> float:
+    """A delta above 0 (or from 0 where `zero` is allowed) and below 1.
+
+    Raises:
+        InputError: CEL-M003 it is not.
+    """
+    number = real(delta)
+    if number is None or not (0 <= number < 1) or (number == 0 and not zero):
+        least = "at least 0" if zero else "above 0"
+        raise InputError(
+            "CEL-M003",
+            f"delta must be a number {least} and below 1, got {delta!r}.",
+            why="Delta is the chance that the promise fails altogether.",
+            fix="Take it far below one divided by the number of people, such as 1e-8.",
+        )
+    return number
+
+
+def check_confidence(confidence: object) -> float:
+    """A confidence strictly between 0 and 1.
+
+    Raises:
+        InputError: CEL-M004 it is not.
+    """
+    number = real(confidence)
+    if number is None or not 0 < number < 1:
+        raise InputError(
+            "CEL-M004",
+            f"the confidence must be a number between 0 and 1, got {confidence!r}.",
+            fix="Try 0.95.",
+        )
+    return number
+
+
+def check_sensitivity(sensitivity: object) -> Fraction:
+    """A sensitivity: how far one neighbour step can move the answer.
+
+    Raises:
+        InputError: CEL-M005 not a positive number.
+    """
+    number = exact(sensitivity)
+    if number is None or number <= 0:
+        raise InputError(
+            "CEL-M005",
+            f"the sensitivity must be a number above 0, got {sensitivity!r}.",
+            why="Noise is drawn in proportion to it; without it nothing is hidden.",
+            fix="Give the most by which one neighbour step can move the answer: 1 for a count.",
+        )
+    return number
+
+
+def check_bounds(lower: object, upper: object) -> tuple[Fraction, Fraction]:
+    """The range that values are clipped to.
+
+    Raises:
+        InputError: CEL-M006 not two numbers, the lower below the upper.
+    """
+    low, high = exact(lower), exact(upper)
+    if low is None or high is None or low >= high:
+        raise InputError(
+            "CEL-M006",
+            f"the lower bound must be a number below the upper bound, got {lower!r} and {upper!r}.",
+            why="The bounds limit what one person can change, so the noise is drawn by them.",
+            fix="Give bounds that are known without looking at the data, the smaller one first.",
+        )
+    return low, high
+
+
+def check_whole(value: object, *, name: str, least: int = 1, most: int = 2**53) -> int:
+    """A whole number in a range.
+
+    Raises:
+        InputError: CEL-M007 it is not.
+    """
+    number = whole(value)
+    if number is None or not least <= number <= most:
+        raise InputError(
+            "CEL-M007",
+            f"{name} must be a whole number from {least} to {most}, got {value!r}.",
+            fix=f"Give a whole number of at least {least}.",
+        )
+    return number
