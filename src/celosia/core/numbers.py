@@ -44,8 +44,10 @@ def exact(value: object) -> Fraction | None:
     """
     if isinstance(value, Decimal):
         return Fraction(value) if value.is_finite() else None
-    if isinstance(value, Rational) and not isinstance(value, bool):
-        return Fraction(value.numerator, value.denominator)
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
     number = real(value)
     if number is None or not isfinite(number):
         return None

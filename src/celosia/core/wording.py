@@ -25,3 +25,8 @@ def counted(number: int, one: str, many: str) -> str:
     ('1 cell is', '1,200 cells are')
     """
     return f"{number:,} {one if number == 1 else many}"
+
+
+def sentence(text: str) -> str:
+    """The same words as a sentence: a capital first, a full stop last."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")

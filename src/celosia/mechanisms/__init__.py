@@ -1,1 +1,115 @@
-"""To be filled."""
+"""Central differential privacy: mechanisms that randomise one answer and know their own price.
+
+Every mechanism is a small value with `release(x)`, `privacy_loss()`, `sensitivity`,
+`accuracy(confidence)` and, the other way round, `with_accuracy(error)`. `answer(mechanism, x)`
+releases with an interval and a guarantee, paid from a budget.
+"""
+
+from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
+from celosia.mechanisms import sensitivities
+from celosia.mechanisms.additive import (
+    Gaussian,
+    GaussianCounts,
+    Geometric,
+    Laplace,
+    laplace_bound,
+    laplace_failure,
+)
+from celosia.mechanisms.answer import Answer, answer
+from celosia.mechanisms.choosing import Choice, Curve, Wishes, choose, error_curve
+from celosia.mechanisms.grid import Grid
+from celosia.mechanisms.mechanism import Measurement, Mechanism
+from celosia.mechanisms.noise import DiscreteGaussian, DiscreteLaplace
+from celosia.mechanisms.responses import (
+    FrequencyEstimate,
+    KaryResponse,
+    RandomisedResponse,
+    RateEstimate,
+)
+from celosia.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip, TopSelection
+from celosia.mechanisms.sparse import (
+    ABOVE,
+    BELOW,
+    AboveThreshold,
+    NumericSparse,
+    Sparse,
+    SparseVector,
+)
+from celosia.mechanisms.statistics import (
+    Count,
+    DirectMean,
+    ExponentialMean,
+    Histogram,
+    KeyHistogram,
+    Mean,
+    Median,
+    NormalisedMean,
+    PerUnit,
+    Quantile,
+    Quantiles,
+    StandardDeviation,
+    Sum,
+    SumCountMean,
+    Variance,
+    at_most,
+    once_per_key,
+    per_unit,
+)
+
+__all__ = [
+    "ABOVE",
+    "ADD_REMOVE",
+    "BELOW",
+    "CHANGE_ONE",
+    "AboveThreshold",
+    "Answer",
+    "Choice",
+    "Count",
+    "Curve",
+    "DirectMean",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Exponential",
+    "ExponentialMean",
+    "FrequencyEstimate",
+    "Gaussian",
+    "GaussianCounts",
+    "Geometric",
+    "Grid",
+    "Histogram",
+    "KaryResponse",
+    "KeyHistogram",
+    "Laplace",
+    "Mean",
+    "Measurement",
+    "Mechanism",
+    "Median",
+    "Neighbours",
+    "NoisyMax",
+    "NormalisedMean",
+    "NumericSparse",
+    "PerUnit",
+    "PermuteAndFlip",
+    "Quantile",
+    "Quantiles",
+    "RandomisedResponse",
+    "RateEstimate",
+    "Relation",
+    "Sparse",
+    "SparseVector",
+    "StandardDeviation",
+    "Sum",
+    "SumCountMean",
+    "TopSelection",
+    "Variance",
+    "Wishes",
+    "answer",
+    "at_most",
+    "choose",
+    "error_curve",
+    "laplace_bound",
+    "laplace_failure",
+    "once_per_key",
+    "per_unit",
+    "sensitivities",
+]

@@ -77,8 +77,9 @@ class Grid:
         return float(self.step * int(index))
 
     def values(self, indices: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The numbers at many grid points: each is the float nearest to it."""
-        return np.asarray(indices, dtype=np.float64) * float(self.step)
+        """The numbers at many grid points, as `value` gives them while they are below 2^53."""
+        steps = np.asarray(indices, dtype=np.float64)
+        return steps * float(self.step.numerator) / float(self.step.denominator)
 
     def shift(self, sensitivity: Fraction, *, coordinates: int = 1) -> int:
         """Steps that a neighbour can move a value which is rounded to the grid.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
 from math import floor, log10
 from types import MappingProxyType
@@ -48,6 +48,16 @@ class Mechanism(ABC, Generic[Input, Output]):
     """The field that buys accuracy: what `with_accuracy` looks for."""
 
     neighbours: Neighbours = ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        given: object = self.neighbours
+        if not isinstance(given, Neighbours):
+            raise InputError(
+                "CEL-M001",
+                f"neighbours must be a Neighbours value, got {given!r}.",
+                why="Without it nobody can say what an epsilon protects.",
+                fix="Give ADD_REMOVE, CHANGE_ONE or Neighbours(relation, unit).",
+            )
 
     if TYPE_CHECKING:
         # A field of some mechanisms and a property of others: at run time an inherited property
@@ -108,7 +118,12 @@ class Mechanism(ABC, Generic[Input, Output]):
             )
 
         def holds(price: Fraction) -> bool:
-            return self._priced(price).accuracy(confidence, size=size) <= wanted
+            try:
+                return self._priced(price).accuracy(confidence, size=size) <= wanted
+            except InputError as refusal:
+                if refusal.code != "CEL-M020":
+                    raise
+                return False  # noise that is too wide to be drawn is not accurate
 
         if not holds(MOST_EPSILON):
             raise PrivacyError(
@@ -124,13 +139,11 @@ class Mechanism(ABC, Generic[Input, Output]):
         return replace(self, **changed)
 
     def __str__(self) -> str:
-        """The mechanism as one would write it: without what is left at its default."""
-        told = [
-            f"{item.name}={getattr(self, item.name)}"
-            for item in fields(self)
-            if getattr(self, item.name) != item.default
-        ]
-        return f"{type(self).__name__}({', '.join(told)})"
+        """The mechanism as one would write it: what must be said first, no defaults."""
+        told = [item for item in fields(self) if getattr(self, item.name) != item.default]
+        told.sort(key=lambda item: item.default is not MISSING)
+        written = ", ".join(f"{item.name}={getattr(self, item.name)}" for item in told)
+        return f"{type(self).__name__}({written})"
 
 
 def least(holds: Any, low: Fraction, high: Fraction) -> Fraction:

@@ -26,8 +26,9 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
+from celosia.core.wording import sentence
 from celosia.tables.models import AverageRisk, Model, model_from_dict
-from celosia.tables.report_account import made, sentence
+from celosia.tables.report_account import made
 from celosia.tables.solution import Solution
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from celosia.core.provenance import Provenance
 from celosia.core.report import Block, Details, Facts, Heading, Paragraph
+from celosia.core.wording import sentence
 from celosia.tables.solution import Solution
 
 MOST_DIGITS = 10**15
@@ -115,8 +116,3 @@ def many(number: int) -> str:
     ('12,960', '3.4e+253')
     """
     return f"{number:,}" if number < MOST_DIGITS else f"{Decimal(number):.1e}"
-
-
-def sentence(text: str) -> str:
-    """The same words as a sentence: a capital first, a full stop last."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")

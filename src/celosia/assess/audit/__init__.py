@@ -1,1 +1,25 @@
-"""To be filled."""
+"""An audit that tries to break the promise of a mechanism, by nothing but its outputs."""
+
+from celosia.assess.audit.bounds import Estimate
+from celosia.assess.audit.cases import SHIPPED, Case, audit_all
+from celosia.assess.audit.pairs import Pair, pairs_for
+from celosia.assess.audit.report import document
+from celosia.assess.audit.result import Audit, Claim
+from celosia.assess.audit.sampling import Sampler
+from celosia.assess.audit.search import search
+from celosia.assess.audit.trial import audit
+
+__all__ = [
+    "SHIPPED",
+    "Audit",
+    "Case",
+    "Claim",
+    "Estimate",
+    "Pair",
+    "Sampler",
+    "audit",
+    "audit_all",
+    "document",
+    "pairs_for",
+    "search",
+]

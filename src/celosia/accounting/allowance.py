@@ -1,0 +1,139 @@
+"""What may be spent in total, fixed before the first release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from celosia.accounting.amounts import delta_amount, epsilon_amount, share_amount
+from celosia.accounting.filters import (
+    ORDERS,
+    Advanced,
+    Basic,
+    ConcentratedFilter,
+    Either,
+    Filter,
+    Renyi,
+    advanced_limit,
+    concentrated_limit,
+    renyi_limits,
+)
+from celosia.core.errors import InputError
+from celosia.core.neighbours import ADD_REMOVE, Neighbours
+from celosia.core.numbers import exact
+from celosia.core.wording import did_you_mean
+
+FILTERS = ("basic", "concentrated", "renyi", "advanced", "either")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What may be spent in total, and by which rule it is added up.
+
+    Args:
+        epsilon: the total epsilon; or give `rho`.
+        delta: the total delta. 0 allows only the basic rule.
+        rho: the total rho of zero-concentrated differential privacy, instead of an epsilon.
+        filter: `basic` (sums; for few releases), `concentrated`, `renyi`, `advanced` (for many), or
+            `either`: basic or concentrated, whichever lasts longer. Without one: `basic` where
+            delta is 0, `concentrated` for a rho, otherwise `either`.
+        slack: how much of delta the rule itself may use, from 0 to 1; the rest is for releases that
+            have a delta of their own. Of no matter to `basic`; all of it for `renyi`.
+        orders: of the `renyi` rule.
+        neighbours: whom the budget protects.
+
+    Raises:
+        InputError: CEL-B060 not exactly one of epsilon and rho; CEL-B061 a rule that does not
+            exist or does not fit; CEL-B040 to CEL-B042 an amount is out of range.
+    """
+
+    epsilon: float | Fraction | None = None
+    delta: float | Fraction = 0
+    rho: float | Fraction | None = None
+    filter: str | None = None
+    slack: float | Fraction = Fraction(1, 2)
+    orders: Sequence[float] = ORDERS
+    neighbours: Neighbours = ADD_REMOVE
+    rule: Filter = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if (self.epsilon is None) == (self.rho is None):
+            raise InputError(
+                "CEL-B060",
+                "a budget needs an epsilon or a rho, and not both.",
+                why="The rule that adds up the charges keeps one promise.",
+                fix="Give epsilon=1, or epsilon=1 and delta=1e-6, or rho=0.5.",
+            )
+        object.__setattr__(self, "rule", self._rule())
+        object.__setattr__(self, "filter", self.rule.name)
+
+    def _rule(self) -> Filter:
+        delta = delta_amount(self.delta, zero=True)
+        name = self._name(delta)
+        if self.rho is not None:
+            return ConcentratedFilter(epsilon_amount(self.rho, name="rho"), delta)
+        epsilon = epsilon_amount(self.epsilon)
+        if name == "basic":
+            return Basic(epsilon, delta)
+        if name == "renyi":
+            return Renyi(self._orders(epsilon, delta))
+        slack = delta * share_amount(self.slack, name="slack")
+        own = delta - slack
+        if name == "advanced":
+            return Advanced(advanced_limit(epsilon, slack), own)
+        rho = concentrated_limit(epsilon, slack)
+        return ConcentratedFilter(rho, own) if name == "concentrated" else Either(epsilon, rho, own)
+
+    def _name(self, delta: Fraction) -> str:
+        name = self.filter
+        if name is None:
+            return "concentrated" if self.rho is not None else "either" if delta else "basic"
+        fits = FILTERS if delta else ("basic",)
+        fits = ("concentrated",) if self.rho is not None else fits
+        if name not in fits:
+            hint = did_you_mean(name, FILTERS)
+            raise InputError(
+                "CEL-B061",
+                f"the filter must be one of {', '.join(fits)} here, got {name!r}{hint}.",
+                why="With delta 0 only sums of epsilons keep the promise, and a rho is kept only "
+                "by a sum of rhos.",
+                fix="Leave the filter out, or give an epsilon with a delta above 0.",
+            )
+        return name
+
+    def _orders(self, epsilon: Fraction, delta: Fraction) -> tuple[tuple[float, Fraction], ...]:
+        found = [exact(each) for each in self.orders]
+        orders = tuple(float(each) for each in found if each is not None and each > 1)
+        if not orders or len(set(orders)) < len(found):
+            raise InputError(
+                "CEL-B061",
+                "the renyi filter needs different orders, at least one, each a number above 1.",
+                why="Delta is shared among the orders when the budget is made.",
+                fix="Leave the orders out, or give numbers above 1.",
+            )
+        limits = renyi_limits(epsilon, delta, orders)
+        if not limits:
+            raise InputError(
+                "CEL-B061",
+                f"no order up to {max(orders):g} allows any charge within this epsilon and delta.",
+                why="A small epsilon needs a high order to be kept with a small delta.",
+                fix="Give higher orders, or use another filter.",
+            )
+        return limits
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "epsilon": None if self.epsilon is None else float(self.epsilon),
+            "delta": float(self.delta),
+            "rho": None if self.rho is None else float(self.rho),
+            "neighbours": str(self.neighbours),
+            **self.rule.as_dict(),
+        }
+
+    def __str__(self) -> str:
+        amount = f"rho {self.rho}" if self.epsilon is None else f"epsilon {self.epsilon}"
+        failure = f", delta {self.delta}" if self.delta else ""
+        return f"{amount}{failure} ({self.rule.name}; {self.neighbours})"

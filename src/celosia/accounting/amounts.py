@@ -1,0 +1,104 @@
+"""Amounts of privacy as users write them, read exactly; and computed ones, rounded to one side."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isinf
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact, whole
+
+MARGIN = Fraction(1, 10**12)
+"""Far more than the few last bits by which a function of `math` or SciPy may be wrong."""
+
+
+def above(value: float) -> Fraction:
+    """A rational number that is surely not below what a computed float of at least 0 stands for.
+
+    >>> above(0.25) > Fraction(1, 4)
+    True
+    """
+    return Fraction(value) * (1 + MARGIN)
+
+
+def below(value: float) -> Fraction:
+    """A rational number that is surely not above what a computed float of at least 0 stands for."""
+    return Fraction(value) * (1 - MARGIN)
+
+
+def raised(value: float) -> float:
+    """A float that is surely not below what a computed float of at least 0 stands for."""
+    return value if isinf(value) else value * (1 + 2 * float(MARGIN))
+
+
+def epsilon_amount(
+    value: object, *, name: str = "epsilon", zero: bool = False, most: int = 10**6
+) -> Fraction:
+    """An epsilon (or a rho) as an exact number.
+
+    >>> epsilon_amount(0.1)
+    Fraction(1, 10)
+
+    Raises:
+        InputError: CEL-B040 not a number above 0, or from 0 where `zero` is allowed, up to `most`.
+    """
+    number = exact(value)
+    if number is None or not 0 <= number <= most or (number == 0 and not zero):
+        least = "of at least 0" if zero else "above 0"
+        raise InputError(
+            "CEL-B040",
+            f"{name} must be a number {least} and at most {most}, got {value!r}.",
+            why="It bounds how far one neighbour step can move the answer.",
+            fix="Give a number such as 1.",
+        )
+    return number
+
+
+def delta_amount(value: object, *, zero: bool = False) -> Fraction:
+    """A delta as an exact number.
+
+    Raises:
+        InputError: CEL-B041 not above 0 (or from 0 where `zero` is allowed) and below 1.
+    """
+    number = exact(value)
+    if number is None or not 0 <= number < 1 or (number == 0 and not zero):
+        least = "at least 0" if zero else "above 0"
+        raise InputError(
+            "CEL-B041",
+            f"delta must be a number {least} and below 1, got {value!r}.",
+            why="Delta is the chance that the promise fails altogether.",
+            fix="Take it far below one divided by the number of people, such as 1e-8.",
+        )
+    return number
+
+
+def share_amount(value: object, *, name: str) -> Fraction:
+    """A probability strictly between 0 and 1.
+
+    Raises:
+        InputError: CEL-B042 it is not.
+    """
+    number = exact(value)
+    if number is None or not 0 < number < 1:
+        raise InputError(
+            "CEL-B042",
+            f"the {name} must be a number above 0 and below 1, got {value!r}.",
+            fix="Give a probability, such as 0.1.",
+        )
+    return number
+
+
+def count_amount(value: object, *, name: str, least: int = 1, most: int = 10**12) -> int:
+    """A whole number in a range.
+
+    Raises:
+        InputError: CEL-B043 it is not.
+    """
+    number = whole(value)
+    if number is None or not least <= number <= most:
+        raise InputError(
+            "CEL-B043",
+            f"the {name} must be a whole number from {least} to {most}, got {value!r}.",
+            fix=f"Give a whole number of at least {least}.",
+        )
+    return number

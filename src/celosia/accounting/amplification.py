@@ -1,0 +1,245 @@
+"""What is gained when a release sees only a secret random sample of the units.
+
+The sample must be drawn afresh for every release, independently of the data, and nobody may learn
+who is in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, exp, expm1, floor, inf, lgamma, log, log1p, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.accounting.amounts import above, count_amount, raised
+from celosia.accounting.checks import check_chance, check_order
+from celosia.accounting.curved import DEFAULT_STEP
+from celosia.accounting.derived import Derived, Vector, curve_of
+from celosia.accounting.distributions import fitting_step
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Approximate, BoundedRange, GaussianLoss, LaplaceLoss, Pure
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
+from celosia.core.numbers import exact
+
+if TYPE_CHECKING:
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+MOST_STEPS = 50_000
+"""Noise wider than so many steps of its grid is bounded by the general theorem instead."""
+MOST_ORDER = 256
+"""Up to this order the binomial sum of a sampled Renyi divergence is worked out."""
+
+
+def poisson(loss: Loss, *, rate: float | Fraction, neighbours: Neighbours = ADD_REMOVE) -> Loss:
+    """The loss of a release on a sample that each unit joins by its own coin.
+
+    Epsilon becomes ln(1 + rate (e^epsilon - 1)) and delta becomes rate * delta (Balle, Barthe &
+    Gaboardi 2018, Thm 8).
+
+    >>> print(round(poisson(Pure(Fraction(1)), rate=0.1).pure, 6))
+    0.158565
+
+    Args:
+        loss: of the release on the sample, under `neighbours`.
+        rate: with what probability a unit is in the sample, above 0 and at most 1.
+        neighbours: must be an add-remove relation.
+
+    Raises:
+        InputError: CEL-B051 the rate is no such probability.
+        PrivacyError: CEL-B050 another relation.
+    """
+    _expect(neighbours, Relation.ADD_REMOVE, "a coin for each unit", "without_replacement")
+    share = exact(rate)
+    if share is None or not 0 < share <= 1:
+        raise InputError(
+            "CEL-B051",
+            f"the sampling rate must be a number above 0 and at most 1, got {rate!r}.",
+            fix="Give the probability of a unit to be in the sample, such as 0.01.",
+        )
+    return _sampled(loss, share, poisson=True)
+
+
+def without_replacement(
+    loss: Loss, *, sample: int, population: int, neighbours: Neighbours = CHANGE_ONE
+) -> Loss:
+    """The loss of a release on a sample of a fixed size, each subset being as likely as another.
+
+    The same form as `poisson` with rate sample / population (Balle, Barthe & Gaboardi 2018, Thm 9).
+
+    Args:
+        loss: of the release on the sample, under `neighbours`.
+        sample: how many units are drawn.
+        population: how many units there are; public under change-one.
+        neighbours: must be a change-one relation.
+
+    Raises:
+        InputError: CEL-B043 not whole numbers, or a sample larger than its population.
+        PrivacyError: CEL-B050 another relation.
+    """
+    _expect(neighbours, Relation.CHANGE_ONE, "a sample of a fixed size", "poisson")
+    population = count_amount(population, name="population")
+    sample = count_amount(sample, name="sample", most=population)
+    return _sampled(loss, Fraction(sample, population), poisson=False)
+
+
+def _expect(neighbours: Neighbours, relation: Relation, how: str, instead: str) -> None:
+    if neighbours.relation is not relation:
+        raise PrivacyError(
+            "CEL-B050",
+            f"{how} strengthens no promise for '{neighbours}'.",
+            why=f"The theorem is proved for {relation} neighbours, of the table and of the sample.",
+            fix=f"Compute the loss under {relation}, or use {instead}.",
+        )
+
+
+def _sampled(loss: Loss, rate: Fraction, *, poisson: bool) -> Loss:
+    if rate == 1:
+        return loss
+    if isinstance(loss, Pure | BoundedRange):
+        # Losses of a sampled exponential mechanism leave the interval of a BoundedRange.
+        return Pure(above(amplified(float(loss.value), float(rate))))
+    if isinstance(loss, Approximate):
+        epsilon = above(amplified(float(loss.value), float(rate)))
+        return Approximate(epsilon, float(above(loss.failure * float(rate))))
+    return Sampled(loss, rate, poisson=poisson)
+
+
+def amplified(epsilon: float, rate: float) -> float:
+    """The epsilon of a sampled release: ln(1 + rate (e^epsilon - 1))."""
+    if epsilon < 1:
+        return log1p(rate * expm1(epsilon))
+    return epsilon + log(rate + (1 - rate) * exp(-epsilon))  # does not overflow
+
+
+def strengthened(epsilon: Vector, rate: float) -> Vector:
+    """The epsilon of a release whose sampled epsilon this is; a little less, to be safe."""
+    near = np.log1p(np.expm1(np.minimum(epsilon, 1.0)) / rate)
+    far = epsilon - log(rate) + np.log1p(-(1 - rate) * np.exp(-np.maximum(epsilon, 1.0)))
+    return np.asarray(np.where(epsilon < 1, near, far) * (1 - 1e-12))
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled(Derived):
+    """A release on a secret sample, by the whole curve of the release on the sample.
+
+    Guarantee: at every epsilon, delta'(epsilon') = rate * delta(epsilon) with
+    epsilon' = ln(1 + rate (e^epsilon - 1)) (Balle, Barthe & Gaboardi 2018, Thms 8 and 9); for a
+    Poisson sample that is exact where the curve of `base` is.
+    """
+
+    base: Loss
+    rate: Fraction
+    poisson: bool
+
+    @property
+    def pure(self) -> float:
+        """The amplified epsilon."""
+        return raised(amplified(self.base.pure, float(self.rate))) if self.base.pure < inf else inf
+
+    def curve(self, epsilon: Vector) -> Vector:
+        """The rate times the delta of the sample at the larger epsilon."""
+        rate = float(self.rate)
+        return raised(rate) * curve_of(self.base, strengthened(epsilon, rate))
+
+    def epsilon(self, delta: float) -> float:
+        """The epsilon of the sample at the larger delta, amplified."""
+        larger = check_chance(delta) / float(self.rate) * (1 - 1e-12)
+        if larger >= 1:
+            return 0.0
+        return min(self.pure, raised(amplified(self.base.epsilon(larger), float(self.rate))))
+
+    def renyi(self, order: float) -> float:
+        """The least of the three bounds that hold.
+
+        From the pure epsilon; by joint convexity, ln(1 - q + q e^((a-1) R(a))) / (a-1); and for
+        noise that is symmetric on a Poisson sample, the binomial sum of Mironov, Talwar & Zhang
+        2019 (section 3.3), of which the other order of the neighbours is the lesser (Thm 5 there).
+        """
+        q, found = float(self.rate), self.base.renyi(check_order(order))
+        # Joint convexity of sum P^a Q^(1-a): with probability 1 - q both samples are the same.
+        bounds = [_log_mean_exp(q, (order - 1) * found) / (order - 1), found]
+        if self.pure < inf:
+            bounds.append(Pure(above(self.pure)).renyi(order))
+        if self.poisson and isinstance(self.base, LaplaceLoss | GaussianLoss):
+            bounds.append(self._binomial(order))
+        return raised(min(bounds))
+
+    def _binomial(self, order: float) -> float:
+        """The bound of a whole order; between two of them (a-1) R(a) is convex in the order."""
+        low, high = floor(order), ceil(order)
+        if high > MOST_ORDER:
+            return inf
+        upper = self._log_moment(high)
+        if low == high:
+            return upper / (order - 1)
+        lower = self._log_moment(low)
+        return ((high - order) * lower + (order - low) * upper) / (order - 1)
+
+    def _log_moment(self, order: int) -> float:
+        """(a-1) R(a) = ln of the sum over k of binomial(a, k) (1-q)^(a-k) q^k E_Q[(P/Q)^k]."""
+        q = float(self.rate)
+        logs = [
+            lgamma(order + 1)
+            - lgamma(k + 1)
+            - lgamma(order - k + 1)
+            + (order - k) * log1p(-q)
+            + k * log(q)
+            + ((k - 1) * self.base.renyi(k) if k > 1 else 0.0)
+            for k in range(order + 1)
+        ]
+        largest = max(logs)
+        return max(0.0, largest + log(sum(exp(each - largest) for each in logs)))
+
+    def distribution(self, *, step: float = DEFAULT_STEP) -> PrivacyLossDistribution:
+        """Of the discrete noise itself where its grid is coarse enough, else of the curve.
+
+        The continuous laws are of no use here: discrete Laplace noise has more mass at its largest
+        loss than the continuous one, so that one would promise too much.
+        """
+        from dp_accounting.pld import privacy_loss_distribution as laws  # noqa: PLC0415
+
+        rate, base = float(self.rate), self.base
+        if self.poisson and isinstance(base, LaplaceLoss) and self._narrow(float(base.scale)):
+            return laws.from_discrete_laplace_mechanism(
+                float(1 / base.scale),
+                sensitivity=base.shift,
+                value_discretization_interval=step,
+                sampling_prob=rate,
+            )
+        if self.poisson and isinstance(base, GaussianLoss):
+            sigma = sqrt(base.variance)
+            if self._narrow(12 * sigma):
+                return laws.from_discrete_gaussian_mechanism(
+                    sigma,
+                    sensitivity=base.shift,
+                    value_discretization_interval=step,
+                    sampling_prob=rate,
+                )
+        return self.on_grid(fitting_step(step, self.reach())).for_dp_accounting()
+
+    def _narrow(self, width: float) -> bool:
+        base = self.base
+        return isinstance(base, LaplaceLoss | GaussianLoss) and width + base.shift <= MOST_STEPS
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "kind": "sampled",
+            "rate": float(self.rate),
+            "sampling": "poisson" if self.poisson else "without replacement",
+            "of": self.base.as_dict(),
+        }
+
+    def __str__(self) -> str:
+        how = "Poisson" if self.poisson else "fixed-size"
+        return f"{self.base} on a {how} sample of rate {float(self.rate):g}"
+
+
+def _log_mean_exp(rate: float, exponent: float) -> float:
+    """ln(1 - rate + rate e^exponent), also where e^exponent overflows."""
+    if exponent == inf:
+        return inf
+    return amplified(exponent, rate)

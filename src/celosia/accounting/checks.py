@@ -1,0 +1,141 @@
+"""What losses are made of, refused before anything is computed from it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from math import inf, nextafter
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact, real, whole
+
+
+def check_cost(value: object, *, name: str = "epsilon") -> Fraction:
+    """A finite cost of at least 0 as an exact number.
+
+    Raises:
+        InputError: CEL-B001 it is not.
+    """
+    number = exact(value)
+    if number is None or number < 0:
+        raise InputError(
+            "CEL-B001",
+            f"{name} must be a finite number of at least 0, got {value!r}.",
+            why="It bounds what one person's data can change.",
+            fix="Give a number such as 0.5 or Fraction(1, 2).",
+        )
+    return number
+
+
+def check_chance(value: object, *, name: str = "delta") -> float:
+    """A probability.
+
+    Raises:
+        InputError: CEL-B002 not a number from 0 to 1.
+    """
+    number = real(value)
+    if number is None or not 0 <= number <= 1:
+        raise InputError(
+            "CEL-B002",
+            f"{name} must be a number from 0 to 1, got {value!r}.",
+            why="It is the chance that the promise fails.",
+            fix="Take it far below one divided by the number of people, such as 1e-8.",
+        )
+    return number
+
+
+def check_noise(value: object, *, name: str) -> Fraction:
+    """A scale or a variance of noise, as an exact number.
+
+    Raises:
+        InputError: CEL-B003 not a finite number above 0.
+    """
+    number = exact(value)
+    if number is None or number <= 0:
+        raise InputError(
+            "CEL-B003",
+            f"{name} must be a finite number above 0, got {value!r}.",
+            why="Without noise nothing is hidden.",
+            fix="Give the noise in steps of the grid, such as Fraction(10).",
+        )
+    return number
+
+
+def check_shift(value: object) -> int:
+    """The most steps that one neighbour can move a number by.
+
+    Raises:
+        InputError: CEL-B004 not a whole number of at least 1.
+    """
+    number = whole(value)
+    if number is None or number < 1:
+        raise InputError(
+            "CEL-B004",
+            f"the shift must be a whole number of steps of at least 1, got {value!r}.",
+            why="The loss is that of two neighbours that differ by so many steps of the grid.",
+            fix="Give the sensitivity in steps of the grid, rounded up.",
+        )
+    return number
+
+
+def check_epsilon(value: object) -> float:
+    """An epsilon to ask a loss about; it may be infinite.
+
+    Raises:
+        InputError: CEL-B001 not a number of at least 0.
+    """
+    number = real(value)
+    if number is None or not number >= 0:
+        raise InputError(
+            "CEL-B001",
+            f"epsilon must be a number of at least 0, got {value!r}.",
+            why="It bounds what one person's data can change.",
+            fix="Give a number such as 0.5.",
+        )
+    return number
+
+
+def check_order(value: object) -> float:
+    """An order of a Renyi divergence.
+
+    Raises:
+        InputError: CEL-B006 not a finite number above 1.
+    """
+    number = real(value)
+    if number is None or not 1 < number < inf:
+        raise InputError(
+            "CEL-B006",
+            f"the order of a Renyi divergence must be a finite number above 1, got {value!r}.",
+            why="Other orders are not used for privacy: 1 is the average loss, infinity the worst.",
+            fix="Try 2, 8 or 32.",
+        )
+    return number
+
+
+@lru_cache(maxsize=4096)
+def up(value: Fraction) -> float:
+    """The nearest float that does not mean less than a fraction.
+
+    A float means its shortest decimal, as everywhere here, so 3/10 is 0.3.
+
+    >>> up(Fraction(3, 10)), up(Fraction(1, 3)) > 1 / 3
+    (0.3, True)
+    """
+    try:
+        number = float(value)
+    except OverflowError:
+        return inf
+    meant = exact(number)
+    return number if meant is not None and meant >= value else nextafter(number, inf)
+
+
+def written(value: Fraction) -> str:
+    """A fraction as a person would write it: as a decimal where it is short, else as a fraction.
+
+    >>> written(Fraction(3, 10)), written(Fraction(1, 3)), written(Fraction(2))
+    ('0.3', '1/3', '2')
+    """
+    if value.denominator == 1:
+        return str(value.numerator)
+    number = float(value)
+    return repr(number) if exact(number) == value else str(value)

@@ -1,0 +1,138 @@
+"""How the losses of several releases of the same data add up, by the basic theorems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from math import inf
+
+from celosia.accounting.checks import up
+from celosia.accounting.composed import Composed, parts_of
+from celosia.accounting.concentrated import Concentrated
+from celosia.accounting.loss import Loss
+from celosia.accounting.pure import Approximate, Pure
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.neighbours import Neighbours, Relation
+from celosia.core.numbers import exact
+
+Merge = Callable[[Sequence[Fraction]], Fraction]
+
+
+def sequential(losses: Iterable[Loss]) -> Loss:
+    """Releases of the same data one after the other: epsilons and deltas add up.
+
+    Where a release has neither, the result is `Composed`, which knows every other way; it is also
+    what to use for the tightest bound.
+
+    Reference: Dwork & Roth 2014, Thm 3.16; each release may be chosen by the answers before.
+
+    >>> print(sequential([Approximate(0.1, 1e-6)] * 3 + [Pure(0.5)]))
+    (0.8, 3e-06)-DP
+    """
+    parts = _some(losses)
+    prices = [_price(part) for part in parts]
+    if any(price is None for price in prices):
+        return Composed(parts)
+    known = [price for price in prices if price is not None]
+    return _priced(sum(cost for cost, _ in known), sum(failure for _, failure in known))
+
+
+def parallel(losses: Iterable[Loss], neighbours: Neighbours, *, moves_only: bool = False) -> Loss:
+    """Releases of disjoint parts of the data, each row in one part by what the row itself says.
+
+    The losses are those under adding or removing one unit. Then, under `neighbours`:
+
+    - add or remove: one part has one unit more or less, so the largest loss is enough.
+    - change one: a unit may move from one part to another, which costs the two largest losses
+      together; or it may change within one part, which is a removal and an addition there and
+      costs that loss twice. So it is twice the largest, unless `moves_only`.
+
+    Args:
+        losses: of each part under adding or removing one unit.
+        neighbours: of the whole.
+        moves_only: each part's answer depends on how many units are in it and on nothing else, as
+            in a histogram. Then a change within a part changes nothing, and the two largest are
+            enough.
+
+    >>> from celosia.core.neighbours import ADD_REMOVE
+    >>> print(parallel([Pure(0.1), Pure(0.7), Pure(0.3)], ADD_REMOVE))
+    0.7-DP
+
+    Raises:
+        InputError: CEL-B011 no losses, or not a neighbour relation.
+        PrivacyError: CEL-B012 the losses have no currency in common.
+    """
+    parts = _some(losses)
+    if not isinstance(neighbours, Neighbours):
+        raise InputError(
+            "CEL-B011",
+            "parallel composition needs a neighbour relation.",
+            why="A changed row can touch two parts, an added one touches one.",
+            fix="Pass ADD_REMOVE or CHANGE_ONE.",
+        )
+    if neighbours.relation is Relation.ADD_REMOVE:
+        return _merged(parts, max)
+    if len(set(parts)) == 1:
+        return parts[0] if moves_only and len(parts) == 1 else Composed((parts[0], parts[0]))
+    return _merged(parts, _two_largest if moves_only else _twice_the_largest)
+
+
+def mixture(losses: Iterable[Loss]) -> Loss:
+    """One release, picked at random among several without looking at the data: the worst of them.
+
+    Reference: Kifer & Lin 2010 (convexity).
+
+    >>> print(mixture([Pure(1), Pure(1)]))
+    1-DP
+    """
+    return _merged(_some(losses), max)
+
+
+def _some(losses: Iterable[Loss]) -> tuple[Loss, ...]:
+    parts = parts_of(losses)
+    if not parts:
+        raise InputError(
+            "CEL-B011",
+            "at least one loss is needed.",
+            fix="Give the losses of the releases.",
+        )
+    return parts
+
+
+def _price(loss: Loss) -> tuple[Fraction, Fraction] | None:
+    if isinstance(loss, Approximate):
+        return loss.value, exact(loss.failure) or Fraction(0)
+    cost = exact(loss.pure)
+    return None if cost is None else (cost, Fraction(0))
+
+
+def _priced(cost: Fraction | int, failure: Fraction | int) -> Loss:
+    if failure:
+        return Approximate(Fraction(cost), min(1.0, up(Fraction(failure))))
+    return Pure(Fraction(cost))
+
+
+def _merged(parts: tuple[Loss, ...], merge: Merge) -> Loss:
+    if len(set(parts)) == 1 and merge is max:
+        return parts[0]
+    known = [price for part in parts if (price := _price(part)) is not None]
+    if len(known) == len(parts):
+        return _priced(merge([cost for cost, _ in known]), merge([fail for _, fail in known]))
+    rhos = [exact(part.rho) for part in parts if part.rho < inf]
+    if len(rhos) == len(parts):
+        return Concentrated(merge([rho for rho in rhos if rho is not None]))
+    raise PrivacyError(
+        "CEL-B012",
+        "these losses have no currency in common.",
+        why="One has only an epsilon with a delta, another none; the larger of two such losses "
+        "cannot be written as one.",
+        fix="Use mechanisms of one kind, or compose them one after the other.",
+    )
+
+
+def _two_largest(values: Sequence[Fraction]) -> Fraction:
+    return sum(sorted(values)[-2:], Fraction(0))
+
+
+def _twice_the_largest(values: Sequence[Fraction]) -> Fraction:
+    return 2 * max(values)

@@ -1,0 +1,74 @@
+"""All bounds of a composition side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isinf
+from typing import Any
+
+from celosia.accounting.bound import Bound
+from celosia.accounting.checks import check_chance
+from celosia.accounting.composed import Composed, account_of
+from celosia.accounting.loss import Loss
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What each way of composition says about the same releases."""
+
+    loss: Composed
+    delta: float
+    bounds: tuple[Bound, ...]
+
+    @property
+    def tightest(self) -> Bound:
+        """The bound with the least epsilon; of equal ones the first, which is the simplest."""
+        return min(self.bounds, key=lambda bound: bound.epsilon)
+
+    @property
+    def tightest_adaptive(self) -> Bound:
+        """The least of the bounds that hold for losses chosen on the way as well."""
+        return min(
+            (bound for bound in self.bounds if bound.adaptive), key=lambda bound: bound.epsilon
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row for each bound, in order of name as computed."""
+        best = self.tightest
+        return [{**bound.as_dict(), "tightest": bound is best} for bound in self.bounds]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"delta": self.delta, "loss": self.loss.as_dict(), "bounds": self.rows()}
+
+    def __str__(self) -> str:
+        width = max(len(bound.name) for bound in self.bounds)
+        lines = [f"{len(self.loss.parts)} releases at delta {self.delta:g}: {self.loss}"]
+        for bound in self.bounds:
+            value = "infinite" if isinf(bound.epsilon) else f"{bound.epsilon:.6g}"
+            notes = [
+                "<- tightest" if bound is self.tightest else "",
+                "" if bound.adaptive else "losses fixed in advance",
+                bound.reason,
+            ]
+            told = "; ".join(note for note in notes if note)
+            lines.append(f"  {bound.name:<{width}}  {value:>10}  {told}".rstrip())
+        return "\n".join(lines)
+
+
+def explain(losses: Iterable[Loss], *, delta: float) -> Explanation:
+    """The bounds of the epsilon of a list of releases of the same data.
+
+    >>> from celosia.accounting.losses import Pure
+    >>> print(explain([Pure(0.1)] * 100, delta=1e-6))
+    100 releases at delta 1e-06: 100 x 0.1-DP
+      sum of epsilons                    10
+      advanced composition          5.75611  losses fixed in advance
+      zero-concentrated             5.22153
+      Renyi                         5.07715
+      privacy loss distribution     4.77457  <- tightest; losses fixed in advance
+    """
+    loss = Composed(tuple(losses))
+    wanted = check_chance(delta)
+    return Explanation(loss, wanted, account_of(loss.parts).bounds(wanted))

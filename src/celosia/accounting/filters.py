@@ -1,0 +1,272 @@
+"""Privacy filters: rules that stop a sequence of releases before it breaks a promise.
+
+The analyst may choose every next release, and its epsilon, by what the earlier ones answered. A
+bound that is right for a fixed list of releases is then not enough. Each rule here has a proof for
+this case; which one is used is fixed before the first release.
+
+All of them rest on one argument. Let L be the privacy loss of the transcript, a sum of terms, and P
+the law of the transcript. A promise (epsilon, delta) follows from E_P[(1 - e^(epsilon - L))^+] <=
+delta. If E_P[e^(s L_i) | past] <= e^(s c_i) with c_i known from the past, then e^(s (L - sum c_i))
+is a supermartingale, so that E_P[e^(s L)] <= e^(s c) at every stopping time up to which the sum of
+the c_i is at most c; the bound that c gives for a fixed list holds for it too.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log, log1p, sqrt
+from typing import Any, ClassVar
+
+import numpy as np
+
+from celosia.accounting.amounts import below
+from celosia.accounting.composed import parts_of
+from celosia.accounting.concentrated import concentrated_curve
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Approximate
+from celosia.accounting.prices import (
+    DELTA,
+    EPSILON,
+    RHO,
+    SQUARES,
+    Price,
+    exact_pure,
+    exact_rho,
+    no_price,
+    pair,
+)
+from celosia.core.numbers import exact
+
+ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0)
+
+
+class Filter(ABC):
+    """A rule over sums of prices."""
+
+    name: ClassVar[str]
+    why: ClassVar[str]
+    """Why the rule is right when each release is chosen by the answers to the earlier ones."""
+
+    @property
+    @abstractmethod
+    def limits(self) -> Mapping[str, Fraction]:
+        """The most of each currency."""
+
+    @abstractmethod
+    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+        """The price of a single release; depends on no data."""
+
+    def price(self, loss: Loss, *, delta: Fraction | None = None) -> Price:
+        """The price of a loss: that of its single releases together."""
+        total = self.nothing
+        for single in parts_of([loss]):
+            total = total + self.of_one(single, delta)
+        return total
+
+    @property
+    def nothing(self) -> Price:
+        """The price of no release at all."""
+        return Price(dict.fromkeys(self.limits, Fraction(0)))
+
+    def admits(self, total: Price) -> bool:
+        """Whether so much in total may be spent."""
+        return all(self._within(total, name) for name in self.limits)
+
+    def _within(self, total: Price, name: str) -> bool:
+        amount = total[name]
+        return amount is not None and amount <= self.limits[name]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"filter": self.name, "limits": {k: float(v) for k, v in self.limits.items()}}
+
+
+@dataclass(frozen=True, slots=True)
+class Basic(Filter):
+    """Epsilons add up, deltas add up (Rogers, Roth, Ullman & Vadhan 2016)."""
+
+    name = "basic"
+    why = "The loss of the transcript is at most the sum of the epsilons, whatever was chosen."
+
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def limits(self) -> Mapping[str, Fraction]:
+        """The epsilon and the delta of the promise."""
+        return {EPSILON: self.epsilon, DELTA: self.delta}
+
+    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+        """Its epsilon and its delta."""
+        epsilon, failure = pair(loss, delta)
+        return Price({EPSILON: epsilon, DELTA: failure})
+
+
+def concentrated_price(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fraction]:
+    """The (rho, delta) of a release: (epsilon, delta)-DP is delta-approximately epsilon^2/2-zCDP.
+
+    Raises:
+        PrivacyError: CEL-B062 it has none.
+    """
+    rho = exact_rho(loss)
+    if rho is not None:
+        return rho, Fraction(0)
+    if delta is None and not isinstance(loss, Approximate):
+        raise no_price("a rho of its own")
+    epsilon, failure = pair(loss, delta)
+    return epsilon**2 / 2, failure
+
+
+@dataclass(frozen=True, slots=True)
+class ConcentratedFilter(Filter):
+    """Rhos add up (Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers & Wu 2023)."""
+
+    name = "concentrated"
+    why = "For every order the moment of the loss stays below that of the sum of the rhos."
+
+    rho: Fraction
+    own: Fraction
+    """How much of delta may be spent by releases that have a delta themselves."""
+
+    @property
+    def limits(self) -> Mapping[str, Fraction]:
+        """The rho and what is set aside of delta."""
+        return {RHO: self.rho, DELTA: self.own}
+
+    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+        """Its rho and its delta."""
+        rho, failure = concentrated_price(loss, delta)
+        return Price({RHO: rho, DELTA: failure})
+
+
+@dataclass(frozen=True, slots=True)
+class Either(Filter):
+    """Go on while the basic or the concentrated rule would.
+
+    At the end of a transcript one of the two still held, so its loss is that of the basic rule at
+    its stopping time, at most epsilon for certain, or that of the concentrated rule at its own.
+    E[(1 - e^(epsilon - L))^+] is therefore at most the sum of the two, 0 + slack: the choice
+    between them costs nothing. (Two rules that can both fail would have to share delta.)
+    """
+
+    name = "either"
+    why = "The basic rule never fails, so allowing what either rule allows fails no more often."
+
+    epsilon: Fraction
+    rho: Fraction
+    own: Fraction
+
+    @property
+    def limits(self) -> Mapping[str, Fraction]:
+        """Epsilon or rho, and what is set aside of delta."""
+        return {EPSILON: self.epsilon, RHO: self.rho, DELTA: self.own}
+
+    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+        """Its epsilon where it has one, its rho, and its delta."""
+        rho, failure = concentrated_price(loss, delta)
+        if failure:
+            return Price({EPSILON: pair(loss, delta)[0], RHO: rho, DELTA: failure})
+        return Price({EPSILON: exact_pure(loss), RHO: rho, DELTA: failure})
+
+    def admits(self, total: Price) -> bool:
+        """Whether one of the two sums is within its limit, and the deltas are."""
+        either = self._within(total, EPSILON) or self._within(total, RHO)
+        return either and self._within(total, DELTA)
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced(Filter):
+    """The rate of advanced composition (Whitehouse, Ramdas, Rogers & Wu 2023).
+
+    sqrt(2 ln(1/slack) S) + S/2 <= epsilon with S the sum of the squared epsilons: a limit on S.
+    """
+
+    name = "advanced"
+    why = "Epsilon-DP is epsilon^2/2-zCDP, and rhos add up under full adaptivity."
+
+    squares: Fraction
+    own: Fraction
+
+    @property
+    def limits(self) -> Mapping[str, Fraction]:
+        """The sum of squares and what is set aside of delta."""
+        return {SQUARES: self.squares, DELTA: self.own}
+
+    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+        """The square of its epsilon, and its delta."""
+        epsilon, failure = pair(loss, delta)
+        return Price({SQUARES: epsilon**2, DELTA: failure})
+
+
+@dataclass(frozen=True, slots=True)
+class Renyi(Filter):
+    """Renyi divergences of fixed orders add up, each order by itself.
+
+    Going on while any order allows it stops at the last of their stopping times, so the failures
+    of all orders add up: delta is shared among them beforehand.
+    """
+
+    name = "renyi"
+    why = "Each order has its own share of delta, and the last order to hold bounds the loss."
+
+    bounds: tuple[tuple[float, Fraction], ...]
+
+    @property
+    def limits(self) -> Mapping[str, Fraction]:
+        """The most of each order."""
+        return {f"order {order:g}": bound for order, bound in self.bounds}
+
+    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+        """Its Renyi divergence of each order."""
+        found = {order: loss.renyi(order) for order, _ in self.bounds}
+        amounts = {f"order {order:g}": exact(value) for order, value in found.items()}
+        if all(amount is None for amount in amounts.values()):
+            raise no_price("a finite Renyi divergence")
+        return Price(amounts)
+
+    def admits(self, total: Price) -> bool:
+        """Whether one of the orders is still within its limit."""
+        return any(self._within(total, name) for name in self.limits)
+
+
+def advanced_limit(epsilon: Fraction, slack: Fraction) -> Fraction:
+    """The largest S with sqrt(2 ln(1/slack) S) + S/2 <= epsilon, rounded down."""
+    width = 2 * log(1 / slack)
+    # (sqrt(w + 2e) - sqrt(w))^2, in the form that does not cancel.
+    return below((2 * float(epsilon) / (sqrt(width + 2 * float(epsilon)) + sqrt(width))) ** 2)
+
+
+def concentrated_limit(epsilon: Fraction, slack: Fraction) -> Fraction:
+    """The largest rho found for which rho-zCDP gives (epsilon, slack)-DP, rounded down."""
+    wanted, place = float(below(float(slack))), np.array([float(epsilon)])
+
+    def holds(rho: float) -> bool:
+        return bool(concentrated_curve(rho, place)[0] <= wanted)
+
+    low = float(advanced_limit(epsilon, slack)) / 2
+    high = 2 * low
+    while holds(high):
+        low, high = high, 2 * high
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return below(low)
+
+
+def renyi_limits(
+    epsilon: Fraction, delta: Fraction, orders: tuple[float, ...]
+) -> tuple[tuple[float, Fraction], ...]:
+    """The most of each order that gives (epsilon, delta / number of orders)-DP, rounded down.
+
+    The inverse of delta = e^((a-1)(R - epsilon)) (1 - 1/a)^a / (a - 1) (Canonne et al. 2020,
+    Prop. 12). Orders that allow nothing at all are left out.
+    """
+    share = float(delta) / len(orders)
+    found = (
+        (a, float(epsilon) + (log(share) + log(a - 1) - a * log1p(-1 / a)) / (a - 1))
+        for a in orders
+    )
+    return tuple((order, below(limit)) for order, limit in found if limit > 0)

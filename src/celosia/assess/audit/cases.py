@@ -1,0 +1,217 @@
+"""The mechanisms that ship, each with neighbouring inputs near the worst that is known for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from celosia.assess.audit.batches import AtOnce, Streamed
+from celosia.assess.audit.pairs import Pair, keyed, streams
+from celosia.assess.audit.result import Audit
+from celosia.assess.audit.sampling import Auditable
+from celosia.assess.audit.search import search
+from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source, System
+from celosia.mechanisms.additive.discrete_gaussian import GaussianCounts
+from celosia.mechanisms.additive.gaussian import Gaussian
+from celosia.mechanisms.additive.geometric import Geometric
+from celosia.mechanisms.additive.laplace import Laplace
+from celosia.mechanisms.mechanism import Mechanism
+from celosia.mechanisms.parameters import check_confidence
+from celosia.mechanisms.responses.kary_response import KaryResponse
+from celosia.mechanisms.responses.randomised_response import RandomisedResponse
+from celosia.mechanisms.selection.exponential import Exponential
+from celosia.mechanisms.selection.noisy_max import NoisyMax
+from celosia.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from celosia.mechanisms.selection.top_selection import TopSelection
+from celosia.mechanisms.sparse import AboveThreshold, NumericSparse, Sparse, SparseVector
+from celosia.mechanisms.statistics.contributions import per_unit
+from celosia.mechanisms.statistics.count import Count
+from celosia.mechanisms.statistics.exponential_mean import ExponentialMean
+from celosia.mechanisms.statistics.histogram import Histogram
+from celosia.mechanisms.statistics.key_histogram import KeyHistogram
+from celosia.mechanisms.statistics.mean import DirectMean, NormalisedMean, SumCountMean
+from celosia.mechanisms.statistics.quantile import Median, Quantile
+from celosia.mechanisms.statistics.quantiles import Quantiles
+from celosia.mechanisms.statistics.total import Sum
+from celosia.mechanisms.statistics.variance import StandardDeviation, Variance
+
+CANDIDATES = 20
+"""With many candidates of equal score a choice loses nearly all of its epsilon at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A mechanism with example parameters and pairs of inputs to try it on."""
+
+    mechanism: Mechanism[Any, Any]
+    pairs: tuple[Pair, ...]
+    run: Auditable | None = None
+    """What is run instead of one release after the other; by default nothing."""
+
+    @property
+    def at_once(self) -> bool:
+        """Whether many outputs are drawn by one call."""
+        return isinstance(self.run, AtOnce)
+
+    def __str__(self) -> str:
+        return f"a stream of {self.mechanism}" if self.streamed else str(self.mechanism)
+
+    @property
+    def streamed(self) -> bool:
+        """Whether questions are asked one at a time."""
+        return isinstance(self.run, Streamed)
+
+    def audit(
+        self,
+        *,
+        samples: int = 100_000,
+        confidence: float = 0.999,
+        rng: Source | None = None,
+        progress: Progress = silent,
+    ) -> Audit:
+        """The audit of the worst of its pairs, by what the mechanism says of itself."""
+        return search(
+            self.mechanism if self.run is None else self.run,
+            self.pairs,
+            claim=self.mechanism.privacy_loss(),
+            samples=samples,
+            confidence=confidence,
+            rng=rng,
+            progress=progress,
+            name=str(self),
+        )
+
+
+def audit_all(
+    samples: int = 100_000,
+    *,
+    rng: Source | None = None,
+    confidence: float = 0.999,
+    progress: Progress = silent,
+    cases: Sequence[Case] | None = None,
+) -> tuple[Audit, ...]:
+    """The audits of all mechanisms that ship; all bounds hold together with `confidence`.
+
+    Each audit is allowed an equal part of the error (Bonferroni), so that one false alarm among
+    all of them is as improbable as one in a single audit.
+
+    Args:
+        samples: outputs drawn from each input.
+        rng: a seeded source makes the audits repeatable.
+        confidence: how surely all lower bounds hold.
+        progress: told how many mechanisms are done.
+        cases: by default `SHIPPED`.
+    """
+    cases = SHIPPED if cases is None else cases
+    rng = System() if rng is None else rng
+    each = 1 - (1 - check_confidence(confidence)) / max(1, len(cases))
+    found = []
+    for done, case in enumerate(cases):
+        progress(Step("audit", done, len(cases)))
+        audit = case.audit(samples=samples, confidence=each, rng=rng)
+        found.append(replace(audit, confidence=confidence))
+    return tuple(found)
+
+
+def _additive() -> Iterator[Case]:
+    for mechanism in (
+        Laplace(epsilon=1, sensitivity=1),
+        Laplace(epsilon=0.1, sensitivity=100),
+        Gaussian(epsilon=3, delta=0.01, sensitivity=1),
+    ):
+        moved = float(mechanism.sensitivity)
+        pair = Pair(0.0, moved, f"0.0 against {moved}")
+        yield Case(mechanism, (pair,), AtOnce(mechanism))
+    for whole in (
+        Geometric(epsilon=1),
+        Geometric(epsilon=0.5, sensitivity=3),
+        GaussianCounts(rho=0.5),
+    ):
+        steps = int(whole.sensitivity)
+        yield Case(whole, (Pair(0, steps, f"0 against {steps}"),), AtOnce(whole))
+    vector = Laplace(epsilon=1, sensitivity=1, dimension=2)
+    yield Case(vector, (Pair([0.0, 0.0], [0.5, 0.5], "0, 0 against a half each"),))
+    yes, first = Pair(False, True, "no against yes"), Pair("a", "b", "a against b")
+    for response in (RandomisedResponse.two_coins(), RandomisedResponse.for_epsilon(0.5)):
+        yield Case(response, (yes,), AtOnce(response))
+    for names in (("a", "b"), tuple("abcdefgh")):
+        kary = KaryResponse(epsilon=1, categories=names)
+        yield Case(kary, (first,), AtOnce(kary))
+
+
+def _selections() -> Iterator[Case]:
+    level = [0] * CANDIDATES
+    words = f"{CANDIDATES} equal scores against the first raised"
+    lead = Pair(level, [1, *[-1] * (CANDIDATES - 1)], f"{words}, the others lowered")
+    alone = Pair(level, [1, *level[1:]], words)
+    for kind in (Exponential, PermuteAndFlip, NoisyMax):
+        yield Case(kind(epsilon=1), (lead,))
+        yield Case(kind(epsilon=1, monotone=True), (alone,))
+    two = Pair(level, [1, 1, *[-1] * (CANDIDATES - 2)], "equal scores against two raised")
+    yield Case(TopSelection(epsilon=1, count=2), (two,))
+
+
+def _columns() -> Iterator[Case]:
+    bounds: dict[str, Any] = {"epsilon": 1, "lower": 0, "upper": 1, "may_be_empty": True}
+    nothing = Pair([], [1.0], "no row against one at the upper bound")
+    changed = Pair([0.0], [1.0], "one row changed from the lower to the upper bound")
+    for relation, pair in ((ADD_REMOVE, nothing), (CHANGE_ONE, changed)):
+        for kind in (Sum, NormalisedMean, SumCountMean, DirectMean, Variance, StandardDeviation):
+            yield Case(kind(**bounds, neighbours=relation), (pair,))
+    shifted = {**bounds, "lower": 100, "upper": 101}
+    high = Pair([], [101.0], "no row against one at an upper bound far from zero")
+    yield Case(SumCountMean(**shifted), (high,))
+    yield Case(Count(epsilon=1, may_be_empty=True), (Pair([], [True], "no row against one"),))
+    yield from _quantiles(bounds)
+    bins: dict[str, Any] = {"epsilon": 1, "categories": ("a", "b"), "may_be_empty": True}
+    yield Case(Histogram(**bins), (Pair([], ["a"], "no row against one"),))
+    moved = Pair(["a"], ["b"], "one row changed from a to b")
+    yield Case(Histogram(**bins, neighbours=CHANGE_ONE), (moved,))
+    for relation in (ADD_REMOVE, CHANGE_ONE):
+        # A delta that samples can see: at 1e-6 nobody could tell a threshold that is a little low.
+        keys = KeyHistogram(epsilon=1, delta=0.05, may_be_empty=True, neighbours=relation)
+        yield Case(keys, tuple(keyed(neighbours=relation)))
+    units = per_unit(Count(epsilon=1, may_be_empty=True), 3)
+    yield Case(units, (Pair([], [True] * 3, "no row against three of one customer"),))
+
+
+def _quantiles(bounds: dict[str, Any]) -> Iterator[Case]:
+    """Where few points of the range gain and many lose, the chances move by nearly all of it."""
+    many = [0.0] * 20
+    for relation in (ADD_REMOVE, CHANGE_ONE):
+        added = relation is ADD_REMOVE
+        step = "one more" if added else "one changed, to be"
+        before = [0.1] if added else [0.1, 1.0]
+        low = Pair(before, [0.1, 0.0], f"a row near an end; {step} at that end")
+        before = [1.0] if added else [1.0, 0.0]
+        near = Pair(before, [1.0, 0.9], f"a row at an end; {step} near it")
+        before = many if added else [*many, 0.0]
+        last = Pair(before, [*many, 1.0], f"20 rows at an end; {step} at the other")
+        yield Case(Median(**bounds, neighbours=relation), (low,))
+        yield Case(Quantile(**bounds, q=0.9, neighbours=relation), (near,))
+        yield Case(Quantiles(**bounds, neighbours=relation), (low,))
+        yield Case(ExponentialMean(**bounds, neighbours=relation), (last,))
+
+
+def _sparse() -> Iterator[Case]:
+    first = AboveThreshold(1, threshold=0)
+    several = SparseVector(1, threshold=0, positives=2)
+    for mechanism in (
+        first,
+        Sparse(1, threshold=0, positives=2),
+        several,
+        SparseVector(1, threshold=0, positives=1, monotone=True),
+        SparseVector(1, threshold=0, positives=1, numeric=0.5),
+        NumericSparse(1, threshold=0, positives=1),
+    ):
+        monotone = getattr(mechanism, "monotone", False)
+        pairs = tuple(streams(mechanism.limit, monotone=monotone, lengths=(1, 3)))
+        yield Case(mechanism, pairs)
+        if mechanism in (first, several):
+            yield Case(mechanism, pairs, Streamed(mechanism))
+
+
+SHIPPED: tuple[Case, ...] = (*_additive(), *_selections(), *_columns(), *_sparse())

@@ -1,0 +1,160 @@
+"""What an audit found: an epsilon that the mechanism certainly has, beside the one it claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Literal
+
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Approximate
+from celosia.assess.audit.bounds import Estimate
+from celosia.core.errors import InputError
+from celosia.core.numbers import real
+
+Verdict = Literal["violated", "consistent", "unclaimed"]
+
+DELTAS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.2, 0.3)
+"""Where the curve of a loss without a pure epsilon is tried; samples show the large ones only."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Claim:
+    """An epsilon and a delta that a mechanism claims to keep.
+
+    >>> print(Claim(1.0), "|", Claim(0.5, 1e-6))
+    epsilon 1 | epsilon 0.5, delta 1e-06
+    """
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        epsilon, delta = real(self.epsilon), real(self.delta)
+        if epsilon is None or not 0 <= epsilon < inf or delta is None or not 0 <= delta < 1:
+            raise InputError(
+                "CEL-A100",
+                "a claim must be a finite epsilon of at least 0 and a delta from 0 to below 1, got "
+                f"{self.epsilon!r} and {self.delta!r}.",
+                why="There would be nothing that samples could contradict.",
+                fix="Give an epsilon, a pair (epsilon, delta) or a loss.",
+            )
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "delta", delta)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"epsilon": self.epsilon, "delta": self.delta}
+
+    def __str__(self) -> str:
+        failure = f", delta {self.delta:.4g}" if self.delta else ""
+        return f"epsilon {self.epsilon:.6g}{failure}"
+
+
+def claims_of(claim: object) -> tuple[Claim, ...]:
+    """The claims that a number, a pair, a loss or a claim makes.
+
+    A loss with a pure epsilon claims that; another claims a whole curve of epsilon and delta, and
+    the audit chooses the point of it that is easiest to contradict.
+    """
+    if isinstance(claim, Claim):
+        return (claim,)
+    if isinstance(claim, Loss):
+        if isinstance(claim, Approximate):
+            return (Claim(float(claim.value), claim.failure),)
+        return (Claim(claim.pure),) if claim.pure < inf else tuple(_curve(claim))
+    if isinstance(claim, tuple) and len(claim) == 2:
+        return (Claim(*claim),)
+    return (Claim(claim),)  # type: ignore[arg-type]  # checked by Claim
+
+
+def _curve(loss: Loss) -> Iterator[Claim]:
+    seen = inf
+    for delta in DELTAS:
+        epsilon = loss.epsilon(delta)
+        if epsilon < seen:  # a larger delta that buys nothing is a weaker claim
+            seen = epsilon
+            yield Claim(epsilon, delta)
+    if seen == inf:
+        raise InputError(
+            "CEL-A101",
+            "the loss promises no epsilon at any delta up to 0.3.",
+            why="There would be nothing that samples could contradict.",
+            fix="Give the claim as an epsilon or a pair (epsilon, delta).",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """One mechanism, tried on one pair of neighbouring inputs."""
+
+    name: str
+    """The mechanism in words."""
+    pair: str
+    """The two inputs in words."""
+    claim: Claim | None
+    lower: float
+    """The mechanism's epsilon on this pair is at least this, at the delta of the claim."""
+    event: str
+    """The outputs that tell the two inputs apart best."""
+    more: Estimate
+    """How probable the event is under the input that makes it likelier."""
+    less: Estimate
+    """How probable it is under the other input."""
+    swapped: bool
+    """Whether the second input is the one that makes it likelier."""
+    samples: int
+    """Outputs drawn from each input; half of them chose the event, half gave the bound."""
+    confidence: float
+    """How surely the lower bound holds; in a family, how surely all bounds hold together."""
+    seconds: float
+    seed: int | None
+    """The seed that repeats it; None if it was drawn from the system's entropy."""
+
+    @property
+    def delta(self) -> float:
+        """The delta at which the lower bound holds."""
+        return 0.0 if self.claim is None else self.claim.delta
+
+    @property
+    def verdict(self) -> Verdict:
+        """Violated if the lower bound exceeds the claim; consistent is not the same as proven."""
+        if self.claim is None:
+            return "unclaimed"
+        return "violated" if self.lower > self.claim.epsilon else "consistent"
+
+    @property
+    def reach(self) -> float | None:
+        """The lower bound as a part of the claim; near 1 the claim is nearly tight."""
+        if self.claim is None or self.claim.epsilon == 0:
+            return None
+        return self.lower / self.claim.epsilon
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "name": self.name,
+            "pair": self.pair,
+            "claim": None if self.claim is None else self.claim.as_dict(),
+            "lower": self.lower,
+            "delta": self.delta,
+            "verdict": self.verdict,
+            "event": self.event,
+            "more": self.more.as_dict(),
+            "less": self.less.as_dict(),
+            "likelier_under": "second" if self.swapped else "first",
+            "samples": self.samples,
+            "confidence": self.confidence,
+            "seconds": self.seconds,
+            "seed": self.seed,
+        }
+
+    def __str__(self) -> str:
+        at = f" at delta {self.delta:.4g}" if self.delta else ""
+        claimed = "nothing" if self.claim is None else str(self.claim)
+        return (
+            f"{self.name}: {self.verdict}; epsilon is at least {self.lower:.4g}{at} with "
+            f"confidence {self.confidence:.6g}, claimed {claimed} ({self.pair}; {self.event}: "
+            f"{self.more.share:.4g} against {self.less.share:.4g})"
+        )

@@ -1,0 +1,168 @@
+"""The audit of one pair: half of the samples choose an event, the other half bound epsilon by it.
+
+The bound holds with the confidence asked for whatever was chosen, because the samples that give it
+had no part in the choice (Jagielski, Ullman & Oprea 2020 bound epsilon the same way).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+from celosia.assess.audit.bounds import clopper_pearson, epsilon_below
+from celosia.assess.audit.events import Choice, choose
+from celosia.assess.audit.outputs import Encoder, Outputs
+from celosia.assess.audit.result import Audit, Claim, claims_of
+from celosia.assess.audit.sampling import Auditable, draw, name_of
+from celosia.core.errors import InputError
+from celosia.core.numbers import whole
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source, System
+from celosia.mechanisms.mechanism import Mechanism
+from celosia.mechanisms.parameters import check_confidence
+
+FEWEST = 100
+MOST = 10**8
+UNCLAIMED = (Claim(0.0),)
+"""Whoever claims nothing is asked for the largest bound at delta 0."""
+
+
+def audit(  # noqa: PLR0913 - what is audited, how surely, and two names
+    mechanism: Auditable,
+    first: Any,
+    second: Any,
+    *,
+    claim: object = None,
+    samples: int = 100_000,
+    confidence: float = 0.999,
+    rng: Source | None = None,
+    progress: Progress = silent,
+    name: str = "",
+    pair: str = "",
+    last_bits: bool = True,
+) -> Audit:
+    """An epsilon that a mechanism certainly has on a pair of neighbouring inputs.
+
+    If the mechanism keeps its claim, the verdict is "violated" with a chance of at most
+    1 - confidence. The event is sought in both directions among half-lines, intervals, single
+    values, patterns, their beginnings, keys, and sets of large likelihood ratio.
+
+    Args:
+        mechanism: a mechanism of ours; a function `f(data, rng)` that returns one output; or, to be
+            fast, `f(data, rng, size)` that returns `size` independent outputs, an array or a list.
+        first: an input; which pairs are neighbours is for the caller to know.
+        second: its neighbour.
+        claim: an epsilon, a pair (epsilon, delta) or a loss; by default what a mechanism of ours
+            says of itself. Without any, epsilon is bounded at delta 0 and no verdict is given.
+        samples: outputs drawn from each input, at least 100.
+        confidence: how surely the lower bound holds.
+        rng: a seeded source makes the audit repeatable.
+        progress: told how many outputs were drawn.
+        name: the mechanism in words.
+        pair: the pair in words.
+        last_bits: also look at the last digits of floats; False for a sketch of a mechanism that
+            is meant to be about real numbers.
+
+    >>> import numpy as np
+    >>> from celosia.core.randomness import Seeded
+    >>> def tell(data, rng, size):  # the truth with chance 3/4
+    ...     return np.where(rng.integers(4, size) < 3, data, 1 - data)
+    >>> found = audit(tell, 0, 1, claim=0.5, samples=10_000, rng=Seeded(1))
+    >>> found.verdict, found.event, 0.9 < found.lower < 1.0987
+    ('violated', 'output is above 0', True)
+
+    Raises:
+        InputError: CEL-A100 no such claim; CEL-A104 not a number of samples.
+    """
+    started = perf_counter()
+    error = (1 - check_confidence(confidence)) / 2  # two bounds, each of which may fail
+    check_samples(samples)
+    rng = System() if rng is None else rng
+    claims = claims_for(mechanism, claim)
+    trial = Trial(mechanism, first, second, rng=rng, progress=progress)
+    half = samples // 2
+    choice = trial.choose(
+        samples - half, claims or UNCLAIMED, error=error, confirming=half, last_bits=last_bits
+    )
+    counts = [choice.event.count(outputs) for outputs in trial.draw(half)]
+    seen, rare = counts[::-1] if choice.swapped else counts
+    more = clopper_pearson(seen, half, error=error)
+    less = clopper_pearson(rare, half, error=error)
+    return Audit(
+        name=name or name_of(mechanism),
+        pair=pair or "the pair given",
+        claim=choice.claim if claims else None,
+        lower=epsilon_below(more, less, delta=choice.claim.delta),
+        event=str(choice.event),
+        more=more,
+        less=less,
+        swapped=choice.swapped,
+        samples=samples,
+        confidence=confidence,
+        seconds=perf_counter() - started,
+        seed=rng.seed,
+    )
+
+
+class Trial:
+    """The two inputs of one pair, from which fresh outputs can be drawn."""
+
+    def __init__(
+        self, mechanism: Auditable, first: Any, second: Any, *, rng: Source, progress: Progress
+    ):
+        self._mechanism = mechanism
+        self._inputs = (first, second)
+        self._rng = rng
+        self._progress = progress
+        self._encoder = Encoder()
+
+    def draw(self, size: int) -> tuple[Outputs, Outputs]:
+        """`size` fresh outputs of each input."""
+        first, second = (
+            self._encoder.encode(draw(self._mechanism, data, size, self._rng, self._progress))
+            for data in self._inputs
+        )
+        return first, second
+
+    def choose(
+        self,
+        samples: int,
+        claims: Sequence[Claim],
+        *,
+        error: float,
+        confirming: int,
+        last_bits: bool,
+    ) -> Choice:
+        """The most telling event by `samples` outputs of each input."""
+        drawn = self.draw(samples)
+        middle = samples // 2
+        learn = drawn[0].part(0, middle), drawn[1].part(0, middle)
+        pick = drawn[0].part(middle, samples), drawn[1].part(middle, samples)
+        self._progress(Step("choose an event", 0))
+        return choose(learn, pick, claims, error=error, confirming=confirming, last_bits=last_bits)
+
+
+def claims_for(mechanism: Auditable, claim: object) -> tuple[Claim, ...]:
+    """What a mechanism claims: as given, or by its own word; nothing for a mere function."""
+    if claim is not None:
+        return claims_of(claim)
+    return claims_of(mechanism.privacy_loss()) if isinstance(mechanism, Mechanism) else ()
+
+
+def check_samples(samples: object) -> int:
+    """A number of samples that halves can be made of.
+
+    Raises:
+        InputError: CEL-A104 it is not.
+    """
+    number = whole(samples)
+    if number is None or not FEWEST <= number <= MOST:
+        raise InputError(
+            "CEL-A104",
+            f"the number of samples must be a whole number from {FEWEST} to {MOST}, "
+            f"got {samples!r}.",
+            why="Half of them choose what to look at and half of them prove it.",
+            fix="Try 100000.",
+        )
+    return number

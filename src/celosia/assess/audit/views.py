@@ -1,0 +1,272 @@
+"""Ways to look at an output as one number or one category, so that events can be cut out of it.
+
+Whatever a view does is a fixed function of the output, that is post-processing: it can hide a leak
+but never make one up.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.assess.audit.outputs import (
+    Entries,
+    Keyed,
+    Outputs,
+    Path,
+    Values,
+    path_words,
+    pattern_words,
+)
+
+MOST_CATEGORIES = 4096
+MOST_COLUMNS = 48
+MOST_SYMBOLS = 48
+MOST_PREFIXES = 24
+MOST_PAIRED = 6
+"""How many of each are looked at, the most frequent first: time, not validity, is at stake."""
+
+
+class View(ABC):
+    """One number for each output; NaN where it has none."""
+
+    words: str
+    ordered: bool = True
+    """Whether neighbouring values belong together, so that intervals are worth trying."""
+
+    @abstractmethod
+    def values(self, outputs: Outputs) -> Values:
+        """The number of each output."""
+
+    absent: str = "is absent"
+    """What is said of outputs without a number."""
+    detour: int = 1
+    """How far it is from the output itself: of near equals the plainer view wins."""
+
+    def name(self, value: float) -> str:
+        """One value in words."""
+        return f"{value:.12g}"
+
+    def names(self, first: int, last: int) -> list[str]:
+        """Categories that follow each other, in words."""
+        return [self.name(code) for code in range(first, last + 1)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column(View):
+    """A number at one place of the output."""
+
+    words: str
+    path: Path
+    detour: int = 0
+
+    @classmethod
+    def at(cls, path: Path) -> Column:
+        """The number at a place."""
+        return cls(path_words(path), path)
+
+    def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
+        return outputs.column(self.path)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LastBit(View):
+    """The place of the last binary digit of a float: noise made of floats betrays itself there.
+
+    Sums of floats keep the coarser grid of their larger part, so some outputs are possible under
+    one input only (Mironov 2012).
+    """
+
+    words: str
+    path: Path
+
+    @classmethod
+    def at(cls, path: Path) -> LastBit:
+        """The last digit of the number at a place."""
+        return cls(f"the binary exponent of the last digit of {path_words(path)}", path)
+
+    def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
+        numbers = outputs.column(self.path)
+        usable = np.isfinite(numbers) & (numbers != 0)
+        mantissa, exponent = np.frexp(np.where(usable, numbers, 1.0))
+        digits = np.abs(mantissa * 2.0**53).astype(np.int64)  # exact: a mantissa has 53 bits
+        place = exponent - 53 + np.log2((digits & -digits).astype(np.float64))
+        return np.where(usable, place, np.nan)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary(View):
+    """One number from all columns: their sum, greatest or least, or which is the greatest."""
+
+    words: str
+    paths: tuple[Path, ...]
+    combine: Callable[[Values], Values]
+    ordered: bool = True
+
+    def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
+        table = np.column_stack([outputs.column(path) for path in self.paths])
+        empty = np.isnan(table).all(axis=1)
+        table[empty] = 0.0
+        return np.where(empty, np.nan, self.combine(table))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Category(View):
+    """A property of the pattern of an output, among those that were seen often enough."""
+
+    words: str
+    known: dict[Hashable, int]
+    of_pattern: Callable[[Hashable], Hashable]
+    ordered: bool = False
+    absent: str = "is something that was not seen before"
+    detour: int = 0
+
+    def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
+        codes = [self.known.get(self.of_pattern(pattern), np.nan) for pattern in outputs.patterns]
+        return np.array(codes, dtype=np.float64)[outputs.codes]
+
+    def name(self, value: float) -> str:  # noqa: D102 - as in View
+        return pattern_words(list(self.known)[int(value)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally(View):
+    """How often a symbol or a key is in an output."""
+
+    words: str
+    symbol: Hashable
+
+    def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
+        counts = [symbols(pattern).count(self.symbol) for pattern in outputs.patterns]
+        return np.array(counts, dtype=np.float64)[outputs.codes]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paired(View):
+    """A category together with the part of the line that a number lies in."""
+
+    words: str
+    category: Category
+    column: Column
+    edges: Values
+    ordered: bool = False
+    detour: int = 2
+
+    def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
+        numbers = self.column.values(outputs)
+        parts = np.searchsorted(self.edges, numbers, side="right")
+        joint = self.category.values(outputs) * (self.edges.size + 1) + parts
+        return np.where(np.isnan(numbers), np.nan, joint)
+
+    def name(self, value: float) -> str:  # noqa: D102 - as in View
+        return self.names(int(value), int(value))[0]
+
+    def names(self, first: int, last: int) -> list[str]:  # noqa: D102 - as in View
+        found = []
+        parts = self.edges.size + 1
+        for code in range(first // parts, last // parts + 1):
+            start, stop = max(first - code * parts, 0), min(last - code * parts, parts - 1)
+            low = "" if start == 0 else f" at least {self.edges[start - 1]:.6g}"
+            high = "" if stop == parts - 1 else f" below {self.edges[stop]:.6g}"
+            value = (low + " and" * bool(low and high) + high) or " any number"
+            found.append(f"{self.category.name(code)} with {self.column.words}{value}")
+        return found
+
+
+def symbols(pattern: Hashable) -> tuple[Hashable, ...]:
+    """What a pattern is made of: the entries of a sequence, the keys of a dictionary."""
+    if isinstance(pattern, Entries):
+        return pattern.items
+    if isinstance(pattern, Keyed):
+        return tuple(key for key, _ in pattern.items)
+    return (pattern,)
+
+
+def views(outputs: Outputs, *, last_bits: bool) -> Iterator[View]:
+    """The views that make sense for outputs of this shape, apart from learned ones."""
+    paths = tuple(frequent_paths(outputs))
+    for path in paths:
+        yield Column.at(path)
+        if last_bits and _has_fractions(outputs.column(path)):
+            yield LastBit.at(path)
+    if len(paths) > 1:
+        yield Summary("the sum of the numbers", paths, lambda table: np.nansum(table, axis=1))
+        yield Summary("the greatest number", paths, lambda table: np.nanmax(table, axis=1))
+        yield Summary("the least number", paths, lambda table: np.nanmin(table, axis=1))
+        yield Summary("the place of the greatest number", paths, _place_of_greatest, ordered=False)
+    counts = np.bincount(outputs.codes, minlength=len(outputs.patterns))
+    if np.count_nonzero(counts) > 1:
+        yield from _pattern_views(outputs, counts, paths)
+
+
+def frequent_paths(outputs: Outputs) -> list[Path]:
+    """The places at which outputs have a number, the most frequent first."""
+    present = {path: int((~np.isnan(column)).sum()) for path, column in outputs.columns.items()}
+    found = sorted((path for path in present if present[path]), key=lambda path: -present[path])
+    return found[:MOST_COLUMNS]
+
+
+def _pattern_views(
+    outputs: Outputs, counts: NDArray[np.int64], paths: tuple[Path, ...]
+) -> Iterator[View]:
+    whole = _category("output", lambda pattern: pattern, outputs.patterns, counts)
+    yield whole
+    sequences = [pattern for pattern in outputs.patterns if isinstance(pattern, Entries)]
+    longest = max((len(pattern.items) for pattern in sequences), default=0)
+    for length in _spread(longest - 1, MOST_PREFIXES):
+        of = _prefix(length)
+        yield _category(f"the first {length} of output", of, outputs.patterns, counts)
+    tally: Counter[Hashable] = Counter()
+    for pattern, count in zip(outputs.patterns, counts.tolist(), strict=True):
+        if isinstance(pattern, Entries | Keyed):
+            tally.update(dict.fromkeys(symbols(pattern), count))
+    for symbol, _ in tally.most_common(MOST_SYMBOLS):
+        yield Tally(f"how often {pattern_words(symbol)!r} is in output", symbol)
+    for path in paths[:MOST_PAIRED]:
+        numbers = outputs.column(path)
+        numbers = numbers[~np.isnan(numbers)]
+        edges = np.unique(np.quantile(numbers, np.arange(1, 16) / 16, method="inverted_cdf"))
+        column = Column.at(path)
+        yield Paired(f"{whole.words} with {column.words}", whole, column, edges)
+
+
+def _category(
+    words: str,
+    of_pattern: Callable[[Hashable], Hashable],
+    patterns: list[Hashable],
+    counts: NDArray[np.int64],
+) -> Category:
+    tally: Counter[Hashable] = Counter()
+    for pattern, count in zip(patterns, counts.tolist(), strict=True):
+        tally[of_pattern(pattern)] += count
+    known = [name for name, count in tally.most_common(MOST_CATEGORIES) if count]
+    return Category(words, {name: code for code, name in enumerate(known)}, of_pattern)
+
+
+def _prefix(length: int) -> Callable[[Hashable], Hashable]:
+    def of_pattern(pattern: Hashable) -> Hashable:
+        return Entries(pattern.items[:length]) if isinstance(pattern, Entries) else pattern
+
+    return of_pattern
+
+
+def _spread(most: int, count: int) -> list[int]:
+    """At most `count` lengths from 1 to `most`."""
+    if most < 1:
+        return []
+    return sorted({int(length) for length in np.linspace(1, most, min(most, count))})
+
+
+def _place_of_greatest(table: Values) -> Values:
+    places: Values = np.nanargmax(table, axis=1).astype(np.float64)
+    return places
+
+
+def _has_fractions(numbers: Values) -> bool:
+    finite = numbers[np.isfinite(numbers)]
+    return bool(np.any(finite != np.rint(finite)))

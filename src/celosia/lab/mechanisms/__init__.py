@@ -1,0 +1,1 @@
+"""Studies of differentially private mechanisms, and mechanisms that are known to be broken."""

@@ -1,0 +1,227 @@
+"""What mechanisms share that add noise on whole numbers: reading, adding, bounds on the error."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import expm1, inf, log1p
+from typing import Any, Generic, TypeVar, cast, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact
+from celosia.core.randomness import Source
+from celosia.mechanisms.additive.reading import check_dimension, grid_points, whole_points
+from celosia.mechanisms.grid import WHOLE, Grid
+from celosia.mechanisms.mechanism import Measurement, Mechanism
+from celosia.mechanisms.noise import Law
+from celosia.mechanisms.noise.reach import MOST as WIDEST
+from celosia.mechanisms.parameters import check_confidence, check_whole
+
+Scalar = float | Fraction | Decimal | np.integer[Any] | np.floating[Any]
+Vector = Sequence[float] | NDArray[Any]
+
+Number = TypeVar("Number", bound=float)
+Kind = TypeVar("Kind", bound=np.generic)
+
+BRIM = 2**61
+"""Steps from zero where released numbers end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Additive(Mechanism[Scalar | Vector, Number | NDArray[Kind]], Generic[Number, Kind]):
+    """Symmetric noise on the points of a grid, one independent draw a coordinate."""
+
+    one_coordinate: bool = False
+    """Whether a neighbour step moves one coordinate only, as in a histogram under add-remove.
+
+    Under change-one a histogram moves in two.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        declared: object = self.one_coordinate
+        if not isinstance(declared, bool):
+            raise InputError(
+                "CEL-M042",
+                f"one_coordinate must be True or False, got {declared!r}.",
+                why="It lowers the price of a list, so it must be said plainly.",
+                fix="Say True only if one neighbour step can never move two coordinates.",
+            )
+
+    @property
+    @abstractmethod
+    def law(self) -> Law:
+        """The noise, in steps of the grid."""
+
+    @property
+    @abstractmethod
+    def spread(self) -> Fraction:
+        """The scale or the deviation that the noise should have, in steps: `law` has no less."""
+
+    @property
+    def resolution(self) -> Grid:
+        """The grid that answers are released on."""
+        return WHOLE
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise of one coordinate, in the unit of the answer, squared."""
+        return self.law.variance * float(self.resolution.step) ** 2
+
+    @abstractmethod
+    def _points(self, x: Scalar | Vector) -> NDArray[np.int64]:
+        """The grid points of an answer: no dimensions for one number, one for several."""
+
+    @abstractmethod
+    def _answer(self, points: NDArray[np.int64]) -> Number | NDArray[Kind]:
+        """The numbers at grid points, in the shape of the question."""
+
+    def measure(self, x: Scalar | Vector, *, rng: Source) -> Measurement[Number | NDArray[Kind]]:
+        """Add one exact draw to each coordinate."""
+        points = self._points(x)
+        noise = self.law.draw(points.size, rng).reshape(points.shape)
+        # No overflow: the points are within 2^50 and the draws cut to 2^62 before they are added.
+        # Cutting the sum again at 2^61 gives what cutting the true sum there would give, so it
+        # only post-processes the noisy answer.
+        noisy = np.clip(points + np.clip(noise, -(2**62), 2**62), -BRIM, BRIM)
+        return Measurement(self._answer(noisy))
+
+    @overload
+    def release(self, x: Scalar, *, rng: Source | None = None) -> Number: ...
+
+    @overload
+    def release(self, x: Vector, *, rng: Source | None = None) -> NDArray[Kind]: ...
+
+    def release(self, x: Scalar | Vector, *, rng: Source | None = None) -> Number | NDArray[Kind]:
+        """Randomise one number, or several at once; by the operating system's entropy if alone."""
+        return super().release(x, rng=rng)
+
+    def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
+        """An error that none of `size` coordinates exceeds with this confidence.
+
+        It is exact for the noise, and allows one step more for what is rounded to the grid. It is
+        infinite for noise that is too wide to be drawn, and so refused by `release`.
+        """
+        if self.spread > WIDEST:
+            return inf
+        return float(self.resolution.step * (self._bound(confidence, size) + self._rounding))
+
+    def failure(self, error: float, *, size: int = 1) -> float:
+        """The chance that any of `size` coordinates is off by more than `error`.
+
+        The other way round from `accuracy`: `1 - (1 - p)^size`, which the union bound exceeds.
+        """
+        check_whole(size, name="the number of coordinates")
+        steps = check_error(error) // self.resolution.step - self._rounding
+        if steps < 0:
+            return 1.0
+        return -expm1(size * log1p(-min(2 * self.law.tail(steps + 1), 1 - 1e-16)))
+
+    def interval(
+        self, measurement: Measurement[Number | NDArray[Kind]], confidence: float = 0.95
+    ) -> tuple[Any, Any]:
+        """Bounds that hold the exact answer with this confidence, all coordinates at once."""
+        value = cast(Any, measurement.value)
+        size = int(np.size(value))
+        if self.resolution == WHOLE and not self._rounding:
+            steps = self._bound(confidence, size)
+            return value - steps, value + steps
+        error = self.accuracy(confidence, size=size)
+        return value - error, value + error
+
+    @property
+    def _rounding(self) -> int:
+        """Steps that reading an answer may move it: half of one, for far floats a bit more."""
+        return 0
+
+    def _bound(self, confidence: float, size: int) -> int:
+        check_whole(size, name="the number of coordinates")
+        return self.law.bound(check_confidence(confidence), size=size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnWholeNumbers(Additive[int, np.int64]):
+    """Noise on whole numbers, which need no rounding: one number, or any number of them."""
+
+    dimension: int | None = None
+    """How many numbers an answer has; None for any number, which costs the same."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.dimension is not None:
+            check_dimension(self.dimension)
+
+    def _points(self, x: Scalar | Vector) -> NDArray[np.int64]:
+        return whole_points(x, length=self.dimension)
+
+    def _answer(self, points: NDArray[np.int64]) -> int | NDArray[np.int64]:
+        return points if points.ndim else int(points)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnGrid(Additive[float, np.float64]):
+    """Noise on a grid that real numbers are rounded to, which moves each by a step at most."""
+
+    grid: Grid | None = None
+    """The points that answers are released on; a fine one is chosen where none is given."""
+    dimension: int = 1
+    """How many numbers an answer has."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_dimension(self.dimension)
+        declared: object = self.grid
+        if declared is not None and not isinstance(declared, Grid):
+            raise InputError(
+                "CEL-M008",
+                f"the grid must be a Grid, got {declared!r}.",
+                why="Answers are released on a declared grid; floats between its points leak.",
+                fix="Give Grid(0.01), or nothing for a fine grid.",
+            )
+
+    @property
+    def resolution(self) -> Grid:
+        """The grid that answers are released on."""
+        return self.grid if self.grid is not None else self._fine_grid()
+
+    @abstractmethod
+    def _fine_grid(self) -> Grid:
+        """The grid where none is given."""
+
+    @property
+    def _moving(self) -> int:
+        """How many coordinates one neighbour step may move."""
+        return 1 if self.one_coordinate else check_dimension(self.dimension)
+
+    @property
+    def _rounding(self) -> int:
+        return 1
+
+    def _points(self, x: Scalar | Vector) -> NDArray[np.int64]:
+        return grid_points(x, self.resolution, length=self.dimension)
+
+    def _answer(self, points: NDArray[np.int64]) -> float | NDArray[np.float64]:
+        grid = self.resolution
+        return grid.values(points) if points.ndim else grid.value(int(points))
+
+
+def check_error(error: object) -> Fraction:
+    """An error of at least 0.
+
+    Raises:
+        InputError: CEL-M010 it is not.
+    """
+    number = exact(error)
+    if number is None or number < 0:
+        raise InputError(
+            "CEL-M010",
+            f"the error must be a number of at least 0, got {error!r}.",
+            fix="Give the largest error that you can live with.",
+        )
+    return number

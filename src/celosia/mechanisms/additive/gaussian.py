@@ -1,0 +1,122 @@
+"""Gaussian noise on a fixed-point grid, calibrated to the law that is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import isqrt, nextafter, sqrt
+
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Concentrated, GaussianLoss
+from celosia.mechanisms.additive.base import OnGrid
+from celosia.mechanisms.additive.directed import short_above
+from celosia.mechanisms.grid import Grid
+from celosia.mechanisms.noise import DiscreteGaussian
+from celosia.mechanisms.noise.reach import LEAST
+from celosia.mechanisms.parameters import check_delta, check_epsilon, check_sensitivity
+
+CLOSE = 1 + 2.0**-30
+"""How near to the least deviation the search ends, as a factor."""
+WIDER = 1 + Fraction(1, 2**20)
+NARROWEST = float(LEAST)
+ROOTS = 1 + Fraction(1, 2**50)
+"""A length such as the square root of 3 may be given by a float a little below it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gaussian(OnGrid):
+    """Real numbers rounded to a grid, with discrete Gaussian noise on it.
+
+    The deviation is the least for which the exact delta of this very noise at `epsilon` is within
+    `delta`, rounding included: for a fine grid the analytic Gaussian mechanism, which needs no
+    epsilon below 1 and always beats the classical sqrt(2 ln(1.25 / delta)) / epsilon. Where
+    several coordinates move, it is calibrated by way of zero-concentrated privacy instead, as
+    the discrete law looks different along different directions.
+
+    Guarantee: (epsilon, delta)-DP under the declared neighbours, if one step moves the `dimension`
+    numbers by a length (l2 norm) of at most `sensitivity`.
+
+    Reference: Balle & Wang 2018, Thm 8; Canonne, Kamath & Steinke 2020, Thm 7 and Cor. 13.
+    """
+
+    epsilon: float
+    delta: float
+    sensitivity: float
+    """The length of the move (the l2 norm), in the unit of the answer."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_epsilon(self.epsilon)
+        check_delta(self.delta)
+        check_sensitivity(self.sensitivity)
+
+    @cached_property
+    def shift(self) -> int:
+        """Steps that one neighbour step moves the rounded answer, in length."""
+        sensitivity = check_sensitivity(self.sensitivity)
+        if self._moving == 1:
+            return self.resolution.shift(sensitivity)
+        # Rounding moves each of d coordinates by one step at most: sqrt(d) in length.
+        rounding = 1 + isqrt(self._moving - 1)
+        return self.resolution.shift(sensitivity * ROOTS, coordinates=rounding)
+
+    @cached_property
+    def spread(self) -> Fraction:
+        """The deviation of the noise in steps: the least that is enough."""
+        # Floats at or below what is asked, so that nothing is gained by their rounding.
+        epsilon = nextafter(float(check_epsilon(self.epsilon)), 0)
+        delta = check_delta(self.delta)
+
+        def holds(deviation: Fraction) -> bool:
+            return self._loss(deviation**2).delta(epsilon) <= delta
+
+        return least_deviation(holds, around=self.shift)
+
+    @cached_property
+    def law(self) -> DiscreteGaussian:
+        """The noise in steps: the discrete Gaussian of that deviation."""
+        return DiscreteGaussian(self.spread**2)
+
+    @property
+    def sigma(self) -> float:
+        """The deviation of the noise in the unit of the answer."""
+        return float(self.spread * self.resolution.step)
+
+    def privacy_loss(self) -> Loss:
+        """The full law of the loss where one coordinate moves only, else its rho."""
+        return self._loss(self.law.parameter)
+
+    def _loss(self, variance: Fraction) -> Loss:
+        if self._moving == 1:
+            return GaussianLoss(variance, self.shift)
+        return Concentrated(self.shift**2 / (2 * variance))
+
+    def _fine_grid(self) -> Grid:
+        return Grid.finer_than(check_sensitivity(self.sensitivity))
+
+
+def least_deviation(holds: Callable[[Fraction], bool], *, around: int) -> Fraction:
+    """The least short deviation, up to a factor of 1 + 2^-21, at which a rising condition holds.
+
+    Args:
+        holds: whether a deviation is enough.
+        around: where to begin; any number above 0 will do.
+
+    >>> round(float(least_deviation(lambda deviation: deviation >= 5, around=1)), 6)
+    5.0
+    """
+    high = float(around)
+    while not holds(Fraction(high)):
+        high *= 2
+    low = max(high / 2, NARROWEST)
+    while low < high and holds(Fraction(low)):
+        low, high = max(low / 2, NARROWEST), low
+    while high / low > CLOSE:
+        middle = sqrt(low * high)
+        low, high = (low, middle) if holds(Fraction(middle)) else (middle, high)
+    found = short_above(Fraction(high))
+    while not holds(found):  # on a coarse grid more noise may cost a hair more
+        found = short_above(found * WIDER)
+    return found

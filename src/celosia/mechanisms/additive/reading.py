@@ -1,0 +1,110 @@
+"""Exact answers as whole numbers, refused before any noise is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact
+from celosia.mechanisms.grid import FARTHEST, Grid
+from celosia.mechanisms.parameters import check_whole
+
+MOST_COORDINATES = 2**31
+
+
+def whole_points(x: object, *, length: int | None) -> NDArray[np.int64]:
+    """Whole numbers as they came, refused unless each is whole and within 2^50 of zero.
+
+    Raises:
+        InputError: CEL-M040 not whole numbers; CEL-M041 not of the declared length.
+    """
+    if _is_scalar(x):
+        number = exact(x.item() if isinstance(x, (np.ndarray, np.generic)) else x)
+        if number is None or number.denominator != 1 or abs(number) > FARTHEST:
+            raise _not_whole()
+        _check_length(1, length)
+        return np.asarray(int(number), dtype=np.int64)
+    values = _vector(x, length=length, refuse=_not_whole)
+    # Compared before the cast: NaN is false, and nothing beyond 2^50 reaches 64 bits.
+    if not np.all((values >= -FARTHEST) & (values <= FARTHEST)):
+        raise _not_whole()
+    points = values.astype(np.int64)
+    if not np.array_equal(points, values):
+        raise _not_whole()
+    return points
+
+
+def grid_points(x: object, grid: Grid, *, length: int) -> NDArray[np.int64]:
+    """Numbers rounded to the nearest points of a grid.
+
+    Raises:
+        InputError: CEL-M009 not finite numbers within the grid; CEL-M041 not of this length.
+    """
+    if _is_scalar(x):
+        point = grid.index(x.item() if isinstance(x, (np.ndarray, np.generic)) else x)
+        _check_length(1, length)
+        return np.asarray(point, dtype=np.int64)
+    return grid.indices(_vector(x, length=length, refuse=_not_numbers).astype(np.float64))
+
+
+def check_dimension(dimension: object) -> int:
+    """How many coordinates an answer has."""
+    return check_whole(dimension, name="the dimension", most=MOST_COORDINATES)
+
+
+def _is_scalar(x: object) -> bool:
+    if isinstance(x, np.ndarray):
+        return x.ndim == 0
+    if isinstance(x, (str, bytes, np.generic)):
+        return True
+    return not (isinstance(x, Sequence) or hasattr(x, "__array__"))  # as columns of frames have
+
+
+def _vector(x: object, *, length: int | None, refuse: Callable[[], InputError]) -> NDArray[Any]:
+    try:
+        values = np.asarray(x)
+    except ValueError:  # lists of unequal lengths
+        raise refuse() from None
+    if values.ndim != 1:
+        raise _wrong_length(length)
+    _check_length(values.size, length)
+    if values.dtype.kind not in "iuf":  # neither truth values nor texts nor objects
+        raise refuse()
+    return values.astype(np.float64) if values.dtype.kind == "f" else values
+
+
+def _check_length(size: int, length: int | None) -> None:
+    if size == 0 or (length is not None and size != length):
+        raise _wrong_length(length)
+
+
+def _wrong_length(length: int | None) -> InputError:
+    wanted = "one number or a list of numbers" if length is None else f"{length} number(s)"
+    return InputError(
+        "CEL-M041",
+        f"the answer must be {wanted} in one dimension.",
+        why="The price was computed for that many; a length that depends on data would tell of it.",
+        fix="Declare the length with `dimension`, and fill every coordinate, also the empty ones.",
+    )
+
+
+def _not_whole() -> InputError:
+    return InputError(
+        "CEL-M040",
+        "the answer must be made of whole numbers between -2**50 and 2**50.",
+        why="The noise lives on whole numbers; fractions would shine through it.",
+        fix="Give counts, or use `Laplace` or `Gaussian` with a grid for real numbers.",
+    )
+
+
+def _not_numbers() -> InputError:
+    return InputError(
+        "CEL-M009",
+        "a value is not a finite number within the reach of the grid.",
+        why="What cannot be put on the grid cannot be hidden by noise on it.",
+        fix="Clean the values, clip them to known bounds, or take a coarser grid.",
+    )

@@ -1,0 +1,53 @@
+"""Exact coins that fall heads with the chance exp(-gamma), for rational gamma."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.randomness import Source
+from celosia.mechanisms.noise.sampler import fill
+
+
+def bernoulli_exp(
+    numerators: NDArray[np.int64], denominator: int, rng: Source
+) -> NDArray[np.bool_]:
+    """One exact coin of chance exp(-numerator/denominator) for each numerator.
+
+    Reference: Canonne, Kamath & Steinke 2020, Algorithm 1.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> bernoulli_exp(np.array([0, 0, 10**9]), 7, Seeded(1)).tolist()
+    [True, True, False]
+
+    Raises:
+        InputError: CEL-M022 a negative numerator, or a denominator outside 1 .. 2^63 - 1.
+    """
+    from celosia.mechanisms.noise import _kernels  # noqa: PLC0415 - Numba loads when noise is drawn
+
+    tops = np.asarray(numerators)
+    if tops.dtype.kind not in "iu" or tops.ndim != 1 or not 0 < denominator < 2**63:
+        raise _refused()
+    # Unsigned numbers of 2^63 and more would wrap to negative ones, which are refused as such.
+    tops = np.ascontiguousarray(tops, dtype=np.int64)
+    if tops.size and tops.min() < 0:
+        raise _refused()
+
+    def step(units: NDArray[np.uint32], found: Any, done: int) -> tuple[int, int]:
+        return _kernels.exponential_coins(units, tops, denominator, found, done)
+
+    found = np.empty(tops.size, dtype=np.bool_)
+    fill(found, step, rng, words_each=3)
+    return found
+
+
+def _refused() -> InputError:
+    return InputError(
+        "CEL-M022",
+        "the chance of a coin is not exp(-numerator/denominator) of whole numbers within 64 bits.",
+        why="Exact coins are tossed by comparing whole numbers.",
+        fix="Give whole numerators of at least 0 and a denominator from 1 to 2**63 - 1.",
+    )

@@ -1,0 +1,79 @@
+"""Noise that is drawn before it is needed, so that the time of a call does not tell the noise.
+
+An exact sampler takes longer for some numbers than for others (on OpenDP's the rank correlation of
+time and size of the noise is about 0.2). Each law therefore has a stock that is filled in batches
+of one fixed size. A call takes from the stock what earlier calls have left and then, if too little
+is left for the next one, draws a new batch: how long it takes depends on draws that others get, and
+whether it draws at all on how many were asked for before. Only the first call of a law in a process
+waits for the batch that its own draws come from, together with hundreds of others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+LARGEST = 256
+"""Draws that one call may take from the pool; larger vectors are drawn for themselves."""
+
+BATCH = 512
+LAWS = 64
+"""Laws with a stock; the one that was not used for longest makes room."""
+
+Refill = Callable[[int], NDArray[np.int64]]
+
+
+class Pool:
+    """Stocks of ready draws, each handed out once and erased here."""
+
+    def __init__(self) -> None:
+        self._stocks: OrderedDict[Hashable, NDArray[np.int64]] = OrderedDict()
+        self._lock = Lock()
+        self._process = os.getpid()
+
+    def take(self, law: Hashable, size: int, refill: Refill) -> NDArray[np.int64]:
+        """`size` draws of a law, at most `LARGEST`, from its stock.
+
+        Args:
+            law: what tells the stocks apart.
+            size: how many.
+            refill: draws so many numbers of the law.
+        """
+        if os.getpid() != self._process:  # forked by something that runs no hooks
+            self.forget()
+        with self._lock:
+            stock = self._stocks.pop(law, None)
+            if stock is None or stock.size < size:
+                stock = refill(BATCH)
+            taken = stock[:size].copy()
+            stock[:size] = 0
+            stock = stock[size:]
+            if stock.size < LARGEST:
+                fresh = np.concatenate([stock, refill(BATCH)])
+                stock[:] = 0
+                stock = fresh
+            self._stocks[law] = stock
+            while len(self._stocks) > LAWS:
+                _, oldest = self._stocks.popitem(last=False)
+                oldest[:] = 0
+            return taken
+
+    def forget(self) -> None:
+        """Erase every stock; in a forked child also the lock, which another thread may hold."""
+        self._lock = Lock()
+        for stock in self._stocks.values():
+            stock[:] = 0
+        self._stocks.clear()
+        self._process = os.getpid()
+
+
+POOL = Pool()
+"""The stocks of this process: shared, because a pool for each caller would never be warm."""
+
+if hasattr(os, "register_at_fork"):  # two processes must never hand out the same noise
+    os.register_at_fork(after_in_child=POOL.forget)

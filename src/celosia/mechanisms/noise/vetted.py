@@ -1,0 +1,37 @@
+"""OpenDP's vetted samplers, for ordinary answers; they draw from the system's entropy only."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, nextafter, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def laplace(scale: Fraction, size: int) -> NDArray[np.int64]:
+    """`size` draws of discrete Laplace noise, of the float at or just above the scale.
+
+    OpenDP reads the float as the exact binary number that it is; rounding it up adds noise.
+    """
+    rounded = float(scale)
+    if Fraction(rounded) < scale:
+        rounded = nextafter(rounded, inf)
+    return _noise("make_laplace", "l1_distance", "i64", rounded, size)
+
+
+def gaussian(parameter: Fraction, size: int) -> NDArray[np.int64]:
+    """`size` draws of discrete Gaussian noise, of the float at or just above sigma."""
+    rounded = sqrt(parameter)
+    while Fraction(rounded) ** 2 < parameter:
+        rounded = nextafter(rounded, inf)
+    return _noise("make_gaussian", "l2_distance", "f64", rounded, size)
+
+
+def _noise(make: str, metric: str, unit: str, scale: float, size: int) -> NDArray[np.int64]:
+    import opendp.prelude as dp  # noqa: PLC0415 - takes a second to load
+
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T="i64")), getattr(dp, metric)(T=unit)
+    measurement = getattr(dp.m, make)(*space, scale=scale)
+    return np.array(measurement([0] * size), dtype=np.int64)

@@ -1,0 +1,185 @@
+"""Randomised response with several categories."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Pure
+from celosia.core.errors import InputError
+from celosia.core.neighbours import CHANGE_ONE, Neighbours
+from celosia.core.randomness import Source
+from celosia.mechanisms.additive.directed import exp_below
+from celosia.mechanisms.mechanism import Measurement, Mechanism
+from celosia.mechanisms.parameters import check_epsilon
+from celosia.mechanisms.responses.randomised_response import (
+    COINS,
+    check_answers,
+    check_change_one,
+    share_error,
+)
+
+MOST_CATEGORIES = 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class FrequencyEstimate:
+    """The true share of each category, as far as randomised answers tell it."""
+
+    rates: Mapping[Hashable, float]
+    variances: Mapping[Hashable, float]
+    """Of each rate, respondents taken as a sample; for the respondents alone they are less."""
+    size: int
+    """How many answers it is from."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, in the order of the categories."""
+        return {
+            "categories": list(self.rates),
+            "rates": list(self.rates.values()),
+            "variances": list(self.variances.values()),
+            "size": self.size,
+        }
+
+    def __str__(self) -> str:
+        told = ", ".join(
+            f"{category} {rate:.4f} +- {sqrt(self.variances[category]):.4f}"
+            for category, rate in self.rates.items()
+        )
+        return f"{told} (standard errors, {self.size:,} answers)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KaryResponse(Mechanism[Any, Any]):
+    """One of k categories: the true one with chance e^epsilon / (e^epsilon + k - 1), or any other.
+
+    One answer or a list of answers is randomised in one call, each by coins of its own.
+
+    Guarantee: epsilon-DP for changing one answer; how many answers there are is public. The chance
+    of the truth is rounded down to a fraction that exact coins show.
+
+    Reference: Kairouz, Oh & Viswanath 2014.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> mechanism = KaryResponse(epsilon=2, categories=("car", "bus", "bike"))
+    >>> mechanism.release("bus", rng=Seeded(7)) in mechanism.categories
+    True
+    """
+
+    epsilon: float
+    categories: Sequence[Hashable]
+    """All possible answers, known without looking at any."""
+    neighbours: Neighbours = CHANGE_ONE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_epsilon(self.epsilon)
+        check_change_one(self.neighbours)
+        object.__setattr__(self, "categories", _check_categories(self.categories))
+
+    @property
+    def sensitivity(self) -> float:
+        """One answer may turn into another."""
+        return 1.0
+
+    @cached_property
+    def keep(self) -> Fraction:
+        """The chance that an answer is true."""
+        power = exp_below(check_epsilon(self.epsilon))
+        return Fraction(power / (power + len(self.categories) - 1) * COINS // 1, COINS)
+
+    @property
+    def transition(self) -> NDArray[np.float64]:
+        """Chances of the answers (columns) given the truths (rows), in the order of categories."""
+        size = len(self.categories)
+        matrix = np.full((size, size), float(self._stray))
+        np.fill_diagonal(matrix, float(self.keep))
+        return matrix
+
+    def privacy_loss(self) -> Loss:
+        """Epsilon, whatever the other answers are."""
+        return Pure(check_epsilon(self.epsilon))
+
+    def measure(self, x: Any, *, rng: Source) -> Measurement[Any]:
+        """Randomise one category, or a list of them."""
+        many = not isinstance(x, (str, int, np.generic))
+        codes = self._codes(x if many else [x])
+        kept = rng.integers(self.keep.denominator, codes.size) < self.keep.numerator
+        # All coins are tossed for everybody: how long it takes tells nothing.
+        steps = 1 + rng.integers(len(self.categories) - 1, codes.size)
+        drawn = (codes + np.where(kept, 0, steps)) % len(self.categories)
+        answers = [self.categories[code] for code in drawn.tolist()]
+        return Measurement(answers if many else answers[0])
+
+    def estimate(self, answers: Any, *, clip: bool = False) -> FrequencyEstimate:
+        """The true shares from randomised answers: unbiased, with variance s (1 - s) / n slope^2.
+
+        Args:
+            answers: what `release` gave.
+            clip: cut the shares to 0 .. 1, which biases them.
+        """
+        codes = self._codes(answers)
+        size = check_answers(codes.size)
+        shares = np.bincount(codes, minlength=len(self.categories)) / size
+        rates = (shares - float(self._stray)) / self._slope
+        variances = shares * (1 - shares) / (size * self._slope**2)
+        told = np.clip(rates, 0, 1) if clip else rates
+        return FrequencyEstimate(
+            dict(zip(self.categories, told.tolist(), strict=True)),
+            dict(zip(self.categories, variances.tolist(), strict=True)),
+            size,
+        )
+
+    def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
+        """An error that no share estimated from `size` answers exceeds so often.
+
+        By Hoeffding's inequality and a union bound: it holds for all true shares.
+        """
+        return share_error(confidence, size, shares=len(self.categories)) / self._slope
+
+    @property
+    def _stray(self) -> Fraction:
+        """The chance of each category that is not the truth."""
+        return (1 - self.keep) / (len(self.categories) - 1)
+
+    @property
+    def _slope(self) -> float:
+        return float(self.keep - self._stray)
+
+    @cached_property
+    def _places(self) -> dict[Hashable, int]:
+        return {category: place for place, category in enumerate(self.categories)}
+
+    def _codes(self, answers: Any) -> NDArray[np.int64]:
+        values = answers.tolist() if isinstance(answers, np.ndarray) else answers
+        try:
+            codes = [self._places[value] for value in values]
+        except (KeyError, TypeError):  # unknown, or not hashable
+            raise InputError(
+                "CEL-M047",
+                "an answer is not one of the categories.",
+                why="It would stand out from all answers that can be drawn.",
+                fix="Name all possible categories, such as 'other' and 'no answer'.",
+            ) from None
+        return np.array(codes, dtype=np.int64)
+
+
+def _check_categories(categories: object) -> tuple[Hashable, ...]:
+    if isinstance(categories, (list, tuple)) and 2 <= len(categories) <= MOST_CATEGORIES:
+        plain = all(isinstance(category, (str, int)) for category in categories)
+        if plain and len(set(categories)) == len(categories):
+            return tuple(categories)
+    raise InputError(
+        "CEL-M045",
+        f"the categories must be 2 to {MOST_CATEGORIES:,} different texts or whole numbers.",
+        why="An answer is hidden among the other answers that could have been given.",
+        fix="List every possible answer once, known without looking at the data.",
+    )

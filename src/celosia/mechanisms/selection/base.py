@@ -1,0 +1,76 @@
+"""What the mechanisms that choose among scored candidates have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.neighbours import Relation
+from celosia.mechanisms.grid import Grid
+from celosia.mechanisms.mechanism import Mechanism
+from celosia.mechanisms.parameters import check_epsilon, check_sensitivity
+from celosia.mechanisms.selection.scores import sampling_rate, steps_moved, whole_scores
+
+Chosen = TypeVar("Chosen")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection(Mechanism[ArrayLike, Chosen]):
+    """A choice among candidates that are fixed without looking at the data, by private scores.
+
+    Args:
+        epsilon: from 1e-9 to 100.
+        sensitivity: the most by which one neighbour step moves any one score.
+        monotone: for each pair of neighbours all scores move in the same direction, none against
+            the others. Counts are monotone when a row is added or removed; they are not when a row
+            is changed, which raises one count and lowers another. Half the noise is then enough.
+        grid: None for scores of a whole-number type. Other scores are rounded to the grid, which
+            keeps their order and adds up to one step to the sensitivity.
+    """
+
+    epsilon: float
+    sensitivity: float = 1
+    monotone: bool = False
+    grid: Grid | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_epsilon(self.epsilon)
+        check_sensitivity(self.sensitivity)
+        if not isinstance(self.monotone, bool):
+            raise InputError(
+                "CEL-M063",
+                "monotone must be True or False.",
+                why="It halves the noise, so it must not be switched on by a slip.",
+                fix="Leave it out unless all scores always move in the same direction.",
+            )
+        if self.monotone and self.neighbours.relation is not Relation.ADD_REMOVE:
+            raise PrivacyError(
+                "CEL-M063",
+                "monotone scores are possible only where a unit is added or removed.",
+                why="Changing a unit takes away from one score and adds to another, which with "
+                "half the noise costs up to twice the epsilon.",
+                fix="Leave monotone out, or take the add-remove relation.",
+            )
+        self._rate()
+
+    def _shift(self) -> int:
+        return steps_moved(check_sensitivity(self.sensitivity), self.grid)
+
+    def _rate(self) -> Fraction:
+        """How fast the chance of a candidate falls with every step below the best."""
+        return sampling_rate(check_epsilon(self.epsilon), self._shift(), monotone=self.monotone)
+
+    def _steps(self, scores: ArrayLike) -> NDArray[np.int64]:
+        return whole_scores(scores, self.grid)
+
+    def _in_score_units(self, steps: float) -> float:
+        """A shortfall in steps as one of the scores, with half a step of rounding at both ends."""
+        if self.grid is None:
+            return float(steps)
+        return float(self.grid.step) * (steps + 1)

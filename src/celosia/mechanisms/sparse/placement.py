@@ -1,0 +1,114 @@
+"""Answers and thresholds as whole numbers of steps, before any noise is drawn."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact
+from celosia.mechanisms.grid import FARTHEST, Grid
+
+SLACK = 2.0**-50
+"""What a float may be off the grid, in relative terms: 0.3 is a multiple of 0.1."""
+
+
+def place(answer: object, *, grid: Grid, rounded: bool) -> int:
+    """One answer in steps.
+
+    Raises:
+        InputError: CEL-M009 not a number within the grid; CEL-M103 between two of its points.
+    """
+    index = grid.index(answer)
+    number = exact(answer)
+    assert number is not None  # the grid took it
+    if not rounded and abs(number / grid.step - index) > Fraction(SLACK) * abs(index):
+        raise _between()
+    return index
+
+
+def place_all(answers: ArrayLike, *, grid: Grid, rounded: bool) -> NDArray[np.int64]:
+    """Many answers in steps.
+
+    Raises:
+        InputError: CEL-M009, CEL-M103 as in `place`; CEL-M111 not a list of numbers.
+    """
+    try:
+        values = np.asarray(answers)
+    except ValueError:  # a ragged list; its own text may hold values
+        raise _not_numbers() from None
+    if values.size == 0 and values.ndim == 1:
+        return np.empty(0, dtype=np.int64)
+    if values.ndim != 1 or values.dtype.kind not in "iufO":
+        raise _not_numbers()
+    if values.dtype.kind == "O":
+        placed = [place(value, grid=grid, rounded=rounded) for value in values.tolist()]
+        return np.array(placed, dtype=np.int64)
+    if values.dtype.kind in "iu" and grid.step == 1:
+        # Compared as they are: the absolute value of the least 64-bit number is itself.
+        if np.any(values > FARTHEST) or np.any(values < -FARTHEST):
+            grid.index(float("nan"))  # refuses
+        return values.astype(np.int64)
+    scaled = values.astype(np.float64)
+    found = grid.indices(scaled)
+    scaled = scaled / float(grid.step)
+    if not rounded and np.any(np.abs(scaled - found) > SLACK * np.abs(found)):
+        raise _between()
+    return found
+
+
+def place_threshold(threshold: object, *, grid: Grid) -> int:
+    """A threshold in steps, rounded up: a whole number reaches T exactly when it reaches ceil(T).
+
+    Raises:
+        InputError: CEL-M104 not a finite number within the grid.
+    """
+    number = exact(threshold)
+    if number is None or abs(number) > FARTHEST * grid.step:
+        raise InputError(
+            "CEL-M104",
+            f"a threshold must be a finite number within the reach of the grid, got {threshold!r}.",
+            why="Answers are compared with it in steps of the grid.",
+            fix="Give a number that does not come from the data, such as 100.",
+        )
+    return grid.above(number)
+
+
+def steps_moved(sensitivity: Fraction, *, grid: Grid, rounded: bool) -> int:
+    """How many steps a neighbour can move an answer once it is on the grid.
+
+    Raises:
+        InputError: CEL-M106 answers on the grid could not move at all.
+    """
+    if rounded:
+        return grid.shift(sensitivity)
+    steps = floor(sensitivity / grid.step)
+    if steps < 1:
+        raise InputError(
+            "CEL-M106",
+            "the sensitivity is below one step of the grid.",
+            why="Answers that lie on the grid would not move at all, so it is most likely a slip.",
+            fix="Take a finer grid, or say rounded=True for answers between its points.",
+        )
+    return steps
+
+
+def _between() -> InputError:
+    return InputError(
+        "CEL-M103",
+        "an answer lies between two points of the grid.",
+        why="Rounding it can move it by one step more than the sensitivity says.",
+        fix="Take a finer grid, or say rounded=True when the mechanism is made.",
+    )
+
+
+def _not_numbers() -> InputError:
+    return InputError(
+        "CEL-M111",
+        "the answers must be one list of numbers.",
+        why="Each is compared with a threshold in turn.",
+        fix="Give the exact answers in the order of the questions, such as [12, 40, 7].",
+    )

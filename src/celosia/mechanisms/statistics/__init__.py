@@ -1,0 +1,33 @@
+"""Statistics of the rows of a column: counts, sums, means, spread, quantiles and histograms."""
+
+from celosia.mechanisms.statistics.contributions import PerUnit, at_most, once_per_key, per_unit
+from celosia.mechanisms.statistics.count import Count
+from celosia.mechanisms.statistics.exponential_mean import ExponentialMean
+from celosia.mechanisms.statistics.histogram import Histogram
+from celosia.mechanisms.statistics.key_histogram import KeyHistogram
+from celosia.mechanisms.statistics.mean import DirectMean, Mean, NormalisedMean, SumCountMean
+from celosia.mechanisms.statistics.quantile import Median, Quantile
+from celosia.mechanisms.statistics.quantiles import Quantiles
+from celosia.mechanisms.statistics.total import Sum
+from celosia.mechanisms.statistics.variance import StandardDeviation, Variance
+
+__all__ = [
+    "Count",
+    "DirectMean",
+    "ExponentialMean",
+    "Histogram",
+    "KeyHistogram",
+    "Mean",
+    "Median",
+    "NormalisedMean",
+    "PerUnit",
+    "Quantile",
+    "Quantiles",
+    "StandardDeviation",
+    "Sum",
+    "SumCountMean",
+    "Variance",
+    "at_most",
+    "once_per_key",
+    "per_unit",
+]

@@ -1,0 +1,111 @@
+"""Values that are clipped to public bounds and put on the grid points between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact
+from celosia.mechanisms.grid import FARTHEST, Grid
+from celosia.mechanisms.parameters import check_bounds
+
+MOST_ROWS = 2**32
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedGrid:
+    """The points of a grid from a lower to an upper bound, both known without the data.
+
+    >>> BoundedGrid.between(0, 1, Grid(Fraction(1, 4))).places([0.3, 7])
+    array([1, 4])
+    """
+
+    lower: Fraction
+    upper: Fraction
+    grid: Grid
+    first: int
+    last: int
+
+    @classmethod
+    def between(
+        cls, lower: object, upper: object, grid: Grid | None, *, most: int = 2 * FARTHEST
+    ) -> Self:
+        """The points of a grid, or of about a million points where none is declared.
+
+        Raises:
+            InputError: CEL-M006 not bounds; CEL-M069 fewer than two points or too many.
+        """
+        low, high = check_bounds(lower, upper)
+        grid = Grid.finer_than(high - low) if grid is None else grid
+        first, last = grid.above(low), grid.below(high)
+        if not (first < last < first + most and max(abs(low), abs(high)) <= FARTHEST * grid.step):
+            raise InputError(
+                "CEL-M069",
+                f"the {grid} have fewer than 2 or more than {most} points between the bounds, or "
+                f"points beyond {FARTHEST} steps from zero.",
+                why="The answer is one of these points, told apart exactly.",
+                fix="Give a step that divides the range into a few thousand to a million parts.",
+            )
+        return cls(low, high, grid, first, last)
+
+    @property
+    def points(self) -> int:
+        """How many points there are."""
+        return self.last - self.first + 1
+
+    def places(self, values: ArrayLike, *, may_be_empty: bool = False) -> NDArray[np.int64]:
+        """Values as grid points, clipped to the bounds; infinities lie at a bound.
+
+        Raises:
+            InputError: CEL-M066 missing or not numbers; CEL-M067 no values; CEL-M070 too many.
+        """
+        numbers = _floats(values)
+        if numbers.size == 0 and not may_be_empty:
+            raise InputError(
+                "CEL-M067",
+                "there are no values.",
+                why="An empty table has no such answer, and this refusal tells that it is empty.",
+                fix="Set may_be_empty=True for an answer that hides an empty table.",
+            )
+        if numbers.size > MOST_ROWS:
+            raise InputError(
+                "CEL-M070",
+                f"there are more than {MOST_ROWS} values.",
+                why="Ranks and sums are counted in 64-bit whole numbers that must not overflow.",
+                fix="Release one answer for each part of the data.",
+            )
+        clipped = np.clip(numbers, float(self.lower), float(self.upper))
+        return np.clip(self.grid.indices(clipped), self.first, self.last)
+
+
+def _floats(values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, OverflowError):
+        raise _no_numbers() from None
+    if array.ndim == 1 and array.dtype.kind == "O":
+        numbers = [exact(value) for value in array]
+        if None in numbers:
+            raise _no_numbers()
+        array = np.array([float(number) for number in numbers if number is not None])
+    # NumPy forgets the mask of a masked array, and would count what is hidden under it.
+    if array.ndim != 1 or array.dtype.kind not in "iuf" or np.ma.is_masked(values):
+        raise _no_numbers()
+    floats = array.astype(np.float64)
+    if np.isnan(floats).any():
+        raise _no_numbers()
+    return floats
+
+
+def _no_numbers() -> InputError:
+    return InputError(
+        "CEL-M066",
+        "the values must be one list of numbers, none of them missing.",
+        why="A missing value has no rank and no sum; how to count it is for you to say.",
+        fix="Fill the missing values with a value known in advance, or leave these rows out.",
+    )

@@ -1,0 +1,256 @@
+"""One column of a table as arrays, checked before any noise is drawn.
+
+What cannot be used is refused with the number of bad rows, never with a value. A refusal is an
+answer too: it tells that the column has such rows, so clean columns before they are asked about.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from enum import StrEnum
+from math import nan
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import real, whole
+from celosia.core.wording import counted
+from celosia.frames.codes import encode
+
+Rows = Sequence[Any] | NDArray[Any] | pl.Series
+"""One column: a list or tuple, an array of one dimension, or a Polars series."""
+
+Key = str | int | bool
+"""What rows are grouped by."""
+
+
+class Kind(StrEnum):
+    """What keys are: keys of two kinds have no order, and 1 would be the same key as true."""
+
+    TEXT = "texts"
+    WHOLE = "whole numbers"
+    TRUTH = "truth values"
+
+
+def numbers(rows: Rows) -> NDArray[np.float64]:
+    """The column as finite floats; truth values count as 0 and 1.
+
+    >>> numbers([1, 2.5, True]).tolist()
+    [1.0, 2.5, 1.0]
+
+    Raises:
+        InputError: CEL-M080 not one column; CEL-M081 rows without a finite number.
+    """
+    column = _column(rows)
+    if isinstance(column, pl.Series):
+        usable = column.dtype.is_numeric() or column.dtype == pl.Boolean
+        values = column.cast(pl.Float64).to_numpy() if usable else np.full(len(column), nan)
+    elif isinstance(column, np.ndarray):
+        with np.errstate(over="ignore"):  # an extended float too large for a float is infinite
+            values = (
+                column.astype(np.float64)
+                if column.dtype.kind in "biuf"
+                else np.full(column.size, nan)
+            )
+    else:
+        values = _listed_numbers(column)
+    bad = int(np.count_nonzero(~np.isfinite(values)))
+    if bad:
+        raise _bad_rows(bad, len(values), "not a finite number", "not finite numbers")
+    return values
+
+
+def tally(rows: Rows) -> tuple[int, int]:
+    """How many rows there are, and how many of them count: the true ones of a column of flags.
+
+    >>> tally(["a", None, "b"]), tally([True, False, True])
+    ((3, 3), (3, 2))
+
+    Raises:
+        InputError: CEL-M080 not one column; CEL-M081 a flag is missing.
+    """
+    column = _column(rows)
+    size = len(column)
+    if isinstance(column, pl.Series):
+        if column.dtype != pl.Boolean:
+            return size, size
+        missing, true = column.null_count(), int(column.sum())
+    elif isinstance(column, np.ndarray):
+        return size, int(np.count_nonzero(column)) if column.dtype.kind == "b" else size
+    else:
+        flags = [bool(row) for row in column if isinstance(row, bool | np.bool_)]
+        # One flag makes it a column of flags. Were a column of flags with one other row counted by
+        # rows instead, that row would move the count by more than one.
+        if not flags:
+            return size, size
+        missing, true = size - len(flags), sum(flags)
+    if missing:
+        raise _bad_rows(missing, size, "not a truth value", "not truth values")
+    return size, true
+
+
+def key_counts(rows: Rows) -> tuple[dict[Key, int], Kind | None]:
+    """How many rows each key has, in the order of the keys, and what the keys are.
+
+    >>> key_counts(["b", "a", "b"])
+    ({'a': 1, 'b': 2}, <Kind.TEXT: 'texts'>)
+
+    Raises:
+        InputError: CEL-M080 not one column; CEL-M083 missing keys, or keys of two kinds.
+    """
+    column, kind = _keyed(rows)
+    found: Iterable[tuple[Any, int]]
+    if isinstance(column, pl.Series):
+        table = column.alias("key").value_counts(name="rows")
+        found = zip(table["key"].to_list(), table["rows"].to_list(), strict=True)
+    elif isinstance(column, np.ndarray):
+        keys, sizes = np.unique(column, return_counts=True)
+        found = zip(keys.tolist(), sizes.tolist(), strict=True)
+    else:
+        found = Counter(column).items()
+    return dict(sorted((plain_key(key), size) for key, size in found)), kind
+
+
+def key_codes(rows: Rows) -> NDArray[np.int64]:
+    """A whole number from 0 for each row, the same for rows of the same key and for no others.
+
+    >>> key_codes(["b", "a", "b"]).tolist()
+    [0, 1, 0]
+
+    Raises:
+        InputError: as in `key_counts`.
+    """
+    column, _ = _keyed(rows)
+    if isinstance(column, pl.Series):
+        return encode(column).codes.astype(np.int64)
+    if isinstance(column, np.ndarray):
+        return np.unique(column, return_inverse=True)[1].astype(np.int64)
+    seen: dict[Any, int] = {}
+    codes = (seen.setdefault(row, len(seen)) for row in column)
+    return np.fromiter(codes, dtype=np.int64, count=len(column))
+
+
+def kind_of(key: object) -> Kind | None:
+    """What a key is; None where it cannot be one (missing, a float, a list ...)."""
+    if isinstance(key, str):
+        return Kind.TEXT
+    if isinstance(key, bool | np.bool_):
+        return Kind.TRUTH
+    return None if whole(key) is None else Kind.WHOLE
+
+
+def plain_key(key: Any) -> Key:
+    """The same key as a plain Python value."""
+    if isinstance(key, bool | np.bool_):
+        return bool(key)
+    return str(key) if isinstance(key, str) else int(key)
+
+
+def _column(rows: object) -> pl.Series | NDArray[Any] | list[Any]:
+    """A series, an array of one dimension that does not hold objects, or a list."""
+    if isinstance(rows, pl.Series):
+        return rows
+    if isinstance(rows, np.ma.MaskedArray):
+        return _column(rows.tolist())  # a masked row is a missing one
+    if hasattr(rows, "__array__") and not isinstance(rows, pl.DataFrame | np.generic):
+        array = np.asarray(rows)
+        if array.ndim == 1:
+            return array.tolist() if array.dtype.kind == "O" else array
+    elif isinstance(rows, list | tuple):
+        return list(rows)
+    raise InputError(
+        "CEL-M080",
+        "the rows must be one column: a list, an array of one dimension or a Polars series.",
+        why="A statistic is about one value of each row.",
+        fix="Pass one column, such as frame['age'].",
+    )
+
+
+def _listed_numbers(column: list[Any]) -> NDArray[np.float64]:
+    if set(map(type, column)) <= {int, float, bool}:
+        try:
+            return np.array(column, dtype=np.float64)
+        except OverflowError:  # a whole number beyond all floats: found below, and counted
+            pass
+    return np.array([_number(row) for row in column], dtype=np.float64)
+
+
+def _number(row: object) -> float:
+    if isinstance(row, bool | np.bool_):
+        return float(row)
+    if isinstance(row, Decimal):
+        return float(row) if row.is_finite() else nan  # one too large becomes infinite
+    number = real(row)
+    return nan if number is None else number
+
+
+def _keyed(rows: Rows) -> tuple[pl.Series | NDArray[Any] | list[Any], Kind | None]:
+    """The column with the kind of its keys; None where it is empty."""
+    column = _column(rows)
+    if isinstance(column, pl.Series):
+        if isinstance(column.dtype, pl.Categorical | pl.Enum):
+            column = column.cast(pl.String)
+        kind = _kind_of_series(column)
+        if len(column) and (kind is None or column.null_count()):
+            raise _bad_keys(len(column) if kind is None else column.null_count(), len(column))
+        return column, kind
+    if isinstance(column, np.ndarray):
+        kind = {"b": Kind.TRUTH, "i": Kind.WHOLE, "u": Kind.WHOLE, "U": Kind.TEXT}.get(
+            column.dtype.kind
+        )
+        if column.size and kind is None:
+            raise _bad_keys(column.size, column.size)
+        # Python counts texts faster than NumPy sorts them.
+        return (column.tolist() if kind is Kind.TEXT else column), kind
+    types = Counter(map(type, column))
+    kinds = Counter[Kind | None]()
+    examples = {type(row): row for row in column}
+    for each, size in types.items():
+        kinds[kind_of(examples[each])] += size
+    if kinds[None]:
+        raise _bad_keys(kinds[None], len(column))
+    found = [kind for kind, size in kinds.items() if kind is not None and size]
+    if len(found) > 1:
+        raise InputError(
+            "CEL-M083",
+            f"the keys are of {len(found)} kinds: {', '.join(sorted(found))}.",
+            why="They have no common order, and 1 would be the same key as true.",
+            fix="Make all keys texts, or all whole numbers.",
+        )
+    return column, found[0] if found else None
+
+
+def _kind_of_series(column: pl.Series) -> Kind | None:
+    if column.dtype == pl.String:
+        return Kind.TEXT
+    if column.dtype == pl.Boolean:
+        return Kind.TRUTH
+    return Kind.WHOLE if column.dtype.is_integer() else None
+
+
+def _bad_rows(bad: int, size: int, one: str, many: str) -> InputError:
+    return InputError(
+        "CEL-M081",
+        f"{counted(bad, f'row of {size:,} is {one}', f'rows of {size:,} are {many}')}.",
+        why="What has no place in the declared range cannot be hidden by noise drawn for it.",
+        fix="Leave such rows out, or give them a value, by a rule that looks at one row only.",
+        bad=bad,
+        rows=size,
+    )
+
+
+def _bad_keys(bad: int, size: int) -> InputError:
+    return InputError(
+        "CEL-M083",
+        f"{counted(bad, f'row of {size:,} has no key', f'rows of {size:,} have no key')} that is a "
+        "text, a whole number or a truth value.",
+        why="Rows are grouped by their key.",
+        fix="Leave such rows out, or give them a key of their own, such as 'unknown'.",
+        bad=bad,
+        rows=size,
+    )

@@ -1,0 +1,119 @@
+"""What statistics of one column share: a price, an answer for no rows, exact noise on integers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from celosia.core.errors import InputError
+from celosia.core.neighbours import Relation
+from celosia.core.randomness import Source
+from celosia.mechanisms.grid import Grid
+from celosia.mechanisms.mechanism import Mechanism, Output
+from celosia.mechanisms.noise import DiscreteLaplace
+from celosia.mechanisms.parameters import check_epsilon
+from celosia.mechanisms.statistics.columns import Rows
+from celosia.mechanisms.statistics.span import Span
+
+FARTHEST_SCALE = 2**51
+"""Half of the largest scale that can be drawn: how far the search for an epsilon goes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistic(Mechanism[Rows, Output]):
+    """A number, or several, about the rows of one column."""
+
+    epsilon: float
+    may_be_empty: bool = False
+    """Whether no rows are an input like others. Where they are not, they are refused, and the
+    refusal itself tells that there are none; the promise then covers tables with rows only."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_epsilon(self.epsilon)
+        if not isinstance(self.may_be_empty, bool):
+            raise InputError(
+                "CEL-M084",
+                "may_be_empty must be True or False.",
+                why="It decides whether no rows are refused, which tells that there are none.",
+                fix="Leave it out where it is public that there are rows.",
+            )
+
+    @property
+    @abstractmethod
+    def noises(self) -> tuple[DiscreteLaplace, ...]:
+        """The laws of the noise of what is released, in the order of their draws."""
+
+    @property
+    def noise(self) -> DiscreteLaplace:
+        """The law of the noise of the first number that is released."""
+        return self.noises[0]
+
+    @cached_property
+    def price(self) -> Fraction:
+        """Epsilon as the exact number that it is written as."""
+        return check_epsilon(self.epsilon)
+
+    @property
+    def counts_are_public(self) -> bool:
+        """Whether neighbours have the same number of rows."""
+        return self.neighbours.relation is Relation.CHANGE_ONE
+
+    @property
+    def void(self) -> int:
+        """The largest count that is taken for no rows: a noisy 1 may well be that."""
+        return 0 if self.counts_are_public else 1
+
+    def check_filled(self, size: int) -> None:
+        """Refuse no rows, unless they may be.
+
+        Raises:
+            InputError: CEL-M082 there are no rows.
+        """
+        if size == 0 and not self.may_be_empty:
+            raise InputError(
+                "CEL-M082",
+                "the column has no rows.",
+                why="Nothing can be learnt from it, and this refusal tells that it is empty.",
+                fix="Set may_be_empty=True where the number of rows is private: an answer is then "
+                "drawn as from any other column.",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundedStatistic(Statistic[Output]):
+    """A statistic of values that are clipped to a declared range and put on a grid one by one."""
+
+    lower: float
+    upper: float
+    grid: Grid | None = None
+    """What each row is rounded to before anything is added up; about 2**20 steps if not given."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        Span.between(self.lower, self.upper, self.grid)
+
+    @cached_property
+    def span(self) -> Span:
+        """The range in whole steps of the grid."""
+        return Span.between(self.lower, self.upper, self.grid)
+
+
+def hiding(shift: int, epsilon: Fraction) -> DiscreteLaplace:
+    """The noise that hides `shift` steps at `epsilon`.
+
+    >>> hiding(1, Fraction(3, 10)).scale
+    Fraction(10, 3)
+
+    Raises:
+        InputError: CEL-M020 the scale is out of reach.
+    """
+    return DiscreteLaplace(shift / epsilon)
+
+
+def draws(laws: Sequence[DiscreteLaplace], rng: Source) -> list[int]:
+    """One draw of each law, as Python integers: what they are added to cannot overflow."""
+    return [int(law.draw(1, rng)[0]) for law in laws]

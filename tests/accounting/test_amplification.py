@@ -1,0 +1,193 @@
+"""Secret samples."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, product
+from math import exp, inf, log
+
+import pytest
+from dp_accounting.pld.privacy_loss_distribution import from_laplace_mechanism
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.accounting.pairs import (
+    Law,
+    discrete_gaussian,
+    discrete_laplace,
+    hockey_stick,
+    mixed,
+    renyi,
+    worst,
+)
+
+from celosia.accounting.amplification import Sampled, poisson, without_replacement
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import (
+    Approximate,
+    BoundedRange,
+    Composed,
+    Concentrated,
+    GaussianLoss,
+    LaplaceLoss,
+    Pure,
+)
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
+
+NOISES: list[tuple[Loss, Law, Law]] = [
+    (LaplaceLoss(Fraction(1), 1), discrete_laplace(1), discrete_laplace(1, 1)),
+    (LaplaceLoss(Fraction(3), 4), discrete_laplace(3), discrete_laplace(3, 4)),
+    (GaussianLoss(Fraction(1), 1), discrete_gaussian(1, reach=25), discrete_gaussian(1, 1, 25)),
+    (GaussianLoss(Fraction(9), 2), discrete_gaussian(9, reach=75), discrete_gaussian(9, 2, 75)),
+]
+
+
+@given(epsilon=st.floats(0.01, 20), rate=st.floats(1e-6, 0.999))
+def test_a_pure_epsilon_is_amplified_by_the_theorem_and_never_below_it(
+    epsilon: float, rate: float
+) -> None:
+    loss = poisson(Pure(Fraction(epsilon)), rate=rate)
+    expected = log(1 + rate * (exp(epsilon) - 1))
+    assert loss.pure == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert loss.pure <= epsilon * (1 + 1e-11)
+    # Randomised response on a sample has exactly this loss: the bound cannot be lower.
+    truth, lie = 1 / (1 + exp(-epsilon)), 1 / (1 + exp(epsilon))
+    assert loss.pure >= log((rate * truth + (1 - rate) * lie) / lie) - 1e-14
+
+
+def test_epsilon_and_delta_are_amplified_together() -> None:
+    loss = poisson(Approximate(Fraction(1), 1e-6), rate=0.1)
+    assert isinstance(loss, Approximate)
+    assert float(loss.value) == pytest.approx(log(1 + 0.1 * (exp(1) - 1)))
+    assert loss.failure == pytest.approx(1e-7)
+    assert loss.failure >= 1e-7
+
+
+def test_a_sampled_exponential_mechanism_is_only_pure() -> None:
+    assert isinstance(poisson(BoundedRange(Fraction(1)), rate=0.5), Pure)
+
+
+def test_a_rate_of_one_changes_nothing() -> None:
+    loss = GaussianLoss(Fraction(4), 1)
+    assert poisson(loss, rate=1) is loss
+    assert without_replacement(loss, sample=5, population=5) is loss
+
+
+@pytest.mark.parametrize(("loss", "zero", "moved"), NOISES, ids=[str(noise[0]) for noise in NOISES])
+@pytest.mark.parametrize("rate", [0.05, 0.4])
+def test_a_poisson_sample_of_noise_has_its_exact_curve(
+    loss: Loss, zero: Law, moved: Law, rate: float
+) -> None:
+    sampled = poisson(loss, rate=rate)
+    mixture = mixed([(1 - rate, zero), (rate, moved)])
+    for epsilon in (0.0, 0.01, 0.05, 0.2, 0.5):
+        exact = worst(zero, mixture, epsilon)
+        found = sampled.delta(epsilon)
+        # The oracle cuts off tails of 1e-15.
+        assert found >= exact - 1e-13
+        assert found == pytest.approx(hockey_stick(mixture, zero, epsilon), rel=1e-6, abs=1e-12)
+    at = sampled.epsilon(1e-4)
+    assert sampled.delta(at) <= 1e-4 * (1 + 1e-6)
+    assert sampled.delta(at * 0.99) > 1e-4 * (1 - 1e-6) or at == sampled.pure
+
+
+@pytest.mark.parametrize(("loss", "zero", "moved"), NOISES, ids=[str(noise[0]) for noise in NOISES])
+def test_the_renyi_divergence_of_a_sample_bounds_both_directions(
+    loss: Loss, zero: Law, moved: Law
+) -> None:
+    rate = 0.2
+    sampled = poisson(loss, rate=rate)
+    mixture = mixed([(1 - rate, zero), (rate, moved)])
+    for order in (1.3, 1.5, 2.0, 2.5, 3.0, 5.0):
+        forwards, backwards = renyi(mixture, zero, order), renyi(zero, mixture, order)
+        assert forwards >= backwards - 1e-12  # as Mironov et al. prove for symmetric noise
+        assert sampled.renyi(order) >= forwards - 1e-12
+    for order in (2.0, 3.0, 5.0):
+        assert sampled.renyi(order) == pytest.approx(renyi(mixture, zero, order), rel=1e-5)
+
+
+@pytest.mark.parametrize(("loss", "zero", "moved"), NOISES, ids=[str(noise[0]) for noise in NOISES])
+def test_the_distribution_of_a_sample_dominates_it_and_is_close(
+    loss: Loss, zero: Law, moved: Law
+) -> None:
+    rate = 0.2
+    sampled = poisson(loss, rate=rate)
+    law = sampled.distribution()
+    mixture = mixed([(1 - rate, zero), (rate, moved)])
+    for epsilon in (0.0, 0.05, 0.2):
+        exact = worst(zero, mixture, epsilon)
+        assert exact - 1e-13 <= law.get_delta_for_epsilon(epsilon) <= exact + 2e-4
+
+
+def test_the_continuous_law_would_promise_too_much() -> None:
+    sampled = poisson(LaplaceLoss(Fraction(1), 1), rate=0.2)
+    continuous = from_laplace_mechanism(1.0, sampling_prob=0.2)
+    assert continuous.get_delta_for_epsilon(0.1) < sampled.delta(0.1) * 0.99
+
+
+def test_samples_of_wide_noise_and_of_compositions_fall_back_on_the_curve() -> None:
+    wide = poisson(GaussianLoss(Fraction(10**12), 10**6), rate=0.1)
+    assert isinstance(wide, Sampled)
+    at = wide.epsilon(1e-6)
+    assert 0 < at < GaussianLoss(Fraction(10**12), 10**6).epsilon(1e-5)
+    assert wide.distribution().get_delta_for_epsilon(at) == pytest.approx(1e-6, rel=0.05)
+    both = poisson(Composed((Pure(Fraction(1, 2)), Approximate(Fraction(1, 2), 1e-6))), rate=0.1)
+    assert both.epsilon(1.001e-7) <= log(1 + 0.1 * (exp(1) - 1)) * (1 + 1e-6)
+    assert both.delta(1.0) == pytest.approx(1e-7, rel=1e-3)
+
+
+def test_ten_sampled_releases_compose() -> None:
+    one = poisson(GaussianLoss(Fraction(4), 1), rate=0.1)
+    ten = Composed((one,) * 10)
+    assert one.epsilon(1e-6) < ten.epsilon(1e-6) < 10 * one.epsilon(1e-7)
+    assert ten.epsilon(1e-6) < Composed((GaussianLoss(Fraction(4), 1),) * 10).epsilon(1e-6)
+
+
+def test_a_sample_of_fixed_size_is_bounded_for_every_pair_of_tables() -> None:
+    population, sample, scale = 4, 2, 1.0
+    loss = without_replacement(LaplaceLoss(Fraction(1), 1), sample=sample, population=population)
+    laws = [discrete_laplace(scale, shift, reach=60) for shift in range(population + 1)]
+
+    def released(table: tuple[int, ...]) -> Law:
+        subsets = list(combinations(table, sample))
+        return mixed([(1 / len(subsets), laws[sum(subset)]) for subset in subsets])
+
+    tightest = 0.0
+    for table in product((0, 1), repeat=population):
+        one, other = released((0, *table[1:])), released((1, *table[1:]))
+        for epsilon in (0.0, 0.1, 0.3, 0.5):
+            exact = worst(one, other, epsilon)
+            assert exact <= loss.delta(epsilon) + 1e-12
+            tightest = max(tightest, exact / max(loss.delta(epsilon), 1e-9))
+        assert renyi(one, other, 2.0) <= loss.renyi(2.0) + 1e-12
+    assert tightest > 0.5
+    assert loss.pure == pytest.approx(log(1 + 0.5 * (exp(1) - 1)))
+
+
+def test_a_sample_under_the_wrong_relation_is_refused() -> None:
+    with pytest.raises(PrivacyError) as caught:
+        poisson(Pure(Fraction(1)), rate=0.1, neighbours=CHANGE_ONE)
+    assert caught.value.code == "CEL-B050"
+    with pytest.raises(PrivacyError):
+        without_replacement(Pure(Fraction(1)), sample=1, population=2, neighbours=ADD_REMOVE)
+
+
+@pytest.mark.parametrize("rate", [0, -0.1, 1.1, True, "0.1", float("nan")])
+def test_a_rate_is_a_probability(rate: float) -> None:
+    with pytest.raises(InputError) as caught:
+        poisson(Pure(Fraction(1)), rate=rate)
+    assert caught.value.code == "CEL-B051"
+
+
+def test_a_sample_is_no_larger_than_its_population() -> None:
+    with pytest.raises(InputError) as caught:
+        without_replacement(Pure(Fraction(1)), sample=3, population=2)
+    assert caught.value.code == "CEL-B043"
+
+
+def test_what_is_not_known_is_infinite() -> None:
+    loss = poisson(Concentrated(Fraction(1, 2)), rate=0.1)
+    assert loss.pure == inf
+    assert loss.rho == inf
+    assert loss.renyi(2.0) < inf
+    assert loss.as_dict()["kind"] == "sampled"

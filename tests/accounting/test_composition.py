@@ -1,0 +1,318 @@
+"""Sequential, parallel and mixed releases, and lists of losses of every kind."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp, inf, log
+from time import process_time
+
+import dp_accounting
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution as reference
+from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from celosia.accounting.advanced import optimal, optimal_delta
+from celosia.accounting.composition import mixture, parallel, sequential
+from celosia.accounting.divergence import both_directions
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import (
+    Approximate,
+    BoundedRange,
+    Composed,
+    Concentrated,
+    GaussianLoss,
+    LaplaceLoss,
+    Pure,
+)
+from celosia.accounting.running import LIMIT, Running
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
+
+tenths = st.integers(1, 20).map(lambda tenth: Fraction(tenth, 10))
+any_loss = st.one_of(
+    tenths.map(Pure),
+    tenths.map(BoundedRange),
+    tenths.map(lambda value: Concentrated(value / 20)),
+    tenths.map(lambda value: Approximate(value, 1e-9)),
+    st.builds(LaplaceLoss, tenths.map(lambda value: 5 * value), st.integers(1, 5)),
+    st.builds(GaussianLoss, tenths.map(lambda value: 30 * value), st.integers(1, 5)),
+)
+
+
+def test_epsilons_and_deltas_add_up() -> None:
+    assert sequential(
+        [Approximate(Fraction("0.1"), 1e-6)] * 3 + [Pure(Fraction("0.5"))]
+    ) == Approximate(Fraction("0.8"), 3e-6)
+    assert sequential([Pure(Fraction("0.1"))] * 10) == Pure(Fraction(1))
+    assert sequential([LaplaceLoss(Fraction(10), 1), Pure(Fraction("0.2"))]) == Pure(
+        Fraction("0.3")
+    )
+    mixed = sequential([Pure(Fraction(1)), Concentrated(Fraction("0.1"))])
+    assert mixed == Composed((Pure(Fraction(1)), Concentrated(Fraction("0.1"))))
+
+
+def test_post_processing_leaves_the_cost_unchanged() -> None:
+    # A channel applied to both neighbours' answers: the divergence can only fall.
+    rng = np.random.default_rng(5)
+    one = rng.dirichlet(np.ones(6))
+    two = rng.dirichlet(np.ones(6))
+    channel = rng.dirichlet(np.ones(4), size=6)
+    assert both_directions(list(one @ channel), list(two @ channel)) <= both_directions(
+        list(one), list(two)
+    )
+
+
+def test_parallel_releases_cost_the_largest_when_a_row_is_added_or_removed() -> None:
+    losses = [Pure(Fraction("0.1")), Pure(Fraction("0.7")), Pure(Fraction("0.3"))]
+    assert parallel(losses, ADD_REMOVE) == Pure(Fraction("0.7"))
+    assert parallel(
+        [Concentrated(Fraction("0.1")), GaussianLoss(Fraction(10), 2)], ADD_REMOVE
+    ) == Concentrated(Fraction("0.2"))
+    assert parallel([GaussianLoss(Fraction(4), 1)] * 9, ADD_REMOVE) == GaussianLoss(Fraction(4), 1)
+    assert parallel([Approximate(Fraction(1), 1e-6), Pure(Fraction(2))], ADD_REMOVE) == Approximate(
+        Fraction(2), 1e-6
+    )
+
+
+def test_parallel_counts_cost_the_two_largest_when_a_row_is_changed() -> None:
+    losses = [Pure(Fraction("0.1")), Pure(Fraction("0.7")), Pure(Fraction("0.3"))]
+    assert parallel(losses, CHANGE_ONE, moves_only=True) == Pure(Fraction(1))
+    assert parallel([Pure(Fraction(1))] * 5, CHANGE_ONE, moves_only=True).pure == 2
+    assert parallel([Pure(Fraction(1))], CHANGE_ONE, moves_only=True) == Pure(Fraction(1))
+
+
+def test_parallel_releases_cost_twice_the_largest_when_a_row_may_change_within_its_part() -> None:
+    assert parallel(
+        [Pure(Fraction("0.1")), Pure(Fraction("0.7")), Pure(Fraction("0.3"))], CHANGE_ONE
+    ) == Pure(Fraction("1.4"))
+    # The two largest would not be enough: the second part sums values of -1 to 1 with noise for
+    # a sensitivity of 1, and a row of it changes from -1 to 1. That alone costs 1.4.
+    assert LaplaceLoss(Fraction(10, 7), 1).pure == 0.7
+    assert LaplaceLoss(Fraction(10, 7), 2).pure == 1.4
+
+
+def test_parallel_releases_need_a_relation_and_a_common_currency() -> None:
+    with pytest.raises(InputError, match="neighbour relation") as caught:
+        parallel([Pure(Fraction(1))], "add-remove")  # type: ignore[arg-type]
+    assert caught.value.code == "CEL-B011"
+    with pytest.raises(PrivacyError) as refused:
+        parallel([Approximate(Fraction(1), 1e-6), Concentrated(Fraction(1))], ADD_REMOVE)
+    assert refused.value.code == "CEL-B012"
+    with pytest.raises(InputError):
+        parallel([], ADD_REMOVE)
+
+
+def test_a_mixture_costs_the_worst_of_its_releases() -> None:
+    assert mixture([Pure(Fraction(1)), Pure(Fraction(1))]) == Pure(Fraction(1))
+    assert mixture([Pure(Fraction(1)), Pure(Fraction(1, 2))]) == Pure(Fraction(1))
+
+
+def test_nested_compositions_are_taken_apart() -> None:
+    inner = Composed((Pure(Fraction(1)), Concentrated(Fraction(1))))
+    assert Composed((inner, inner)).parts == (*inner.parts, *inner.parts)
+
+
+def test_composed_currencies_add_up() -> None:
+    loss = Composed((Pure(Fraction("0.1")), Pure(Fraction("0.2")), BoundedRange(Fraction(1))))
+    assert loss.pure == 1.3
+    assert loss.rho == pytest.approx(0.005 + 0.02 + 0.125)
+    assert loss.renyi(4) == pytest.approx(sum(part.renyi(4) for part in loss.parts))
+    assert Composed((Pure(Fraction(1)), Concentrated(Fraction(1)))).pure == inf
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(any_loss, min_size=1, max_size=6), st.sampled_from([1e-8, 1e-5, 1e-2]))
+def test_composed_epsilon_and_delta_agree_and_never_beat_a_single_part(
+    losses: list[Loss], delta: float
+) -> None:
+    loss = Composed(tuple(losses))
+    epsilon = loss.epsilon(delta)
+    # A unit in the last place of epsilon counts a million times at the largest Renyi order.
+    assert loss.delta(epsilon) <= delta * (1 + 1e-8)
+    assert epsilon <= loss.epsilon(delta / 10)
+    # The parts are among what is released, so no part can need a larger epsilon than the whole; a
+    # step of the grid is below a thousandth here.
+    assert epsilon >= max(part.epsilon(delta) for part in losses) - 2e-3
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.integers(1, 15), min_size=2, max_size=9), st.floats(0, 2))
+def test_composed_pure_losses_are_the_product_of_randomised_responses(
+    tenths: list[int], epsilon: float
+) -> None:
+    losses, chances = np.zeros(1), np.ones(1)
+    for tenth in tenths:
+        value = tenth / 10
+        likely = 1 / (1 + exp(-value))
+        losses = np.concatenate([losses + value, losses - value])
+        chances = np.concatenate([chances * likely, chances * (1 - likely)])
+    above = losses > epsilon
+    exact = float((chances[above] * -np.expm1(epsilon - losses[above])).sum())
+    found = Composed(tuple(Pure(Fraction(tenth, 10)) for tenth in tenths)).delta(epsilon)
+    assert found >= exact * (1 - 1e-9)
+    assert found <= exact + 1e-5
+
+
+def test_identical_pure_losses_meet_the_optimal_theorem() -> None:
+    for count, epsilon in ((10, 0.1), (100, 0.1), (1000, 0.01), (50, 1.0)):
+        loss = Composed((Pure(Fraction(str(epsilon))),) * count)
+        best = optimal(count, epsilon, slack=1e-6).epsilon
+        assert best * (1 - 1e-9) <= loss.epsilon(1e-6) <= best * 1.0001
+        at = best / 2
+        assert loss.delta(at) == pytest.approx(optimal_delta(count, epsilon, at=at), rel=1e-3)
+
+
+def test_many_gaussians_meet_one_gaussian() -> None:
+    loss = Composed((GaussianLoss(Fraction(2**44), 2**20),) * 100)  # sigma 4, so 0.4 for all
+    exact = reference.from_gaussian_mechanism(0.4, use_connect_dots=True)
+    assert loss.epsilon(1e-6) == pytest.approx(exact.get_epsilon_for_delta(1e-6), rel=1e-4)
+    one = GaussianLoss(Fraction(2**42 * 16, 100) / 4, 2**20)
+    assert loss.epsilon(1e-6) >= one.epsilon(1e-6)
+
+
+def test_many_losses_added_one_by_one_agree_with_dp_accounting() -> None:
+    accountant = dp_accounting.pld.PLDAccountant()
+    account = Running()
+    accountant.compose(dp_accounting.LaplaceDpEvent(5.0), 30)
+    accountant.compose(dp_accounting.GaussianDpEvent(8.0), 30)
+    for _ in range(30):
+        account.add(LaplaceLoss(Fraction(5 * 2**30), 2**30))
+        account.add(GaussianLoss(Fraction(64 * 2**60), 2**30))
+    expected = accountant.get_epsilon(1e-6)
+    # Both round up, to steps of 1e-4 and of less than that.
+    assert account.epsilon(1e-6) == pytest.approx(expected, rel=1e-3)
+
+
+def test_the_order_of_releases_hardly_matters() -> None:
+    losses: list[Loss] = [
+        Pure(Fraction(3)),
+        *[Pure(Fraction(1, 100))] * 40,
+        *[GaussianLoss(Fraction(900), 1)] * 40,
+    ]
+    forward, backward = Running(losses), Running(reversed(losses))
+    assert forward.epsilon(1e-6) == pytest.approx(backward.epsilon(1e-6), rel=2e-3)
+    assert Composed(tuple(losses)).epsilon(1e-6) == pytest.approx(forward.epsilon(1e-6), rel=2e-3)
+
+
+def test_tiny_and_large_losses_share_a_bounded_grid() -> None:
+    account = Running([Pure(Fraction(1, 10**9))])
+    account.add(Pure(Fraction(20)))
+    account.add(GaussianLoss(Fraction(4), 9))
+    account.add(Pure(Fraction(1, 10**9)), times=100_000)
+    assert len(account.distribution().mass) <= LIMIT
+    assert 20 < account.epsilon(1e-6) < 65
+    assert len(account) == 100_003
+
+
+def test_repeated_and_single_additions_agree() -> None:
+    one = Running()
+    one.add(LaplaceLoss(Fraction(20), 2), times=37)
+    other = Running([LaplaceLoss(Fraction(20), 2)] * 37)
+    assert one.epsilon(1e-6) == pytest.approx(other.epsilon(1e-6), rel=1e-6)
+
+
+def test_zero_concentrated_losses_lose_nothing_in_composition() -> None:
+    assert Composed((Concentrated(Fraction("0.01")),) * 50).epsilon(1e-6) == pytest.approx(
+        Concentrated(Fraction("0.5")).epsilon(1e-6), rel=1e-9
+    )
+
+
+def test_failures_of_releases_are_counted_once_each() -> None:
+    loss = Composed((Approximate(Fraction("0.1"), 1e-7),) * 5)
+    assert loss.epsilon(4e-7) == inf
+    assert loss.epsilon(5e-7) <= 0.5
+    assert loss.epsilon(1e-3) < 0.5
+    assert loss.delta(10) == pytest.approx(5e-7)
+
+
+def test_nothing_costs_nothing() -> None:
+    assert Composed(()).epsilon(0.0) == 0
+    assert Composed((Pure(Fraction(0)), Pure(Fraction(0)))).epsilon(1e-9) == 0
+    assert Running().delta(0.0) == 0
+
+
+class Foreign(Loss):
+    """A loss that is only known by its distribution, as those of other parts are."""
+
+    @property
+    def pure(self) -> float:
+        return inf
+
+    def renyi(self, order: float) -> float:
+        return inf
+
+    def distribution(self) -> PrivacyLossDistribution:
+        return reference.from_gaussian_mechanism(5.0, sampling_prob=0.5)
+
+    def delta(self, epsilon: float) -> float:
+        return float(self.distribution().get_delta_for_epsilon(epsilon))
+
+    def epsilon(self, delta: float) -> float:
+        return float(self.distribution().get_epsilon_for_delta(delta))
+
+    def as_dict(self) -> dict[str, object]:
+        return {"kind": "foreign"}
+
+
+class Unknown(Foreign):
+    """A loss without a distribution."""
+
+    @property
+    def rho(self) -> float:
+        return 0.1
+
+    def renyi(self, order: float) -> float:
+        return 0.1 * order
+
+    def distribution(self) -> PrivacyLossDistribution:
+        raise PrivacyError("CEL-B010", "none.")
+
+
+def test_losses_of_another_kind_compose_by_their_distribution() -> None:
+    expected = Foreign().distribution().self_compose(20).get_epsilon_for_delta(1e-6)
+    found = Running([Foreign()] * 20).epsilon(1e-6)
+    # Both directions are covered by one curve, which is at least as high as each.
+    assert expected * (1 - 1e-6) <= found <= expected * 1.05
+
+
+def test_losses_without_a_distribution_fall_back_to_other_bounds() -> None:
+    account = Running([Unknown(), Concentrated(Fraction("0.4"))])
+    assert account.epsilon(1e-6) == pytest.approx(
+        Concentrated(Fraction("0.5")).epsilon(1e-6), rel=1e-9
+    )
+    assert account.delta(3.0) == pytest.approx(Concentrated(Fraction("0.5")).delta(3.0), rel=1e-9)
+    with pytest.raises(PrivacyError) as caught:
+        account.distribution()
+    assert caught.value.code == "CEL-B010"
+
+
+def test_bad_numbers_of_releases_are_refused() -> None:
+    for times in (0, -1, 1.5, True):
+        with pytest.raises(InputError) as caught:
+            Running().add(Pure(Fraction(1)), times=times)  # type: ignore[arg-type]
+        assert caught.value.code == "CEL-B007"
+
+
+def test_each_of_many_releases_takes_milliseconds() -> None:
+    account = Running()
+    kinds: list[Loss] = [
+        LaplaceLoss(Fraction(20), 2),
+        GaussianLoss(Fraction(400), 2),
+        Pure(Fraction("0.1")),
+    ]
+    account.add(kinds[0])
+    started = process_time()
+    for turn in range(90):
+        account.add(kinds[turn % 3])
+        account.epsilon(1e-6)
+    # About 2 ms each.
+    assert (process_time() - started) / 90 < 0.020
+
+
+def test_the_composition_with_randomised_response_is_exact_to_the_grid() -> None:
+    account = Running([Pure(Fraction(1))])
+    assert account.delta(0.0) == pytest.approx((exp(1) - 1) / (exp(1) + 1), rel=1e-12)
+    assert account.epsilon(0.1) == pytest.approx(log(exp(1) - 0.1 * (exp(1) + 1)), rel=1e-9)

@@ -1,0 +1,180 @@
+"""Shuffled local reports."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import comb, exp, log, sqrt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.accounting.pairs import Law, hockey_stick, worst
+
+from celosia.accounting import shuffling
+from celosia.accounting.losses import Composed
+from celosia.accounting.shuffling import closed_form, shuffled
+from celosia.core.errors import InputError
+
+
+def responses(table: tuple[int, ...], choices: int, epsilon: float) -> Law:
+    """The exact law of the histogram of shuffled k-ary randomised responses."""
+    bottom = exp(epsilon) + choices - 1
+    law: dict[Hashable, float] = {(0,) * choices: 1.0}
+    for value in table:
+        step: dict[Hashable, float] = defaultdict(float)
+        for counts, mass in law.items():
+            assert isinstance(counts, tuple)
+            for answer in range(choices):
+                chance = (exp(epsilon) if answer == value else 1.0) / bottom
+                told = tuple(each + (i == answer) for i, each in enumerate(counts))
+                step[told] += mass * chance
+        law = step
+    return law
+
+
+def clones(reports: int, share: float, local: float) -> tuple[Law, Law]:
+    """The pair of clone counts written out."""
+    one: dict[Hashable, float] = defaultdict(float)
+    other: dict[Hashable, float] = defaultdict(float)
+    truth = exp(local) / (1 + exp(local))
+    for c in range(reports):
+        some = comb(reports - 1, c) * share**c * (1 - share) ** (reports - 1 - c)
+        for a in range(c + 1):
+            mass = some * comb(c, a) / 2**c
+            one[a + 1, c - a] += mass * truth
+            one[a, c - a + 1] += mass * (1 - truth)
+            other[a + 1, c - a] += mass * (1 - truth)
+            other[a, c - a + 1] += mass * truth
+    return one, other
+
+
+@pytest.mark.parametrize("local", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("reports", [1, 2, 7, 12])
+def test_the_numerical_bound_is_the_divergence_of_the_clone_counts(
+    local: float, reports: int
+) -> None:
+    for choices in (None, 2, 5):
+        share, weight = exp(-local), 1.0
+        if choices is not None:
+            p = 1 / (exp(local) + choices - 1)
+            share, weight = 2 * p, p * (exp(local) + 1)
+        one, other = clones(reports, share, local)
+        loss = shuffled(local, reports=reports, choices=choices)
+        for epsilon in (0.0, local / 10, local / 3, local * 0.9):
+            exact = weight * hockey_stick(one, other, epsilon)
+            assert loss.delta(epsilon) == pytest.approx(exact, rel=1e-9, abs=1e-14)
+            assert loss.delta(epsilon) >= exact * (1 - 1e-14)
+
+
+@pytest.mark.parametrize("local", [0.3, 1.0, 2.5])
+@pytest.mark.parametrize(("choices", "reports"), [(2, 1), (2, 4), (2, 9), (3, 2), (3, 5), (4, 3)])
+def test_no_pair_of_shuffled_tables_exceeds_the_bound(
+    local: float, choices: int, reports: int
+) -> None:
+    special = shuffled(local, reports=reports, choices=choices)
+    general = shuffled(local, reports=reports)
+    closest = 0.0
+    for others in combinations_with_replacement(range(choices), reports - 1):
+        one = responses((0, *others), choices, local)
+        other = responses((1, *others), choices, local)
+        for epsilon in (0.0, local / 8, local / 3, local * 0.8):
+            exact = worst(one, other, epsilon)
+            assert exact <= special.delta(epsilon) + 1e-14
+            assert exact <= general.delta(epsilon) + 1e-14
+            closest = max(closest, exact / special.delta(epsilon))
+    # Copies are told apart from true values in the bound only, so it cannot be far off.
+    assert closest > 0.4
+
+
+def test_the_closed_form_is_that_of_the_theorem() -> None:
+    local, count, delta = 1.0, 100_000, 1e-6
+    gain = 8 * sqrt(exp(local) * log(4 / delta)) / sqrt(count) + 8 * exp(local) / count
+    expected = log(1 + (exp(local) - 1) / (exp(local) + 1) * gain)
+    assert closed_form(local, reports=count, delta=delta) == pytest.approx(expected)
+    # Its condition: epsilon_0 <= ln(n / (16 ln(2/delta))).
+    edge = log(count / (16 * log(2 / delta)))
+    assert closed_form(edge - 0.001, reports=count, delta=delta) < edge - 0.001
+    assert closed_form(edge + 0.001, reports=count, delta=delta) == edge + 0.001
+    assert closed_form(1.0, reports=10, delta=delta) == 1.0
+
+
+@settings(max_examples=15)
+@given(
+    local=st.floats(0.05, 5),
+    reports=st.integers(1, 100_000),
+    delta=st.floats(1e-10, 1e-3),
+    more=st.integers(2, 10),
+)
+def test_more_reports_hide_better_and_shuffling_never_harms(
+    local: float, reports: int, delta: float, more: int
+) -> None:
+    one = shuffled(local, reports=reports).epsilon(delta)
+    assert one <= local * (1 + 1e-12)
+    assert one <= closed_form(local, reports=reports, delta=delta) * (1 + 1e-12)
+    assert shuffled(local, reports=reports * more).epsilon(delta) <= one * (1 + 1e-8)
+    assert shuffled(local, reports=reports, choices=2).epsilon(delta) <= one * (1 + 1e-8)
+
+
+def test_epsilon_and_delta_are_inverse() -> None:
+    loss = shuffled(2.0, reports=5000)
+    at = loss.epsilon(1e-7)
+    assert loss.delta(at) <= 1e-7 < loss.delta(at * 0.999)
+    assert loss.epsilon(0.0) == loss.pure == 2.0
+    assert loss.delta(2.0) == 0.0
+
+
+def test_runs_of_clone_counts_cost_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = shuffled(1.0, reports=10_000).delta(0.0533)
+    monkeypatch.setattr(shuffling, "RUNS", 40)
+    shuffling._clones.cache_clear()
+    rough = shuffled(1.0, reports=10_000).delta(0.0533)
+    shuffling._clones.cache_clear()
+    assert exact < rough < 1.2 * exact
+
+
+def test_a_million_reports_gain_more_than_the_closed_form_tells() -> None:
+    found = shuffled(4.0, reports=1_000_000).epsilon(1e-8)
+    assert 0.02 < found < closed_form(4.0, reports=1_000_000, delta=1e-8) / 2
+
+
+def test_two_shuffled_collections_compose_by_their_curve() -> None:
+    one = shuffled(1.0, reports=2000)
+    both = Composed((one, one))
+    assert one.epsilon(1e-6) < both.epsilon(1e-6) < 2 * one.epsilon(5e-7)
+    law = one.distribution()
+    for epsilon in (0.0, 0.05, 0.1):
+        assert law.get_delta_for_epsilon(epsilon) >= one.delta(epsilon) * (1 - 1e-9)
+        assert law.get_delta_for_epsilon(epsilon) <= one.delta(epsilon) * 1.05 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("code", "local", "reports", "choices"),
+    [
+        ("CEL-B040", 0, 10, None),
+        ("CEL-B040", float("inf"), 10, None),
+        ("CEL-B040", 1000, 10, 2),
+        ("CEL-B043", 1, 0, None),
+        ("CEL-B043", 1, 10, 1),
+        ("CEL-B043", 1, 2.5, None),
+    ],
+)
+def test_bad_numbers_are_refused(
+    code: str, local: float, reports: int, choices: int | None
+) -> None:
+    with pytest.raises(InputError) as caught:
+        shuffled(local, reports=reports, choices=choices)
+    assert caught.value.code == code
+
+
+def test_it_prints_and_serialises() -> None:
+    loss = shuffled(Fraction(1, 2), reports=10, choices=2)
+    assert str(loss) == "10 shuffled reports of local epsilon 0.5"
+    assert loss.as_dict() == {
+        "kind": "shuffled",
+        "local_epsilon": 0.5,
+        "reports": 10,
+        "choices": 2,
+    }
