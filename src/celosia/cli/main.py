@@ -19,11 +19,13 @@ from celosia.cli import (
     datasets,
     demo,
     doctor,
+    epsilon,
     explain,
     explore,
     hierarchy,
     lab,
     publish,
+    release,
     teach,
 )
 from celosia.cli.ending import MISUSE, discard_output, refused, run
@@ -34,7 +36,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 cannot be promised, 2 wrong input, 70 a fault of Celosía. "
+    epilog="Exit codes: 0 done, 1 cannot be promised, 2 wrong input, 3 no budget left, 70 a fault of Celosía. "
     "`celosia explain CODE` expands an error code.",
 )
 
@@ -67,6 +69,8 @@ def celosia(
 app.command("demo")(demo.demo)
 app.command("publish")(publish.publish)
 app.command("explore")(explore.explore)
+app.add_typer(release.app, name="release")
+app.add_typer(epsilon.app, name="epsilon")
 app.add_typer(assess.app, name="assess")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(datasets.app, name="datasets")
