@@ -3,6 +3,7 @@
 Those inside see out, nobody sees in. The public names:
 
 - `publish`, `Schema`, `Role` and the models from `KAnonymity` to `TCloseness`: publish a table;
+- `mechanisms` and `Budget`: noisy answers with exact noise, and what they cost (`accounting`);
 - `tables`, `frames`, `assess`, `datasets`: the doors and the data to start with;
 - `CelosiaError` and its family.
 
@@ -16,7 +17,8 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from celosia import assess, datasets, frames, tables
+    from celosia import accounting, assess, datasets, frames, mechanisms, tables
+    from celosia.accounting.budget import Budget
     from celosia.core.errors import (
         BudgetExceeded,
         CelosiaError,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
+    "Budget": "celosia.accounting",
     "publish": "celosia.tables",
     "DistinctDiversity": "celosia.tables",
     "EntropyDiversity": "celosia.tables",
@@ -61,6 +64,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Budget",
     "BudgetExceeded",
     "CelosiaError",
     "DistinctDiversity",
@@ -78,9 +82,11 @@ __all__ = [
     "System",
     "TCloseness",
     "TableRelease",
+    "accounting",
     "assess",
     "datasets",
     "frames",
+    "mechanisms",
     "publish",
     "tables",
 ]
