@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from math import comb, exp, log
+from math import comb, exp, inf, log
 
 import pytest
 from hypothesis import given, settings
@@ -147,6 +147,40 @@ def test_different_epsilons_use_the_least_of_three_bounds() -> None:
     assert advanced_mixed([0.01] * 5000, slack=1e-6) < 5.0
     # Without a small slack the third bound, with log(e + sqrt(sum of squares) / slack), wins.
     assert advanced_mixed([0.001] * 100, slack=1e-4) < 0.01 * (2 * log(1e4)) ** 0.5
+
+
+def test_small_failures_are_not_lost_in_rounding() -> None:
+    assert optimal_delta(10, 0.1, at=2.0, delta=1e-18) == pytest.approx(1e-17, rel=1e-9, abs=0)
+    total = optimal(10, 0.1, slack=1e-18, delta=1e-20)
+    assert total.delta == pytest.approx(1.1e-18, rel=1e-9, abs=0)
+    assert optimal_delta(3, 0.1, at=2.0, delta=1.0) == 1.0
+
+
+def test_the_optimal_delta_of_very_many_mechanisms_is_rounded_up() -> None:
+    mpmath = pytest.importorskip("mpmath")
+    count, epsilon, at = 10**6, 1e-3, 4.0
+    with mpmath.workdps(40):
+        size = mpmath.mpf(epsilon)
+        chance = 1 / (1 + mpmath.exp(-size))
+        likely = int((at / epsilon + count) / 2)
+        term = mpmath.binomial(count, likely) * chance**likely * (1 - chance) ** (count - likely)
+        expected = mpmath.mpf(0)
+        while not 0 < term < expected * mpmath.mpf("1e-20"):
+            expected += term * max(mpmath.mpf(0), 1 - mpmath.exp(at - (2 * likely - count) * size))
+            term *= mpmath.mpf(count - likely) / (likely + 1) * chance / (1 - chance)
+            likely += 1
+        assert expected <= optimal_delta(count, epsilon, at=at) <= expected * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("slack", [0.5, 0.99, 0.9999])
+def test_the_corollary_is_small_enough_for_a_large_slack_too(slack: float) -> None:
+    each = advanced_corollary(10**4, 1.0, slack=slack)
+    assert advanced(10**4, each, slack=slack).epsilon <= 1
+    assert optimal_delta(10**4, each, at=1.0) <= slack
+
+
+def test_without_a_limit_each_mechanism_may_have_any_epsilon() -> None:
+    assert advanced_inverse(3, inf, slack=0.1) == inf
 
 
 @pytest.mark.parametrize(

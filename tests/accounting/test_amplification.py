@@ -191,3 +191,20 @@ def test_what_is_not_known_is_infinite() -> None:
     assert loss.rho == inf
     assert loss.renyi(2.0) < inf
     assert loss.as_dict()["kind"] == "sampled"
+
+
+@pytest.mark.parametrize("order", [2, 3, 16, 256])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(1, 100), Fraction(1)])
+def test_a_small_renyi_divergence_of_a_sample_is_not_lost_in_rounding(
+    epsilon: Fraction, order: int
+) -> None:
+    mpmath = pytest.importorskip("mpmath")
+    found = poisson(LaplaceLoss(1 / epsilon, 1), rate=Fraction(1, 10**4)).renyi(order)
+    with mpmath.workdps(60):
+        share = mpmath.mpf(1) / 10**4
+        size = mpmath.mpf(epsilon.numerator) / epsilon.denominator
+        top = 1 / (1 + mpmath.exp(-size))  # of discrete noise that moves by one step
+        ratios = [1 - share + share * mpmath.exp(size), 1 - share + share * mpmath.exp(-size)]
+        moment = (1 - top) * ratios[0] ** order + top * ratios[1] ** order
+        expected = mpmath.log(moment) / (order - 1)
+        assert expected <= found <= expected * (1 + 1e-6)

@@ -132,3 +132,7 @@ def test_bad_numbers_are_refused(attempt: Callable[[], object], code: str) -> No
     with pytest.raises(InputError) as caught:
         attempt()
     assert caught.value.code == code
+
+
+def test_a_factor_beyond_all_floats_is_no_number_for_json() -> None:
+    assert belief_table((0.5,), (1, 1000)).as_dict()["factors"] == [exp(1), None]

@@ -117,6 +117,14 @@ def test_the_renyi_divergence_of_bounded_range_is_the_worst_place_of_the_interva
     assert found <= order * value**2 / 8
 
 
+@pytest.mark.parametrize("value", [1e-6, 1e-10, 1e-16, 1e-100, 1e6])
+def test_a_bounded_range_beyond_the_reach_of_floats_has_a_renyi_divergence_too(
+    value: float,
+) -> None:
+    loss = BoundedRange(Fraction(str(value)))
+    assert 0 < loss.renyi(2) <= min(value, 2 * loss.rho)
+
+
 @pytest.mark.parametrize("value", [0.1, 1.0, 5.0])
 def test_the_curve_of_bounded_range_is_the_worst_place_of_the_interval(value: float) -> None:
     loss = BoundedRange(Fraction(str(value)))
@@ -178,6 +186,53 @@ def test_the_continuous_curve_is_that_of_many_digits(ratio: float) -> None:
             expected = float(near - mpmath.exp(epsilon) * far)
             found = continuous_curve(ratio, np.array([epsilon]))[0]
             assert expected <= found <= expected * (1 + 1e-10)
+
+
+@pytest.mark.parametrize(
+    ("variance", "shift", "epsilon"),
+    [
+        (Fraction(22500), 2, 0.44008888),  # the two tails differ in their third digit
+        (Fraction(81, 100), 50, 2098.7654320987654),  # next to the loss of an outcome
+        (Fraction(4), 10, 177.5),  # the far tail is at the end of the floats
+        (Fraction(1, 4), 3, 60.0),
+        (Fraction(900), 1, 0.0),
+    ],
+)
+def test_the_delta_of_gaussian_noise_is_rounded_up(
+    variance: Fraction, shift: int, epsilon: float
+) -> None:
+    mpmath = pytest.importorskip("mpmath")
+    with mpmath.workdps(60):
+        spread = mpmath.mpf(variance.numerator) / variance.denominator
+        edge = int(45 * sqrt(variance)) + shift + 2
+        weights = {x: mpmath.exp(-(mpmath.mpf(x) ** 2) / (2 * spread)) for x in range(-edge, edge)}
+        first = int(mpmath.floor(epsilon * spread / shift - mpmath.mpf(shift) / 2)) + 1
+        near = mpmath.fsum(weights[x] for x in range(first, edge))
+        far = mpmath.fsum(weights[x] for x in range(first + shift, edge))
+        expected = (near - mpmath.exp(epsilon) * far) / mpmath.fsum(weights.values())
+        found = GaussianLoss(variance, shift).delta(epsilon)
+        assert expected <= found <= 1.1 * expected
+
+
+@pytest.mark.parametrize("order", [1.000001, 1.02, 2.0])
+@pytest.mark.parametrize("total", [Fraction(117, 10**7), Fraction(1, 1000), Fraction(1)])
+def test_the_renyi_divergence_of_laplace_noise_is_rounded_up(total: Fraction, order: float) -> None:
+    mpmath = pytest.importorskip("mpmath")
+    with mpmath.workdps(60):
+        rate = mpmath.mpf(total.numerator) / total.denominator / 2
+        high = 1 / (1 + mpmath.exp(-rate))  # the chances of the losses 2 rate and -2 rate
+        low = (1 - high) * mpmath.exp(-rate)
+        power = 2 * rate * (mpmath.mpf(order) - 1)
+        moment = high * mpmath.exp(power) + (1 - high - low) + low * mpmath.exp(-power)
+        expected = mpmath.log(moment) / (mpmath.mpf(order) - 1)
+        assert LaplaceLoss(2 / total, 2).renyi(order) >= expected
+
+
+def test_rho_is_rounded_up_and_has_no_end() -> None:
+    for thousandth in range(1, 2000):
+        cost = Fraction(thousandth, 1000)
+        assert Fraction(repr(Pure(cost).rho)) >= cost**2 / 2
+    assert Pure(Fraction(10) ** 200).rho == inf
 
 
 @pytest.mark.parametrize("rho", [1e-4, 0.02, 0.5, 8.0])

@@ -62,9 +62,10 @@ def test_the_numerical_bound_is_the_divergence_of_the_clone_counts(
             p = 1 / (exp(local) + choices - 1)
             share, weight = 2 * p, p * (exp(local) + 1)
         one, other = clones(reports, share, local)
+        anybody = clones(reports, exp(-local), local)
         loss = shuffled(local, reports=reports, choices=choices)
         for epsilon in (0.0, local / 10, local / 3, local * 0.9):
-            exact = weight * hockey_stick(one, other, epsilon)
+            exact = min(weight * hockey_stick(one, other, epsilon), hockey_stick(*anybody, epsilon))
             assert loss.delta(epsilon) == pytest.approx(exact, rel=1e-9, abs=1e-14)
             assert loss.delta(epsilon) >= exact * (1 - 1e-14)
 
@@ -87,6 +88,12 @@ def test_no_pair_of_shuffled_tables_exceeds_the_bound(
             closest = max(closest, exact / special.delta(epsilon))
     # Copies are told apart from true values in the bound only, so it cannot be far off.
     assert closest > 0.4
+
+
+@pytest.mark.parametrize("choices", [2, 3, 16, 1000])
+def test_answers_by_choice_are_never_worse_than_those_of_any_randomiser(choices: int) -> None:
+    some = shuffled(1.0, reports=10_000, choices=choices).epsilon(1e-6)
+    assert some <= shuffled(1.0, reports=10_000).epsilon(1e-6) * (1 + 1e-9)
 
 
 def test_the_closed_form_is_that_of_the_theorem() -> None:
@@ -178,3 +185,10 @@ def test_it_prints_and_serialises() -> None:
         "reports": 10,
         "choices": 2,
     }
+
+
+@pytest.mark.parametrize("epsilon", [-1.0, float("nan"), "1"])
+def test_a_delta_is_told_for_an_epsilon_only(epsilon: object) -> None:
+    with pytest.raises(InputError) as caught:
+        shuffled(1.0, reports=10).delta(epsilon)  # type: ignore[arg-type]
+    assert caught.value.code == "CEL-B001"

@@ -50,6 +50,14 @@ def test_the_commands_are_those_of_the_design() -> None:
         "assess risk",
         "assess uniqueness",
         "assess utility",
+        "audit",
+        "epsilon amplify",
+        "epsilon belief",
+        "epsilon choose",
+        "epsilon compose",
+        "epsilon curve",
+        "epsilon group",
+        "epsilon split",
         "hierarchy build",
         "hierarchy check",
         "datasets",
@@ -58,6 +66,15 @@ def test_the_commands_are_those_of_the_design() -> None:
         "doctor",
         "lab list",
         "lab run",
+        "release above",
+        "release count",
+        "release histogram",
+        "release mean",
+        "release median",
+        "release quantile",
+        "release sum",
+        "release top",
+        "release variance",
         "teach",
     }
 
@@ -87,7 +104,9 @@ def test_the_short_option_gives_the_same_help(path: tuple[str, ...], run: Run) -
     assert run(*path, "-h").out == run(*path, "--help").out
 
 
-@pytest.mark.parametrize("path", [(), ("assess",), ("hierarchy",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "path", [(), ("assess",), ("epsilon",), ("hierarchy",), ("release",)], ids=" ".join
+)
 def test_a_group_alone_shows_its_help(path: tuple[str, ...], run: Run) -> None:
     alone = run(*path)
     assert alone.code == 2
@@ -98,7 +117,7 @@ def test_a_group_alone_shows_its_help(path: tuple[str, ...], run: Run) -> None:
 
 def test_the_help_tells_the_exit_codes_and_how_to_expand_an_error(run: Run) -> None:
     text = " ".join(run("--help").out.split())
-    assert "0 done, 1 cannot be promised, 2 wrong input, 70 a fault" in text
+    assert "0 done, 1 cannot be promised, 2 wrong input, 3 no budget left, 70 a fault" in text
     assert "celosia explain CODE" in text
 
 
@@ -128,11 +147,15 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
         (
             "celosia ",
             [
-                *("assess", "datasets", "demo", "doctor", "explain"),
-                *("explore", "hierarchy", "lab", "publish", "teach"),
+                *("assess", "audit", "datasets", "demo", "doctor", "epsilon", "explain"),
+                *("explore", "hierarchy", "lab", "publish", "release", "teach"),
             ],
         ),
         ("celosia hierarchy ", ["build", "check"]),
+        (
+            "celosia epsilon ",
+            ["amplify", "belief", "choose", "compose", "curve", "group", "split"],
+        ),
         ("celosia publish --su", ["--suppress"]),
     ],
 )

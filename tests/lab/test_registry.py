@@ -26,13 +26,21 @@ def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_KNOWN", dict(registry._KNOWN))
 
 
-def test_the_tables_and_their_parts_are_known() -> None:
+def test_the_studies_and_their_parts_are_known() -> None:
     assert [study.name for study in studies()] == [
         "tables",
         "tables/k-anonymity",
         "tables/l-diversity",
         "tables/t-closeness",
         "tables/reference",
+        "mechanisms",
+        "mechanisms/belief",
+        "mechanisms/composition",
+        "mechanisms/selection",
+        "mechanisms/sparse",
+        "mechanisms/averages",
+        "mechanisms/top-c",
+        "mechanisms/attacks",
     ]
 
 

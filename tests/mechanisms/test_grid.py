@@ -45,8 +45,10 @@ def test_neighbours_move_by_no_more_steps_than_the_grid_says(
         assert abs(int(second) - int(first)) <= grid.shift(sensitivity)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, float(FARTHEST) * 2])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, float(FARTHEST) * 2, 1e308])
 def test_what_has_no_place_on_the_grid_is_refused(bad: float) -> None:
+    with pytest.raises(InputError):  # and no warning before, where the quotient is no float
+        Grid(Fraction(1, 1000)).indices(np.array([0.0, bad]))
     with pytest.raises(InputError, match="finite number within") as one:
         Grid().index(bad)
     with pytest.raises(InputError) as many:
@@ -77,3 +79,15 @@ def test_bounds_move_outward_to_the_grid() -> None:
     assert grid.above(Fraction(3, 10)) == 2
     assert grid.steps(Fraction(3, 2)) == 6
     assert grid.steps(Fraction(1, 3)) is None
+
+
+def test_many_coordinates_far_out_on_a_decimal_grid_are_allowed_their_rounding() -> None:
+    grid = Grid(Fraction(7, 10))
+    first = 565106779955831.8
+    second = first
+    for _ in range(5):
+        second = float(np.nextafter(second, np.inf))
+    moved = int(np.diff(grid.indices(np.array([first, second])))[0])
+    sensitivity = 100 * (Fraction(second) - Fraction(first))
+    assert 100 * moved > -(-sensitivity // grid.step) + 100  # one step a coordinate is too little
+    assert 100 * moved <= grid.shift(sensitivity, coordinates=100)

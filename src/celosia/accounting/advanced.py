@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import e, expm1, fsum, inf, log, sqrt, tanh
+from math import e, expm1, fsum, inf, log, log1p, sqrt, tanh
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,13 +76,14 @@ def advanced_inverse(count: int, total: float, *, slack: float) -> float:
     0.00123104
     """
     count, total, _ = _checked(count, total, 0.0)
+    _check_slack(slack)
     low, high = 0.0, 1.0
-    while advanced(count, high, slack=slack).epsilon <= total:
+    while total < inf and advanced(count, high, slack=slack).epsilon <= total:
         low, high = high, 2 * high
     while True:
         middle = (low + high) / 2
         if not low < middle < high:
-            return low
+            return low if total < inf else inf
         if advanced(count, middle, slack=slack).epsilon <= total:
             low = middle
         else:
@@ -109,7 +110,9 @@ def advanced_corollary(count: int, total: float, *, slack: float) -> float:
             why="Its proof drops terms that count beyond 1.",
             fix="Use advanced_inverse, which holds for every total and is tighter.",
         )
-    return total / (2 * sqrt(2 * count * log(1 / _check_slack(slack))))
+    found = total / (2 * sqrt(2 * count * log(1 / _check_slack(slack))))
+    # The proof needs total <= 4 ln(1/slack), which a slack near 1 breaks.
+    return min(found, advanced_inverse(count, total, slack=slack))
 
 
 def advanced_mixed(epsilons: Iterable[float], *, slack: float) -> float:
@@ -161,7 +164,9 @@ def optimal_delta(count: int, epsilon: float, *, at: float, delta: float = 0.0) 
     chances = np.exp(ways + likely * epsilon - scale)
     over = losses > wanted
     gone = float((-np.expm1(wanted - losses[over]) * chances[over]).sum())
-    return min(1.0, 1 - (1 - delta) ** count * (1 - gone) if delta else gone)
+    # The logarithms of the chances are wrong by a few units in the last place of their terms.
+    gone = min(1.0, gone * (1 + 2.0**-50 * (float(ways.max()) + float(gammaln(count + 1)) + scale)))
+    return _either(count, delta, gone)
 
 
 def optimal(count: int, epsilon: float, *, slack: float, delta: float = 0.0) -> Total:
@@ -185,7 +190,15 @@ def optimal(count: int, epsilon: float, *, slack: float, delta: float = 0.0) -> 
             high = middle
         else:
             low = middle
-    return Total(high, 1 - (1 - delta) ** count * (1 - slack) if delta else slack)
+    return Total(high, _either(count, delta, slack))
+
+
+def _either(count: int, delta: float, other: float) -> float:
+    """The chance that one of `count` events of chance delta happens, or another event."""
+    if delta == 1:
+        return 1.0
+    own = -expm1(count * log1p(-delta))  # 1 - (1 - delta)^count, which would lose a small delta
+    return min(1.0, own + (1 - own) * other)
 
 
 def best_of(count: int, epsilon: float, *, slack: float, delta: float = 0.0) -> Choice:

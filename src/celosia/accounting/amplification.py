@@ -179,19 +179,20 @@ class Sampled(Derived):
         return ((high - order) * lower + (order - low) * upper) / (order - 1)
 
     def _log_moment(self, order: int) -> float:
-        """(a-1) R(a) = ln of the sum over k of binomial(a, k) (1-q)^(a-k) q^k E_Q[(P/Q)^k]."""
+        """(a-1) R(a) = ln of the sum over k of binomial(a, k) (1-q)^(a-k) q^k E_Q[(P/Q)^k].
+
+        The weights add up to 1, and the means of k = 0 and 1 are 1. So the sum less 1 is that of
+        the weights times what the other means exceed 1 by, in which nothing cancels.
+        """
         q = float(self.rate)
-        logs = [
-            lgamma(order + 1)
-            - lgamma(k + 1)
-            - lgamma(order - k + 1)
-            + (order - k) * log1p(-q)
-            + k * log(q)
-            + ((k - 1) * self.base.renyi(k) if k > 1 else 0.0)
-            for k in range(order + 1)
-        ]
-        largest = max(logs)
-        return max(0.0, largest + log(sum(exp(each - largest) for each in logs)))
+        logs = [-inf]
+        for k in range(2, order + 1):
+            size = (k - 1) * self.base.renyi(k)
+            ways = lgamma(order + 1) - lgamma(k + 1) - lgamma(order - k + 1)
+            weight = ways + (order - k) * log1p(-q) + k * log(q)
+            gain = size + log(-expm1(-size)) if size else -inf  # ln(e^size - 1)
+            logs.append(weight + gain)
+        return float(np.logaddexp(0.0, np.logaddexp.reduce(logs)))
 
     def distribution(self, *, step: float = DEFAULT_STEP) -> PrivacyLossDistribution:
         """Of the discrete noise itself where its grid is coarse enough, else of the curve.

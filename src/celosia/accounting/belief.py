@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, expm1, inf, log, log1p
+from math import exp, expm1, inf, isinf, log, log1p
 from typing import Any
 
 from celosia.accounting.amounts import MARGIN, delta_amount, epsilon_amount, share_amount
@@ -79,10 +79,10 @@ class BeliefTable:
         return tuple(exp(each) if each < 700 else inf for each in self.epsilons)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Plain values; None for a factor beyond all floats, which JSON does not know."""
         return {
             "epsilons": list(self.epsilons),
-            "factors": list(self.factors),
+            "factors": [None if isinf(factor) else factor for factor in self.factors],
             "rows": [[belief.as_dict() for belief in row] for row in self.rows],
         }
 

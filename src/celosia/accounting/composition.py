@@ -9,6 +9,7 @@ from math import inf
 from celosia.accounting.checks import up
 from celosia.accounting.composed import Composed, parts_of
 from celosia.accounting.concentrated import Concentrated
+from celosia.accounting.groups import for_group
 from celosia.accounting.loss import Loss
 from celosia.accounting.pure import Approximate, Pure
 from celosia.core.errors import InputError, PrivacyError
@@ -29,7 +30,7 @@ def sequential(losses: Iterable[Loss]) -> Loss:
     >>> print(sequential([Approximate(0.1, 1e-6)] * 3 + [Pure(0.5)]))
     (0.8, 3e-06)-DP
     """
-    parts = _some(losses)
+    parts = parts_of(_some(losses))
     prices = [_price(part) for part in parts]
     if any(price is None for price in prices):
         return Composed(parts)
@@ -38,14 +39,17 @@ def sequential(losses: Iterable[Loss]) -> Loss:
 
 
 def parallel(losses: Iterable[Loss], neighbours: Neighbours, *, moves_only: bool = False) -> Loss:
-    """Releases of disjoint parts of the data, each row in one part by what the row itself says.
+    """Releases of disjoint parts of the data, each unit in one part by what it says itself.
+
+    All rows of a unit must be in the same part: whoever is in several parts pays for each.
 
     The losses are those under adding or removing one unit. Then, under `neighbours`:
 
     - add or remove: one part has one unit more or less, so the largest loss is enough.
     - change one: a unit may move from one part to another, which costs the two largest losses
-      together; or it may change within one part, which is a removal and an addition there and
-      costs that loss twice. So it is twice the largest, unless `moves_only`.
+      together; or it may change within one part, which is a removal and an addition there, two
+      steps of the same release: twice its epsilon, but four times its rho, and more than twice its
+      delta (see `for_group`). That is never less than a move, and counts unless `moves_only`.
 
     Args:
         losses: of each part under adding or removing one unit.
@@ -60,7 +64,8 @@ def parallel(losses: Iterable[Loss], neighbours: Neighbours, *, moves_only: bool
 
     Raises:
         InputError: CEL-B011 no losses, or not a neighbour relation.
-        PrivacyError: CEL-B012 the losses have no currency in common.
+        PrivacyError: CEL-B012 the losses have no currency in common; CEL-B047 a delta that two
+            steps raise to 1.
     """
     parts = _some(losses)
     if not isinstance(neighbours, Neighbours):
@@ -72,9 +77,11 @@ def parallel(losses: Iterable[Loss], neighbours: Neighbours, *, moves_only: bool
         )
     if neighbours.relation is Relation.ADD_REMOVE:
         return _merged(parts, max)
+    if not moves_only:
+        return for_group(_merged(parts, max), 2)
     if len(set(parts)) == 1:
-        return parts[0] if moves_only and len(parts) == 1 else Composed((parts[0], parts[0]))
-    return _merged(parts, _two_largest if moves_only else _twice_the_largest)
+        return parts[0] if len(parts) == 1 else Composed((parts[0], parts[0]))
+    return _merged(parts, _two_largest)
 
 
 def mixture(losses: Iterable[Loss]) -> Loss:
@@ -89,7 +96,8 @@ def mixture(losses: Iterable[Loss]) -> Loss:
 
 
 def _some(losses: Iterable[Loss]) -> tuple[Loss, ...]:
-    parts = parts_of(losses)
+    parts = tuple(losses)
+    parts_of(parts)  # refuses what is not a loss; a composed one stays the whole of one release
     if not parts:
         raise InputError(
             "CEL-B011",
@@ -100,6 +108,12 @@ def _some(losses: Iterable[Loss]) -> tuple[Loss, ...]:
 
 
 def _price(loss: Loss) -> tuple[Fraction, Fraction] | None:
+    if isinstance(loss, Composed):
+        prices = [price for part in loss.parts if (price := _price(part)) is not None]
+        if len(prices) < len(loss.parts):
+            return None
+        zero = Fraction(0)
+        return sum((cost for cost, _ in prices), zero), sum((fail for _, fail in prices), zero)
     if isinstance(loss, Approximate):
         return loss.value, exact(loss.failure) or Fraction(0)
     cost = exact(loss.pure)
@@ -132,7 +146,3 @@ def _merged(parts: tuple[Loss, ...], merge: Merge) -> Loss:
 
 def _two_largest(values: Sequence[Fraction]) -> Fraction:
     return sum(sorted(values)[-2:], Fraction(0))
-
-
-def _twice_the_largest(values: Sequence[Fraction]) -> Fraction:
-    return 2 * max(values)

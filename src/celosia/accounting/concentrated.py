@@ -14,6 +14,12 @@ from celosia.accounting.checks import check_chance, check_cost, check_order, up,
 from celosia.accounting.curved import Curved
 
 STEPS = 64
+LARGEST = 700.0
+"""Of the logarithm of an order, which must be a float."""
+ROUNDING = 2.0**-50
+"""Of the terms of an exponent, relative to their size."""
+FARTHEST = 1e100
+"""Delta at a larger epsilon is taken as that at this one, so that nothing overflows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +105,11 @@ def concentrated_curve(rho: float, epsilon: NDArray[np.float64]) -> NDArray[np.f
     """
     if rho == 0:
         return np.zeros_like(epsilon)
+    epsilon = np.minimum(epsilon, FARTHEST)
     # With x = a - 1 the derivative is at least 2 x rho - epsilon - 1/x, positive from here on.
     low = np.full_like(epsilon, -60.0)
     high = np.log((epsilon + np.sqrt(epsilon**2 + 8 * rho)) / (4 * rho)) + 1.0
+    high = np.minimum(high, LARGEST)
     low = np.minimum(low, high - 1)
     for _ in range(STEPS):
         middle = (low + high) / 2
@@ -110,5 +118,8 @@ def concentrated_curve(rho: float, epsilon: NDArray[np.float64]) -> NDArray[np.f
         low, high = np.where(slope < 0, middle, low), np.where(slope < 0, high, middle)
     excess = np.exp(high)
     order = 1 + excess
-    exponent = excess * (order * rho - epsilon) - high - order * np.log1p(1 / excess)
+    with np.errstate(over="ignore"):
+        last = order * np.log1p(1 / excess)
+        exponent = excess * (order * rho - epsilon) - high - last
+        exponent += ROUNDING * (excess * (order * rho + epsilon) + np.abs(high) + last)
     return np.asarray(np.exp(np.minimum(exponent, 0.0)))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.accounting.checks import check_epsilon
 from celosia.accounting.curved import TAIL, Curved
 from celosia.accounting.loss import Loss
 
 Vector = NDArray[np.float64]
-FAR = 100.0
-"""An epsilon at which a curve has come down to what it never falls below."""
+FAR = np.array([1e2, 1e3, 1e4, 1e6])
+"""Epsilons at which a curve has come down to what it never falls below."""
 
 
 def curve_of(loss: Loss, epsilons: Vector) -> Vector:
@@ -25,7 +28,15 @@ class Derived(Curved):
 
     __slots__ = ()
 
+    def delta(self, epsilon: float) -> float:
+        """As of any curve; with an infinite epsilon the chance of failing altogether."""
+        wanted = check_epsilon(epsilon)
+        return self._floor() if wanted == self.pure == inf else super().delta(wanted)
+
     def reach(self) -> float:
         """A loss that is exceeded only with the chance of failing altogether."""
-        floor = float(self.curve(np.array([min(self.pure, FAR)]))[0])
-        return min(self.pure, self._reach(max(TAIL, floor * (1 + 1e-9))))
+        return min(self.pure, self._reach(max(TAIL, self._floor() * (1 + 1e-9))))
+
+    def _floor(self) -> float:
+        """What the curve comes down to."""
+        return min(1.0, float(self.curve(np.minimum(FAR, self.pure)).min()))

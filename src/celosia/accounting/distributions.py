@@ -46,7 +46,8 @@ class LossDistribution:
 
     def delta(self, epsilon: float) -> float:
         """The height of the curve at an epsilon."""
-        first = max(floor(epsilon / self.step) + 1 - self.lowest, 0)
+        place = min(epsilon / self.step, float(self.lowest + len(self.mass)))
+        first = max(floor(place) + 1 - self.lowest, 0)
         above = self.mass[first:]
         losses = (self.lowest + first + np.arange(len(above))) * self.step
         gone = -np.expm1(np.minimum(epsilon - losses, 0.0))

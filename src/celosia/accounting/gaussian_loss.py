@@ -20,6 +20,10 @@ SUMMED = 1000.0
 WINDOW = 39.0
 """In sigmas; the mass beyond it is below 1e-330 and so is that of every float."""
 ROUNDING = 1e-14
+UNIT = 2.0**-52
+LEAST = 1e-300
+FARTHEST = 1e6
+"""In sigmas: so far out nothing is left of a delta."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ class GaussianLoss(Curved):
         sigma = self.shift / ratio
         if sigma <= SUMMED:
             return _summed_curve(float(self.variance), self.shift, epsilon)
+        epsilon = np.minimum(epsilon, ratio * (FARTHEST + ratio))
         return continuous_curve(ratio, epsilon) + _excess(ratio, sigma, epsilon)
 
     def as_dict(self) -> dict[str, Any]:
@@ -75,16 +80,27 @@ def _summed_curve(variance: float, shift: int, epsilon: Vector) -> Vector:
     points = np.arange(-edge, edge + 1, dtype=np.float64)
     weights = np.exp(-(points**2) / (2 * variance))
     tails = np.append(np.cumsum(weights[::-1])[::-1], 0.0)  # at least each point, and none
-    tails /= tails[0]
-    # A first outcome that a rounding error moved by one has a loss next to epsilon and no weight.
-    first = np.floor(np.minimum(epsilon * variance / shift - shift / 2, 2.0 * edge)) + 1
+    weights, tails = weights / tails[0], tails / tails[0]
+    highest = shift / variance * (2.0 * edge + shift / 2)  # a loss that no outcome here has
+    epsilon = np.minimum(epsilon, highest)
+    place = epsilon * variance / shift - shift / 2
+    first = np.floor(place) + 1
     last = float(len(tails) - 1)
     near = np.clip(first + edge, 0.0, last).astype(np.int64)
     far = np.clip(first + shift + edge, 0.0, last).astype(np.int64)
-    # Beyond the window a tail is taken as 0 on the side that is subtracted only.
     with np.errstate(over="ignore", invalid="ignore"):
-        less = np.where(tails[far] > 0, np.exp(epsilon) * tails[far], 0.0)
-    return np.asarray(np.clip(tails[near] * (1 + ROUNDING) - less, 0.0, 1.0))
+        # A tail beyond the window, or so small that floats lose its digits, is taken as 0 on the
+        # side that is subtracted only.
+        less = np.where(tails[far] > LEAST, np.exp(epsilon) * tails[far], 0.0)
+        # Relative errors of the tails: of an exponent of at most (first + shift)^2 / (2 variance),
+        # and of a sum in which about eight deviations of terms count.
+        size = 8 * (1 + sqrt(variance)) + (np.abs(first) + shift + 1) ** 2 / variance + epsilon
+    more = tails[near] * (1 + UNIT * np.minimum(size, 1 / UNIT))
+    # The outcome before the first counts too where only a rounding error has put it at a loss of
+    # at most epsilon.
+    before = np.clip(first - 1 + edge, 0.0, last - 1).astype(np.int64)
+    tie = 4 * UNIT * (epsilon + shift * shift / variance) - (place - first + 1) * shift / variance
+    return np.asarray(np.clip(more - less + weights[before] * np.maximum(tie, 0.0), 0.0, 1.0))
 
 
 def continuous_curve(ratio: float, epsilon: Vector) -> Vector:

@@ -6,6 +6,9 @@ from abc import ABC, abstractmethod
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from celosia.accounting.checks import up
+from celosia.core.numbers import exact
+
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
@@ -28,7 +31,8 @@ class Loss(ABC):
 
         Epsilon-DP is epsilon^2/2-zCDP (Bun & Steinke 2016, Prop. 1.4).
         """
-        return self.pure**2 / 2
+        cost = exact(self.pure)
+        return inf if cost is None else up(cost**2 / 2)
 
     @abstractmethod
     def renyi(self, order: float) -> float:

@@ -21,6 +21,8 @@ from celosia.accounting.checks import (
 from celosia.accounting.curved import Curved
 from celosia.accounting.distributions import LossDistribution, at_losses
 
+TINY = 1e-9
+"""Of an epsilon: below it nothing is left of a difference to 1."""
 LARGE = 300.0
 """Of the argument of a hyperbolic sine: beyond it the exponential is all that counts."""
 
@@ -182,8 +184,8 @@ class BoundedRange(Curved):
         """The largest over the place of the interval, in closed form."""
         order, size = check_order(order), self.pure
         simple = min(size, order * self.rho)
-        if not 0 < size < LARGE or order * size > LARGE:
-            return simple  # too large for the closed form below in floats
+        if not TINY < size < LARGE or order * size > LARGE:
+            return simple  # too small or too large for the closed form below in floats
         # The mean of e^((order-1) loss) is (e^((order-1)t) outer - e^(order t) inner)/(e^size - 1).
         outer, inner = exp(size) - exp(-(order - 1) * size), -expm1(-(order - 1) * size)
         place = log((order - 1) * outer / (order * inner))

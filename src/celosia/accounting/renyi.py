@@ -8,6 +8,7 @@ from math import inf, log
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.accounting.concentrated import FARTHEST
 from celosia.accounting.loss import Loss
 
 Vector = NDArray[np.float64]
@@ -39,5 +40,6 @@ def epsilon_of(values: Vector, delta: float) -> float:
 
 def delta_of(values: Vector, epsilon: float) -> float:
     """The least delta that divergences on the grid give with an epsilon."""
+    epsilon = min(epsilon, FARTHEST)
     exponents = (ORDERS - 1) * (values - epsilon + np.log1p(-1 / ORDERS)) - np.log(ORDERS)
     return float(np.exp(min(0.0, float(exponents.min()))))

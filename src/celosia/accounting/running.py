@@ -99,7 +99,7 @@ class Running:
         failure = up(self._failure)
         found = [1.0]
         if isinf(wanted):
-            return min(1.0, failure)
+            return self._failing()
         if self._pure is not None and wanted >= up(self._pure):
             found.append(failure)
         if self._rho is not None:
@@ -144,6 +144,13 @@ class Running:
             done = combined(done, self._on_grid(merged, done.step))
         return NOTHING if done.step == 0 else done
 
+    def _failing(self) -> float:
+        """The chance of an infinite loss: what no epsilon makes up for."""
+        bounded = self._pure is not None or self._rho is not None
+        if bounded or bool(np.isfinite(self._renyi).any()):
+            return min(1.0, up(self._failure))
+        return 1.0 if self._distribution is None else min(1.0, self.distribution().infinity)
+
     def _add_sums(self, part: Loss, repeats: int) -> None:
         if isinstance(part, Approximate):  # epsilon-DP but for an event of chance delta
             self._failure += (exact(part.failure) or 0) * repeats
@@ -153,7 +160,7 @@ class Running:
         self._rho = None if self._rho is None or rho is None else self._rho + rho * repeats
         if cost is not None:
             self._drift += part.pure * tanh(part.pure / 2) * repeats
-            self._squares += part.pure**2 * repeats
+            self._squares += part.pure * part.pure * repeats  # a power would raise at 1e200
         self._renyi = self._renyi + renyi.divergences(part) * repeats
 
     def _composed(

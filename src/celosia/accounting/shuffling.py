@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from celosia.accounting.amounts import count_amount, delta_amount, epsilon_amount, raised
-from celosia.accounting.checks import check_chance, up
+from celosia.accounting.checks import check_chance, check_epsilon, up
 from celosia.accounting.curved import TAIL, Curved
 from celosia.accounting.derived import Vector
 from celosia.accounting.losses import Pure
@@ -90,9 +90,14 @@ class Shuffled(Curved):
 
     def delta(self, epsilon: float) -> float:
         """The exact hockey-stick divergence of the pair of clone counts, rounded up."""
+        epsilon = check_epsilon(epsilon)
         if epsilon >= self.pure:
             return 0.0
-        return _clones(self.pure, self.reports, self.choices, epsilon)
+        found = _clones(self.pure, self.reports, None, epsilon)
+        if self.choices is None:
+            return found
+        # With many choices fewer reports are clones, and what holds for any randomiser is better.
+        return min(found, _clones(self.pure, self.reports, self.choices, epsilon))
 
     def curve(self, epsilon: Vector) -> Vector:
         """The same at many points: chords in e^epsilon, above the curve because it is convex."""

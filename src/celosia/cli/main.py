@@ -15,6 +15,7 @@ import typer
 
 from celosia.cli import (
     assess,
+    audit,
     console,
     datasets,
     demo,
@@ -36,7 +37,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 cannot be promised, 2 wrong input, 3 no budget left, 70 a fault of Celosía. "
+    epilog="Exit codes: 0 done, 1 cannot be promised, 2 wrong input, 3 no budget left, "
+    "70 a fault of Celosía. "
     "`celosia explain CODE` expands an error code.",
 )
 
@@ -58,11 +60,13 @@ def celosia(
         ),
     ] = False,
 ) -> None:
-    """Data privacy under one roof: publish tables and assess the risk they leave.
+    """Data privacy under one roof: publish tables, release noisy answers, check every promise.
 
     **Try it:** `celosia demo`
 
     **Publish a table:** `celosia publish people.csv --schema people.toml --k 5 -o safe.csv`
+
+    **Release one answer:** `celosia release mean pay.csv --column pay --lower 0 --upper 9000 -e 0.5`
     """
 
 
@@ -72,6 +76,7 @@ app.command("explore")(explore.explore)
 app.add_typer(release.app, name="release")
 app.add_typer(epsilon.app, name="epsilon")
 app.add_typer(assess.app, name="assess")
+app.command("audit")(audit.audit)
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(lab.app, name="lab")

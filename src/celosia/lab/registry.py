@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
-from celosia.lab import tables
+from celosia.lab import mechanisms, tables
 from celosia.lab.study import Study
 
-_KNOWN: dict[str, Study] = {study.name: study for study in tables.STUDIES}
+_KNOWN: dict[str, Study] = {study.name: study for study in (*tables.STUDIES, *mechanisms.STUDIES)}
 
 
 def studies() -> tuple[Study, ...]:

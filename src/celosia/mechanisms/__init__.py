@@ -2,7 +2,8 @@
 
 Every mechanism is a small value with `release(x)`, `privacy_loss()`, `sensitivity`,
 `accuracy(confidence)` and, the other way round, `with_accuracy(error)`. `answer(mechanism, x)`
-releases with an interval and a guarantee, paid from a budget.
+releases with an interval and a guarantee, paid from a budget; `ask(table, mechanism)` does so for a
+column of a table or file.
 """
 
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
@@ -16,6 +17,7 @@ from celosia.mechanisms.additive import (
     laplace_failure,
 )
 from celosia.mechanisms.answer import Answer, answer
+from celosia.mechanisms.asking import ask
 from celosia.mechanisms.choosing import Choice, Curve, Wishes, choose, error_curve
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
@@ -43,6 +45,7 @@ from celosia.mechanisms.statistics import (
     KeyHistogram,
     Mean,
     Median,
+    MostFrequent,
     NormalisedMean,
     PerUnit,
     Quantile,
@@ -84,6 +87,7 @@ __all__ = [
     "Measurement",
     "Mechanism",
     "Median",
+    "MostFrequent",
     "Neighbours",
     "NoisyMax",
     "NormalisedMean",
@@ -104,6 +108,7 @@ __all__ = [
     "Variance",
     "Wishes",
     "answer",
+    "ask",
     "at_most",
     "choose",
     "error_curve",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from math import exp, inf, isfinite
+from math import isfinite
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -12,7 +12,7 @@ import polars as pl
 
 from celosia import frames
 from celosia.accounting.budget import Budget
-from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Approximate
 from celosia.core.guarantee import Guarantee
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
@@ -21,10 +21,14 @@ from celosia.core.report import Document
 from celosia.mechanisms import answer_report
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.parameters import check_confidence
+from celosia.mechanisms.promises import inner, promise, stated, weaknesses
+from celosia.mechanisms.sparse.reply import BELOW
+from celosia.mechanisms.statistics.histogram import Histogram
+from celosia.mechanisms.statistics.quantiles import Quantiles
 from celosia.mechanisms.values import plain, short
 
-WEAK = 10
-"""An epsilon from which on the belief of one in a thousand can become certainty."""
+MOST_TOLD = 8
+"""Numbers of an answer that are told on one line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +45,9 @@ class Answer(Release):
     loss: dict[str, Any]
     """The price, as `Loss.as_dict` says it."""
     epsilon: float | None
-    """The epsilon with delta 0; None where the promise needs a delta or a rho."""
+    """What is promised; None where the promise is one of rho."""
+    delta: float = 0.0
+    """The chance that the promise fails altogether."""
     question: str
 
     def measures(self) -> dict[str, Any]:
@@ -49,18 +55,22 @@ class Answer(Release):
         return {
             "question": self.question,
             "value": _with_keys(self.value),
-            "interval": None if self.interval is None else list(self.interval),
+            "interval": None if self.interval is None else [_with_keys(b) for b in self.interval],
             "confidence": self.confidence,
             "loss": self.loss,
             "epsilon": self.epsilon,
+            "delta": self.delta,
         }
 
     def frame(self) -> pl.DataFrame:
-        """The answer as a table: one row for each number."""
+        """The answer as a table: one row for each number, with its bounds where they are known."""
+        columns: dict[str, list[Any]] = {}
         if isinstance(self.value, dict):
-            return pl.DataFrame({"key": list(self.value), "value": list(self.value.values())})
-        many = self.value if isinstance(self.value, list) else [self.value]
-        return pl.DataFrame({"value": many})
+            columns["key"] = list(self.value)
+        columns["value"] = _listed(self.value)
+        for name, bound in zip(("lower", "upper"), self.interval or (), strict=False):
+            columns[name] = _listed(bound)
+        return pl.DataFrame({name: _one_kind(values) for name, values in columns.items()})
 
     def check_path(self, path: Path) -> None:
         """Refuse a name that says nothing about the format."""
@@ -70,7 +80,8 @@ class Answer(Release):
     def write_data(self, path: Path) -> None:
         """Write the answer as JSON, or as a table in the format that the suffix names."""
         if path.suffix.lower() == ".json":
-            path.write_text(json.dumps(self.measures(), indent=2, ensure_ascii=False), "utf-8")
+            text = json.dumps(self.measures(), indent=2, ensure_ascii=False, allow_nan=False)
+            path.write_text(f"{text}\n", "utf-8")
         else:
             frames.write(self.frame(), path)
 
@@ -80,7 +91,8 @@ class Answer(Release):
         known = dict(facts["measures"])
         known["value"] = _without_keys(known["value"])
         bounds = known.pop("interval")
-        return cls(interval=None if bounds is None else tuple(bounds), **known, **common)
+        low_high = None if bounds is None else tuple(_without_keys(bound) for bound in bounds)
+        return cls(interval=low_high, **known, **common)
 
     def document(self) -> Document:
         """The report: the answer, how far it may be off, and what it tells of one unit."""
@@ -88,10 +100,10 @@ class Answer(Release):
 
     def __str__(self) -> str:
         """The one line that matters most."""
-        told = f"{self.question}: {short(self.value)}"
+        told = f"{self.question}: {in_short(self.value)}"
         if self.interval is not None and not isinstance(self.value, (dict, list)):
-            low, high = (f"{bound:,.6g}" for bound in self.interval)
-            told += f" ({self.confidence:.0%} interval {low} to {high})"
+            low, high = map(short, self.interval)
+            told += f" ({100 * self.confidence:.6g}% interval {low} to {high})"
         return f"{told}; {self.guarantee.promise}"
 
 
@@ -122,92 +134,136 @@ def answer(  # noqa: PLR0913 - each is a choice of the curator
         InputError: the data cannot be used; no noise was drawn and nothing was spent.
         BudgetExceeded: the budget does not allow it.
     """
-    check_confidence(confidence)
     source = System() if rng is None else rng
-    asked = str(mechanism) if question is None else question
-    loss = mechanism.privacy_loss()
-    if budget is not None:
-        budget.check(loss, neighbours=mechanism.neighbours)
-    measurement = mechanism.measure(x, rng=source)
-    if budget is not None:  # nothing leaves this function that was not charged
-        budget.spend(loss, neighbours=mechanism.neighbours, label=asked)
-    bounds = mechanism.interval(measurement, confidence)
-    return Answer(
-        value=plain(measurement.value),
-        interval=None if bounds is None else (plain(bounds[0]), plain(bounds[1])),
+    return draw(
+        mechanism,
+        x,
+        question=str(mechanism) if question is None else question,
         confidence=confidence,
-        loss=loss.as_dict(),
-        epsilon=loss.pure if loss.pure < inf else None,
-        question=asked,
+        budget=budget,
+        source=source,
         guarantee=promise(mechanism, simulation=source.simulation, assumes=assumes),
         provenance=Provenance.now(
             "celosia.mechanisms.answer", {"mechanism": str(mechanism)}, seed=source.seed
         ),
-        warnings=_warnings(loss),
     )
 
 
-def promise(
-    mechanism: Mechanism[Any, Any], *, simulation: bool = False, assumes: tuple[str, ...] = ()
-) -> Guarantee:
-    """What one release of a mechanism promises, in words."""
-    loss, neighbours = mechanism.privacy_loss(), mechanism.neighbours
-    return Guarantee(
-        promise=_in_words(mechanism, loss),
-        unit=neighbours.unit,
-        protects=_protects(loss, neighbours.unit),
-        neighbours=str(neighbours),
-        assumes=(*_assumptions(mechanism), *assumes),
-        leaves_open=(
-            "each further answer from the same data adds to the loss: keep one budget",
-            "what is true of many people is told on purpose, and may be guessed of one of them",
-        ),
-        simulation=simulation,
+def draw(  # noqa: PLR0913 - what an answer is made of
+    mechanism: Mechanism[Any, Any],
+    x: Any,
+    *,
+    question: str,
+    confidence: float,
+    budget: Budget | None,
+    source: Source,
+    guarantee: Guarantee,
+    provenance: Provenance,
+) -> Answer:
+    """Draw the answer of a mechanism, with words about it that were found before."""
+    check_confidence(confidence)
+    check_affordable(mechanism, budget)
+    measurement = mechanism.measure(x, rng=source)
+    if budget is not None:  # nothing leaves this function that was not charged
+        budget.spend(**_charge(mechanism), label=question)
+    epsilon, delta = stated(mechanism)
+    return Answer(
+        value=_named(mechanism, measurement.value),
+        interval=_finite(mechanism, mechanism.interval(measurement, confidence)),
+        confidence=confidence,
+        loss=mechanism.privacy_loss().as_dict(),
+        epsilon=epsilon,
+        delta=delta,
+        question=question,
+        guarantee=guarantee,
+        provenance=provenance,
+        warnings=weaknesses(mechanism),
     )
 
 
-def _in_words(mechanism: Mechanism[Any, Any], loss: Loss) -> str:
-    if isfinite(loss.pure):
-        return f"{loss.pure:.6g}-differential privacy"
-    epsilon, delta = getattr(mechanism, "epsilon", None), getattr(mechanism, "delta", None)
-    if epsilon is not None and delta:
-        return f"({epsilon:g}, {delta:g})-differential privacy"
-    return f"{loss.rho:.6g}-zero-concentrated differential privacy"
+def check_affordable(mechanism: Mechanism[Any, Any], budget: Budget | None) -> None:
+    """Refuse what a budget would not pay, before anything is read or drawn.
+
+    Raises:
+        BudgetExceeded: CEL-B063 it does not fit.
+        PrivacyError: CEL-B046, CEL-B062 it has no price in this budget.
+    """
+    if budget is not None:
+        budget.check(**_charge(mechanism))
 
 
-def _assumptions(mechanism: Mechanism[Any, Any]) -> tuple[str, ...]:
-    told = ["parameters and bounds were chosen without looking at the data"]
-    if getattr(mechanism, "may_be_empty", True) is False:
-        told.append("that the table is not empty is no secret")
-    return tuple(told)
+def in_short(value: Any) -> str:
+    """A released value on one line, however long it is.
+
+    >>> in_short([1, 2, 3]), in_short(["below", "above"]), in_short({})
+    ('1, 2, 3', 'above at 2 (of 2 asked)', 'nothing')
+    """
+    if isinstance(value, list) and any(each in {str(BELOW), "above"} for each in value):
+        found = [place for place, each in enumerate(value, 1) if each != str(BELOW)]
+        places = in_short(found) if found else "none"
+        return f"above at {places} (of {len(value)} asked)"
+    if not isinstance(value, (dict, list)):
+        return short(value)
+    if len(value) <= MOST_TOLD:
+        return short(value) if value else "nothing"
+    items = list(value.items())[:MOST_TOLD] if isinstance(value, dict) else value[:MOST_TOLD]
+    first = dict(items) if isinstance(value, dict) else items
+    return f"{short(first)} ... ({len(value):,} in all)"
 
 
-def _protects(loss: Loss, unit: str) -> str:
-    if isfinite(loss.pure):
-        return (
-            f"whatever one {unit} holds, no answer becomes more than {exp(loss.pure):,.3g} times "
-            "as likely by it"
-        )
-    return f"what one {unit} holds changes the chance of any answer only within the stated loss"
+def _charge(mechanism: Mechanism[Any, Any]) -> dict[str, Any]:
+    """What a budget is charged with: a delta only for a loss that states none itself."""
+    loss = mechanism.privacy_loss()
+    delta = getattr(mechanism, "delta", None) or None
+    stated_already = isfinite(loss.pure) or isinstance(loss, Approximate)
+    return {
+        "loss": loss,
+        "delta": None if stated_already else delta,
+        "neighbours": mechanism.neighbours,
+    }
 
 
-def _warnings(loss: Loss) -> tuple[str, ...]:
-    if WEAK <= loss.pure < inf:
-        return (
-            f"an epsilon of {loss.pure:g} protects next to nobody: an attacker's belief of 0.1 % "
-            "may become certainty; take 1 or less",
-        )
-    return ()
+def _named(mechanism: Mechanism[Any, Any], value: Any) -> Any:
+    """Plain values; the counts of bins by their labels, and quantiles by their shares."""
+    core = inner(mechanism)
+    if isinstance(core, Histogram):
+        return dict(zip(core.labels, plain(value), strict=True))
+    if isinstance(core, Quantiles):
+        return dict(zip(map(float, core.q), plain(value), strict=True))
+    return plain(value)
+
+
+def _finite(
+    mechanism: Mechanism[Any, Any], bounds: tuple[Any, Any] | None
+) -> tuple[Any, Any] | None:
+    """Bounds as plain values; a bound at infinity says nothing, and JSON has no word for it."""
+    if bounds is None:
+        return None
+    low, high = (_named(mechanism, bound) for bound in bounds)
+    numbers = [number for bound in (low, high) for number in _listed(bound)]
+    return (low, high) if all(map(isfinite, numbers)) else None
+
+
+def _listed(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else [value]
+
+
+def _one_kind(values: list[Any]) -> list[Any]:
+    """The same values, as texts where a column could not hold them together."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds == {int, float}:
+        return [None if value is None else float(value) for value in values]
+    return [None if v is None else str(v) for v in values] if len(kinds) > 1 else values
 
 
 def _with_keys(value: Any) -> Any:
     """JSON turns every key into text: a mapping is kept as pairs."""
-    return {"pairs": [[key, each] for key, each in value.items()]} if _maps(value) else value
+    if isinstance(value, dict):
+        return {"pairs": [[key, each] for key, each in value.items()]}
+    return value
 
 
 def _without_keys(value: Any) -> Any:
-    return dict(value["pairs"]) if _maps(value) else value
-
-
-def _maps(value: Any) -> bool:
-    return isinstance(value, dict)
+    return dict(value["pairs"]) if isinstance(value, dict) else value

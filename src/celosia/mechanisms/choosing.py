@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, inf, log10
 from typing import Any
@@ -241,5 +241,4 @@ def _largest(mechanism: AnyMechanism, most: float, delta: float) -> AnyMechanism
 
 
 def _priced(mechanism: AnyMechanism, price: Fraction) -> AnyMechanism:
-    changed: dict[str, Any] = {mechanism.parameter: float(price)}
-    return replace(mechanism, **changed)
+    return mechanism._priced(price)  # not `replace`: for some the price is no field

@@ -67,7 +67,8 @@ class Grid:
         Raises:
             InputError: CEL-M009 not finite, or beyond the grid.
         """
-        scaled = np.asarray(values, dtype=np.float64) / float(self.step)
+        with np.errstate(over="ignore"):  # what is too large for a float is beyond the grid
+            scaled = np.asarray(values, dtype=np.float64) / float(self.step)
         if not np.all(np.abs(scaled) <= FARTHEST):  # NaN compares as false
             raise _off_grid()
         return np.rint(scaled).astype(np.int64)
@@ -84,10 +85,17 @@ class Grid:
     def shift(self, sensitivity: Fraction, *, coordinates: int = 1) -> int:
         """Steps that a neighbour can move a value which is rounded to the grid.
 
-        Rounding adds up to one step a coordinate; a value that always lies on the grid moves by
+        Rounding adds up to one step a coordinate. Where a step is no power of two, dividing floats
+        by it errs by up to 2^-52 of each value, so by half a step more (see `FARTHEST`); for one
+        coordinate that cannot make another whole step, for several it can. A value that always lies on the grid moves by
         `floor(sensitivity / step)` steps only, see `steps`.
         """
-        return ceil(sensitivity / self.step) + coordinates
+        divided = (coordinates + 1) // 2 if coordinates > 1 and not self._is_binary else 0
+        return ceil(sensitivity / self.step) + coordinates + divided
+
+    @property
+    def _is_binary(self) -> bool:
+        return self.step.numerator.bit_count() == self.step.denominator.bit_count() == 1
 
     def steps(self, size: Fraction) -> int | None:
         """How many steps a size is, or None where it is not a whole number of them."""

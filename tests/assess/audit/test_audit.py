@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from math import exp, log
 from typing import Any
@@ -248,3 +249,27 @@ def test_what_cannot_be_run_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         audit(short, 0, 1)
     assert caught.value.code == "CEL-A103"
+
+
+@pytest.mark.parametrize(
+    "answer", [None, float("nan"), Decimal("sNaN"), [], "nothing", b"", {}, {1}, 1j]
+)
+def test_a_constant_output_of_any_kind_tells_nothing(answer: Any) -> None:
+    def silent(data: int, rng: Source) -> Any:
+        return answer
+
+    found = audit(silent, 0, 1, claim=0, samples=200, rng=Seeded(1))
+    assert (found.lower, found.verdict) == (0, "consistent")
+
+
+@pytest.mark.parametrize("huge", [np.inf, 1.7e308])
+def test_numbers_without_bound_do_not_stop_the_audit(huge: float) -> None:
+    def wild(data: int, rng: Source, size: int) -> Any:
+        signs = rng.integers(2, size) * 2.0 - 1
+        others = rng.integers(2, size) * 2.0 - 1
+        answers = np.where(rng.integers(4, size) < 3, data, 1 - data)
+        return np.column_stack([huge * signs, huge * others, answers])
+
+    found = audit(wild, 0, 1, claim=0.5, samples=10_000, rng=Seeded(3))
+    assert found.verdict == "violated"
+    assert 0.8 < found.lower <= log(3)

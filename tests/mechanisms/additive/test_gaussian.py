@@ -123,7 +123,8 @@ def test_neighbouring_lists_never_lie_farther_apart_than_the_noise_hides(
     where = mechanism.resolution
     moved = where.indices(np.array(values)) - where.indices(other)
     assert int((moved**2).sum()) <= mechanism.shift**2
-    assert mechanism.shift <= 21 + isqrt(size) + 1
+    length = isqrt(size) + 1  # of one step a coordinate, and half a step more on a decimal grid
+    assert mechanism.shift <= 21 + length + (length + 1) // 2
 
 
 @pytest.mark.parametrize("delta", [0, 1, -0.1, float("nan"), "1e-6", None])

@@ -48,6 +48,21 @@ def test_what_is_no_number_on_the_grid_is_refused_before_any_noise(bad: Any) -> 
         assert refusal.value.code == "CEL-M009"
 
 
+@pytest.mark.parametrize(
+    "bad",
+    [
+        np.ma.masked_array([1.0, 2.0], mask=[False, True]),
+        np.array(["1e4000", "0"], dtype=np.longdouble),
+        np.array([1e308, 0.0]),
+    ],
+    ids=["masked", "extended", "large"],
+)
+def test_hidden_and_huge_numbers_are_refused_without_a_warning(bad: NDArray[Any]) -> None:
+    with pytest.raises(InputError) as refusal:
+        Laplace(epsilon=1, sensitivity=1, dimension=2).release(bad, rng=Untouchable())
+    assert refusal.value.code == "CEL-M009"
+
+
 @pytest.mark.parametrize("bad", [1.0, [1.0], [1.0, 2.0, 3.0], [], [[1.0, 2.0]]])
 def test_another_length_is_refused_before_any_noise(bad: Any) -> None:
     with pytest.raises(InputError) as refusal:

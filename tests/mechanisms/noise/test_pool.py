@@ -119,6 +119,15 @@ def test_a_pool_that_finds_itself_in_another_process_forgets(
     assert stock.take("law", 1, lambda size: np.full(size, -5)).tolist() == [-5]
 
 
+def test_a_stock_that_is_in_use_is_never_filled_with_zeros() -> None:
+    stock, numbers = Pool(), counting()
+    stock.take("law", 1, numbers)
+    in_use = stock._stocks["law"]
+    stock.forget()  # as a second thread of a child may do while the first one takes
+    assert in_use.all()
+    assert not stock._stocks
+
+
 def rank_correlation(times: list[int], noise: list[int]) -> float:
     return float(np.corrcoef(rankdata(times), rankdata(np.abs(noise)))[0, 1])
 

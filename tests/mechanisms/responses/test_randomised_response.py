@@ -119,8 +119,12 @@ def test_only_changing_an_answer_is_hidden() -> None:
     assert RandomisedResponse(truth=0.5).neighbours == CHANGE_ONE
 
 
+MASKED = np.ma.masked_array([0, 1], mask=[False, True])
+
+
 @pytest.mark.parametrize(
-    "bad", [2, -1, 0.5, float("nan"), "yes", None, [0, 2], [0, None], [[0, 1]], [[0], [1, 0]]]
+    "bad",
+    [2, -1, 0.5, float("nan"), "yes", None, [0, 2], [0, None], [[0, 1]], [[0], [1, 0]], MASKED],
 )
 def test_what_is_no_answer_is_refused_before_any_coin(bad: Any) -> None:
     with pytest.raises(InputError) as refusal:

@@ -112,6 +112,13 @@ def test_monotone_neighbours_keep_to_epsilon_and_its_range(
     assert span <= epsilon * (1 + 1e-9)
 
 
+def test_a_sensitivity_a_hair_below_a_whole_number_counts_as_it() -> None:
+    computed = (0.1 + 0.7) * 10
+    assert computed < 8
+    told = Exponential(epsilon=1, sensitivity=computed).probabilities([0, 9])
+    assert told.tolist() == Exponential(epsilon=1, sensitivity=8).probabilities([0, 9]).tolist()
+
+
 def test_the_price_is_tight() -> None:
     general = Exponential(epsilon=1)
     one, other = general.probabilities([0, 50]), general.probabilities([1, 49])

@@ -7,7 +7,7 @@ from math import isclose, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from celosia.accounting.advanced import advanced
@@ -26,6 +26,7 @@ from celosia.mechanisms.sparse import (
     SparseVector,
 )
 from celosia.mechanisms.sparse.allocation import numeric_shares
+from celosia.mechanisms.sparse.placement import place_all
 from celosia.mechanisms.sparse.scales import Scales, textbook_scale
 
 ONE_OF_EACH: list[SparseMechanism] = [
@@ -188,6 +189,7 @@ def test_rounding_to_the_grid_costs_one_step() -> None:
             lambda: SparseVector(1.0, threshold=1, monotone=True, neighbours=CHANGE_ONE),
             "CEL-M107",
         ),
+        (lambda: SparseVector(1.0, threshold=1, monotone="no"), "CEL-M107"),  # type: ignore[arg-type]
         (lambda: Sparse(1e-9, threshold=1, positives=10**6), "CEL-M109"),
     ],
 )
@@ -211,6 +213,9 @@ def test_bad_parameters_are_refused_when_the_mechanism_is_made(make: object, cod
         ([[1], [1, 2]], "CEL-M111"),
         (["7421"], "CEL-M111"),
         ([True], "CEL-M111"),
+        (np.ma.masked_array([1, 7421], mask=[False, True]), "CEL-M111"),
+        ([2.0**49 + 0.5], "CEL-M103"),
+        ([Fraction(2**49) + Fraction(1, 2)], "CEL-M103"),
     ],
 )
 def test_bad_answers_are_refused_without_being_told(answers: list[float], code: str) -> None:
@@ -241,6 +246,32 @@ def test_floats_that_are_multiples_of_the_step_are_on_the_grid() -> None:
     )
     with pytest.raises(InputError):
         mechanism.release([0.35], rng=Seeded(2))
+
+
+@given(
+    index=st.integers(-(2**49), 2**49),
+    moved=st.integers(1, 50),
+    step=st.sampled_from([Fraction(1, 10), Fraction(1, 3), Fraction(1), Fraction(7, 100)]),
+)
+def test_answers_in_floats_move_by_no_more_steps_than_the_noise_hides(
+    index: int, moved: int, step: Fraction
+) -> None:
+    # The sensitivity that floats show may lie below the true one: 1 - 0.8 is less than 0.2.
+    first, second = float(index * step), float((index + moved) * step)
+    sensitivity = second - first
+    assume(sensitivity >= float(step) and abs(sensitivity - moved * step) < step / 4)
+    mechanism = AboveThreshold(1.0, threshold=0, grid=Grid(step), sensitivity=sensitivity)
+    try:
+        one, two = place_all([first, second], grid=mechanism.grid, rounded=False)
+    except InputError:
+        return
+    assert abs(int(two) - int(one)) <= mechanism.scales.threshold / 2
+
+
+def test_a_sensitivity_a_hair_below_a_step_counts_as_the_step() -> None:
+    wanted = SparseVector(1.0, threshold=1, grid=Grid(Fraction(1, 10)), sensitivity=0.2).scales
+    told = SparseVector(1.0, threshold=1, grid=Grid(Fraction(1, 10)), sensitivity=1 - 0.8).scales
+    assert told == wanted
 
 
 def test_each_question_may_have_its_own_threshold() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import os
 import pickle
 import traceback
 from collections.abc import Callable
@@ -217,6 +218,39 @@ def test_no_traceback_has_the_secret_in_its_frames() -> None:
             if frame.f_code.co_filename != __file__:
                 assert secret not in values
         assert str(abs(secret)) not in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.parametrize("mechanism", FAMILY, ids=str)
+def test_a_forked_child_gets_no_answers_of_its_own(mechanism: SparseMechanism) -> None:
+    stream = mechanism.stream(rng=Seeded(1))
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            stream.ask(HIGH)
+            os.write(writing, b"answered")
+        except PrivacyError as refusal:
+            os.write(writing, refusal.code.encode())
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reading, 20) == b"CEL-M102"
+    os.close(reading)
+    os.close(writing)
+    assert stream.ask(HIGH) is not BELOW
+
+
+def test_each_question_has_its_own_threshold_also_where_one_asks_another() -> None:
+    stream = SparseVector(1.0, threshold=(LOW, HIGH), positives=2).stream(rng=Seeded(1))
+    inner: list[Reply] = []
+
+    def query(data: float) -> float:
+        inner.append(stream.ask(data))
+        return data
+
+    assert stream.ask(query, 0) is BELOW
+    assert inner == [ABOVE]
 
 
 def test_threads_get_no_more_positives_than_were_paid_for() -> None:

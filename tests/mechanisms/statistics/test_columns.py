@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from math import inf, nan
 from typing import Any
@@ -172,6 +173,15 @@ def test_keys_are_counted_in_order_whatever_holds_them(rows: list[Any]) -> None:
         assert len(codes) == len(rows)
         for one, row in zip(codes, rows, strict=True):
             assert all((one == two) == (row == also) for two, also in zip(codes, rows, strict=True))
+
+
+def test_one_row_does_not_rename_the_key_of_others() -> None:
+    class Colour(str, Enum):  # noqa: UP042 - a StrEnum prints as what it equals
+        RED = "red"
+
+    assert str(Colour.RED) != Colour.RED.value
+    rows = ["red", "red", Colour.RED]
+    assert key_counts(rows)[0] == key_counts(rows[::-1])[0] == {"red": 3}
 
 
 def test_keys_tell_their_kind() -> None:

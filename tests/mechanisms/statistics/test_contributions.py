@@ -22,6 +22,7 @@ from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Mechanism
+from celosia.mechanisms.responses import RandomisedResponse
 from celosia.mechanisms.statistics.contributions import at_most, once_per_key, per_unit
 from celosia.mechanisms.statistics.count import Count
 from celosia.mechanisms.statistics.histogram import Histogram
@@ -211,12 +212,19 @@ def test_an_accuracy_is_found_however_small_the_shares() -> None:
     [
         KeyHistogram(epsilon=1, delta=1e-6),
         Count(epsilon=1, neighbours=Neighbours(unit="customer")),
+        RandomisedResponse.two_coins(),
     ],
 )
 def test_what_cannot_be_charged_for_a_unit_is_refused(mechanism: Mechanism[Any, Any]) -> None:
     with pytest.raises(PrivacyError) as caught:
         per_unit(mechanism, 2)
     assert caught.value.code == "CEL-M088"
+
+
+def test_a_share_too_small_for_one_row_is_refused_when_the_mechanism_is_made() -> None:
+    with pytest.raises(InputError) as caught:
+        per_unit(Count(epsilon=1e-9), 2)
+    assert caught.value.code == "CEL-M002"
 
 
 @pytest.mark.statistical

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from math import exp
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -164,6 +166,31 @@ def test_values_are_clipped_and_rounded() -> None:
     mechanism = on_points(points=10)
     found = mechanism.probabilities(pl.Series([-1e300, 4.4, float("inf")]))
     assert found.tolist() == mechanism.probabilities([0, 4, 9]).tolist()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [-(10**400), 4, 10**400],
+        [Fraction(-(10**400)), 4.4, 10**400],
+        [Decimal("-Infinity"), Decimal("4.4"), Decimal("1e400")],
+        np.array(["-1e4000", "4.4", "1e4000"], dtype=np.longdouble),
+    ],
+    ids=["whole", "fractions", "decimals", "extended"],
+)
+def test_numbers_too_large_for_a_float_are_clipped_as_others_are(values: Any) -> None:
+    mechanism = on_points(points=10)
+    found = mechanism.probabilities(values)
+    assert found.tolist() == mechanism.probabilities([0, 4, 9]).tolist()
+
+
+@pytest.mark.parametrize("rows", [14, 15])
+def test_the_error_counts_a_bound_that_lies_beyond_the_last_point(rows: int) -> None:
+    # Values of 1.1 are 2/3 of a step above the last point, 0.9: more than rounding moves others.
+    mechanism = ExponentialMean(epsilon=2, lower=0, upper=1.1, grid=Grid(Fraction(3, 10)))
+    values = [0.6] + [1.1] * (rows - 1)
+    far = np.abs(np.arange(4) * 0.3 - np.mean(values)) > mechanism.accuracy(0.99, size=rows) + 1e-12
+    assert mechanism.probabilities(values)[far].sum() <= 0.01
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ from celosia.mechanisms.statistics.exponential_mean import ExponentialMean
 from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.key_histogram import KeyHistogram
 from celosia.mechanisms.statistics.mean import DirectMean, NormalisedMean, SumCountMean
+from celosia.mechanisms.statistics.most_frequent import MostFrequent
 from celosia.mechanisms.statistics.quantile import Median, Quantile
 from celosia.mechanisms.statistics.quantiles import Quantiles
 from celosia.mechanisms.statistics.total import Sum
@@ -170,6 +171,11 @@ def _columns() -> Iterator[Case]:
     yield Case(Histogram(**bins), (Pair([], ["a"], "no row against one"),))
     moved = Pair(["a"], ["b"], "one row changed from a to b")
     yield Case(Histogram(**bins, neighbours=CHANGE_ONE), (moved,))
+    for relation, pair in (
+        (ADD_REMOVE, Pair([], ["a"], "no row against one")),
+        (CHANGE_ONE, moved),
+    ):
+        yield Case(MostFrequent(**bins, neighbours=relation), (pair,))
     for relation in (ADD_REMOVE, CHANGE_ONE):
         # A delta that samples can see: at 1e-6 nobody could tell a threshold that is a little low.
         keys = KeyHistogram(epsilon=1, delta=0.05, may_be_empty=True, neighbours=relation)

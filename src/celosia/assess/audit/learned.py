@@ -61,6 +61,7 @@ class Linear(View):
 
     paths: tuple[Path, ...]
     centre: Values
+    scale: Values
     weights: Values
     words: str = "the linear score of output"
     detour: int = 2
@@ -69,16 +70,19 @@ class Linear(View):
     def learn(cls, first: Outputs, second: Outputs, paths: Sequence[Path]) -> Linear:
         """From samples of both inputs."""
         tables = [np.column_stack([part.column(p) for p in paths]) for part in (first, second)]
-        centre = np.median(np.nan_to_num(np.vstack(tables)), axis=0)
-        left, right = (_filled(table, centre) for table in tables)
+        both = np.vstack(tables)
+        finite = np.where(np.isfinite(both), both, 0.0)
+        centre = np.median(finite / 2, axis=0) * 2  # halves: the mean of two may not be a float
+        scale = np.maximum(np.abs(finite).max(axis=0), 1e-300)
+        left, right = (_filled(table, centre, scale) for table in tables)
         spread = np.cov(np.vstack([left - left.mean(axis=0), right - right.mean(axis=0)]).T)
         gap = left.mean(axis=0) - right.mean(axis=0)
         weights = np.linalg.pinv(np.atleast_2d(spread)) @ gap
-        return cls(tuple(paths), centre, weights)
+        return cls(tuple(paths), centre, scale, weights)
 
     def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
         table = np.column_stack([outputs.column(path) for path in self.paths])
-        score: Values = _filled(table, self.centre) @ self.weights
+        score: Values = _filled(table, self.centre, self.scale) @ self.weights
         return score
 
 
@@ -108,7 +112,10 @@ def _gain(
     return gain
 
 
-def _filled(table: Values, centre: Values) -> Values:
-    """Missing and infinite numbers at the centre, so that they weigh nothing."""
-    filled: Values = np.where(np.isfinite(table), table, centre) - centre
-    return filled
+def _filled(table: Values, centre: Values, scale: Values) -> Values:
+    """Missing and infinite numbers at the centre, so that they weigh nothing; others to scale.
+
+    Numbers that were not learned from may be far larger: clipped, no sum of them overflows.
+    """
+    filled = np.where(np.isfinite(table), table, centre) / scale - centre / scale
+    return np.clip(filled, -1e100, 1e100)

@@ -168,6 +168,8 @@ def _number(output: Any, path: Path, numbers: list[tuple[Path, float]]) -> Hasha
         value = float(output)
     except OverflowError:
         value = inf if output > 0 else -inf
+    except ValueError:  # a decimal that signals that it is not a number
+        return "not a number"
     if isnan(value):
         return "not a number"
     numbers.append((path, value))

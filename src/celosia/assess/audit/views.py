@@ -112,7 +112,8 @@ class Summary(View):
         table = np.column_stack([outputs.column(path) for path in self.paths])
         empty = np.isnan(table).all(axis=1)
         table[empty] = 0.0
-        return np.where(empty, np.nan, self.combine(table))
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite numbers may have no sum
+            return np.where(empty, np.nan, self.combine(table))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,7 +201,7 @@ def views(outputs: Outputs, *, last_bits: bool) -> Iterator[View]:
         yield Summary("the least number", paths, lambda table: np.nanmin(table, axis=1))
         yield Summary("the place of the greatest number", paths, _place_of_greatest, ordered=False)
     counts = np.bincount(outputs.codes, minlength=len(outputs.patterns))
-    if np.count_nonzero(counts) > 1:
+    if np.count_nonzero(counts) > 1 or not paths:
         yield from _pattern_views(outputs, counts, paths)
 
 

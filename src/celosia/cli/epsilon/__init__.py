@@ -1,7 +1,36 @@
-"""`celosia epsilon`."""
+"""`celosia epsilon`: what an epsilon means, what it costs, and what several come to."""
 
 from __future__ import annotations
 
 import typer
 
-app = typer.Typer(no_args_is_help=True)
+from celosia.cli.epsilon.amplify import amplify
+from celosia.cli.epsilon.belief import belief
+from celosia.cli.epsilon.choose import choose
+from celosia.cli.epsilon.compose import compose
+from celosia.cli.epsilon.curve import curve
+from celosia.cli.epsilon.group import group
+from celosia.cli.epsilon.split import split
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""Understand epsilon: what it means, what it costs, and what several come to.
+
+    No data is read: all answers follow from public parameters.
+
+    **Examples**
+
+    `celosia epsilon belief`  (what may an attacker come to believe?)
+
+    `celosia epsilon choose count --error 10`  (which epsilon do I need?)
+
+    `celosia epsilon compose --pure 0.1x100 --delta 1e-6`  (what do a hundred answers cost?)
+    """,
+)
+app.command("belief")(belief)
+app.command("curve")(curve)
+app.command("choose")(choose)
+app.command("compose")(compose)
+app.command("split")(split)
+app.command("amplify")(amplify)
+app.command("group")(group)

@@ -1,7 +1,31 @@
-"""`celosia release`."""
+"""`celosia release`: one noisy answer about a table; one module per kind of question."""
 
 from __future__ import annotations
 
 import typer
 
-app = typer.Typer(no_args_is_help=True)
+from celosia.cli.release import above, groups, numbers, ranks
+from celosia.cli.release.settings import Settings, command
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""Release one differentially private answer about a table.
+
+    **Examples**
+
+    `celosia release mean salaries.csv --column salary --lower 0 --upper 200000 --epsilon 0.5`
+
+    `celosia release count people.csv --epsilon 0.5 --dry-run`  (the price, and how exact it is)
+
+    `celosia release histogram people.csv --column age --edges 0,18,65,120 -e 0.5 -o ages.csv`
+    """,
+)
+command(app, "count", numbers.count, examples=numbers.COUNT)
+command(app, "sum", numbers.total, examples=numbers.SUM)
+command(app, "mean", numbers.mean, examples=numbers.MEAN)
+command(app, "variance", numbers.variance, examples=numbers.VARIANCE)
+command(app, "median", ranks.median, examples=ranks.MEDIAN)
+command(app, "quantile", ranks.quantile, examples=ranks.QUANTILE)
+command(app, "histogram", groups.histogram, examples=groups.HISTOGRAM)
+command(app, "top", groups.top, examples=groups.TOP)
+command(app, "above", above.above, examples=above.ABOVE, settings=Settings)

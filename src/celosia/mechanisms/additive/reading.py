@@ -72,9 +72,11 @@ def _vector(x: object, *, length: int | None, refuse: Callable[[], InputError]) 
     if values.ndim != 1:
         raise _wrong_length(length)
     _check_length(values.size, length)
-    if values.dtype.kind not in "iuf":  # neither truth values nor texts nor objects
+    # Neither truth values nor texts nor objects, nor what is hidden under a mask.
+    if values.dtype.kind not in "iuf" or np.ma.is_masked(x):
         raise refuse()
-    return values.astype(np.float64) if values.dtype.kind == "f" else values
+    with np.errstate(over="ignore"):  # an extended float too large for a float is infinite
+        return values.astype(np.float64) if values.dtype.kind == "f" else values
 
 
 def _check_length(size: int, length: int | None) -> None:

@@ -64,11 +64,14 @@ class Pool:
             return taken
 
     def forget(self) -> None:
-        """Erase every stock; in a forked child also the lock, which another thread may hold."""
+        """Drop every stock; in a forked child also the lock, which another thread may hold.
+
+        The stocks are left behind and not overwritten: two threads of a child may both find that
+        they must forget, and zeros in a stock that the first has begun anew would be handed out as
+        noise.
+        """
         self._lock = Lock()
-        for stock in self._stocks.values():
-            stock[:] = 0
-        self._stocks.clear()
+        self._stocks = OrderedDict()
         self._process = os.getpid()
 
 

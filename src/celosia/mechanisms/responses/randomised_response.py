@@ -244,8 +244,9 @@ def _read_answers(x: object) -> NDArray[np.bool_]:
         values = np.asarray(x)
     except ValueError:  # lists of unequal lengths
         raise _not_answers() from None
-    # Truth values or the numbers 0 and 1; NaN is neither, texts and objects are refused unread.
-    if values.ndim > 1 or values.dtype.kind not in "biuf":
+    # Truth values or the numbers 0 and 1; NaN is neither, texts and objects are refused unread, and
+    # so is what NumPy would find under the mask of a masked array.
+    if values.ndim > 1 or values.dtype.kind not in "biuf" or np.ma.is_masked(x):
         raise _not_answers()
     if not np.all((values == 0) | (values == 1)):
         raise _not_answers()

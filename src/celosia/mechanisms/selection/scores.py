@@ -19,6 +19,7 @@ from celosia.mechanisms.parameters import check_confidence, check_whole
 MOST_STEPS = 2**30
 """Steps that one neighbour may move a score: beyond it a rate would not fit a machine word."""
 
+NEARLY = 1 + Fraction(1, 2**50)
 MOST_CANDIDATES = 2**40
 MOST_WEIGHT = 2**62 - 1
 
@@ -32,7 +33,8 @@ def steps_moved(sensitivity: Fraction, grid: Grid | None) -> int:
     Raises:
         InputError: CEL-M062 more steps than can be handled.
     """
-    shift = max(1, floor(sensitivity)) if grid is None else grid.shift(sensitivity)
+    # A sensitivity that was computed in floats may lie a hair below the whole number it stands for.
+    shift = max(1, floor(sensitivity * NEARLY)) if grid is None else grid.shift(sensitivity)
     if shift > MOST_STEPS:
         raise too_fine()
     return shift

@@ -14,6 +14,8 @@ from celosia.mechanisms.grid import FARTHEST, Grid
 
 SLACK = 2.0**-50
 """What a float may be off the grid, in relative terms: 0.3 is a multiple of 0.1."""
+MOST_SLACK = 2.0**-3
+"""The same in steps: two answers together, read in floats, move by less than half a step more."""
 
 
 def place(answer: object, *, grid: Grid, rounded: bool) -> int:
@@ -25,7 +27,8 @@ def place(answer: object, *, grid: Grid, rounded: bool) -> int:
     index = grid.index(answer)
     number = exact(answer)
     assert number is not None  # the grid took it
-    if not rounded and abs(number / grid.step - index) > Fraction(SLACK) * abs(index):
+    slack = min(Fraction(SLACK) * abs(index), Fraction(MOST_SLACK))
+    if not rounded and abs(number / grid.step - index) > slack:
         raise _between()
     return index
 
@@ -42,7 +45,8 @@ def place_all(answers: ArrayLike, *, grid: Grid, rounded: bool) -> NDArray[np.in
         raise _not_numbers() from None
     if values.size == 0 and values.ndim == 1:
         return np.empty(0, dtype=np.int64)
-    if values.ndim != 1 or values.dtype.kind not in "iufO":
+    # NumPy forgets the mask of a masked array, and would use what is hidden under it.
+    if values.ndim != 1 or values.dtype.kind not in "iufO" or np.ma.is_masked(answers):
         raise _not_numbers()
     if values.dtype.kind == "O":
         placed = [place(value, grid=grid, rounded=rounded) for value in values.tolist()]
@@ -55,7 +59,8 @@ def place_all(answers: ArrayLike, *, grid: Grid, rounded: bool) -> NDArray[np.in
     scaled = values.astype(np.float64)
     found = grid.indices(scaled)
     scaled = scaled / float(grid.step)
-    if not rounded and np.any(np.abs(scaled - found) > SLACK * np.abs(found)):
+    slack = np.minimum(SLACK * np.abs(found), MOST_SLACK)
+    if not rounded and np.any(np.abs(scaled - found) > slack):
         raise _between()
     return found
 
@@ -85,8 +90,10 @@ def steps_moved(sensitivity: Fraction, *, grid: Grid, rounded: bool) -> int:
     """
     if rounded:
         return grid.shift(sensitivity)
-    steps = floor(sensitivity / grid.step)
-    if steps < 1:
+    # Half a step more than it says: answers are on the grid up to `MOST_SLACK` only, and a
+    # sensitivity that was computed in floats, such as 1 - 0.8, may lie a hair below 2 steps of 0.1.
+    steps = floor(sensitivity / grid.step + Fraction(1, 2))
+    if sensitivity / grid.step < 1 - Fraction(MOST_SLACK):
         raise InputError(
             "CEL-M106",
             "the sensitivity is below one step of the grid.",

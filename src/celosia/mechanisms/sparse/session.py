@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from fractions import Fraction
 from threading import Lock
@@ -38,7 +39,7 @@ class Stream:
     dig it out, as it can read the data; give analysts the answers, not the stream.
     """
 
-    __slots__ = ("__asked", "__decide", "__left", "__lock", "__mechanism", "__number")
+    __slots__ = ("__asked", "__decide", "__left", "__lock", "__mechanism", "__number", "__process")
 
     def __init__(self, mechanism: SparseMechanism, rng: Source):
         scales = mechanism.scales
@@ -46,6 +47,7 @@ class Stream:
         self.__left = mechanism.limit
         self.__asked = 0
         self.__lock = Lock()
+        self.__process = os.getpid()
         self.__decide: Callable[[int], bool] | None = _comparison(scales, rng)
         self.__number = _draws(scales.release, rng) if scales.release is not None else None
 
@@ -84,12 +86,13 @@ class Stream:
             threshold: for this question only; it must not come from the data.
 
         Raises:
-            PrivacyError: CEL-M100 all positive answers have been given.
+            PrivacyError: CEL-M100 all positive answers have been given; CEL-M102 the stream belongs
+                to another process.
             InputError: CEL-M101 the stream is closed; CEL-M009, CEL-M103 the answer is not on the
                 grid; CEL-M104, CEL-M105 no threshold; CEL-M110 not a function.
         """
         self.__refuse()
-        limit = self.__threshold(threshold)
+        self.__threshold(threshold)  # refuses before the function is called
         if data is not NOTHING and not callable(query):
             raise InputError(
                 "CEL-M110",
@@ -102,7 +105,8 @@ class Stream:
         index = place(answer, grid=mechanism.grid, rounded=mechanism.rounded)
         with self.__lock:
             decide = self.__refuse()
-            above = decide(index - limit)
+            # Only now: others may have asked while the function ran, each with its own threshold.
+            above = decide(index - self.__threshold(threshold))
             self.__asked += 1
             self.__left -= above
             if not above:
@@ -139,6 +143,14 @@ class Stream:
         )
 
     def __refuse(self) -> Callable[[int], bool]:
+        if os.getpid() != self.__process:
+            raise PrivacyError(
+                "CEL-M102",
+                "a stream cannot be used in a process that was forked from its own.",
+                why="Both hold the same secret threshold, and together would give more positive "
+                "answers than were paid for.",
+                fix="Ask in the process that opened it, or open a new stream at its own price.",
+            )
         if self.__decide is None:
             raise InputError(
                 "CEL-M101",

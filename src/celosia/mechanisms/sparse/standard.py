@@ -46,6 +46,13 @@ class SparseVector(SparseMechanism):
 
     def __post_init__(self) -> None:
         check_whole(self.positives, name="positives", most=MOST_POSITIVES)
+        if not isinstance(self.monotone, bool):
+            raise InputError(
+                "CEL-M107",
+                "monotone must be True or False.",
+                why="It halves the noise, so it must not be switched on by a slip.",
+                fix="Leave it out unless all answers always move in the same direction.",
+            )
         if self.monotone and self.neighbours.relation is not Relation.ADD_REMOVE:
             raise PrivacyError(
                 "CEL-M107",

@@ -6,6 +6,7 @@ from celosia.mechanisms.statistics.exponential_mean import ExponentialMean
 from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.key_histogram import KeyHistogram
 from celosia.mechanisms.statistics.mean import DirectMean, Mean, NormalisedMean, SumCountMean
+from celosia.mechanisms.statistics.most_frequent import MostFrequent
 from celosia.mechanisms.statistics.quantile import Median, Quantile
 from celosia.mechanisms.statistics.quantiles import Quantiles
 from celosia.mechanisms.statistics.total import Sum
@@ -19,6 +20,7 @@ __all__ = [
     "KeyHistogram",
     "Mean",
     "Median",
+    "MostFrequent",
     "NormalisedMean",
     "PerUnit",
     "Quantile",

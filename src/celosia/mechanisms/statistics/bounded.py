@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from math import inf, nan
+from numbers import Rational
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.numbers import exact
+from celosia.core.numbers import real
 from celosia.mechanisms.grid import FARTHEST, Grid
 from celosia.mechanisms.parameters import check_bounds
 
@@ -89,17 +92,27 @@ def _floats(values: ArrayLike) -> NDArray[np.float64]:
     except (TypeError, ValueError, OverflowError):
         raise _no_numbers() from None
     if array.ndim == 1 and array.dtype.kind == "O":
-        numbers = [exact(value) for value in array]
-        if None in numbers:
-            raise _no_numbers()
-        array = np.array([float(number) for number in numbers if number is not None])
+        array = np.array([_float(value) for value in array], dtype=np.float64)
     # NumPy forgets the mask of a masked array, and would count what is hidden under it.
     if array.ndim != 1 or array.dtype.kind not in "iuf" or np.ma.is_masked(values):
         raise _no_numbers()
-    floats = array.astype(np.float64)
+    with np.errstate(over="ignore"):  # an extended float too large for a float is infinite
+        floats = array.astype(np.float64)
     if np.isnan(floats).any():
         raise _no_numbers()
     return floats
+
+
+def _float(value: object) -> float:
+    """The float of one value, infinite where it is too large for one; NaN where it is no number."""
+    if isinstance(value, Decimal):
+        return nan if value.is_nan() else float(value)
+    number = real(value)
+    if number is not None:
+        return number
+    if isinstance(value, bool) or not isinstance(value, Rational):
+        return nan
+    return inf if int(value.numerator) > 0 else -inf
 
 
 def _no_numbers() -> InputError:

@@ -148,7 +148,9 @@ def plain_key(key: Any) -> Key:
     """The same key as a plain Python value."""
     if isinstance(key, bool | np.bool_):
         return bool(key)
-    return str(key) if isinstance(key, str) else int(key)
+    # A text that is also something else (a member of an enumeration) may print as another text than
+    # the one it equals, and one such row would rename the key of all others.
+    return str.__str__(key) if isinstance(key, str) else int(key)
 
 
 def _column(rows: object) -> pl.Series | NDArray[Any] | list[Any]:

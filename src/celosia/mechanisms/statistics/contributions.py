@@ -6,7 +6,7 @@ them together what it promised for one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
@@ -103,12 +103,13 @@ class PerUnit(Mechanism[Input, Output]):
         check_whole(self.rows_per_unit, name="rows_per_unit", most=2**20)
         given = self.mechanism.neighbours
         object.__setattr__(self, "neighbours", Neighbours(given.relation, self.unit))
-        if not hasattr(self.mechanism, "epsilon"):
+        if all(each.name != "epsilon" for each in fields(self.mechanism)):
             raise _cannot("it has no epsilon to divide")
         if hasattr(self.mechanism, "delta"):
             raise _cannot("its delta would grow with every row")
         if given.unit != ROW or self.unit == ROW:
             raise _cannot("it must promise for a row, and be wanted for another unit")
+        _ = self.inner  # refuses a share of epsilon that is too small, now and not when it runs
 
     @property
     def steps(self) -> int:

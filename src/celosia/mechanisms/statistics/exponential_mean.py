@@ -104,7 +104,8 @@ class ExponentialMean(Mechanism[ArrayLike, float]):
 
         On either side of the mean the distance to the first point there is geometric and cut off,
         so k steps or more are left with a chance of at most exp(-rate n k). Rounding the values to
-        the grid moves their mean by up to half a step more.
+        the grid moves their mean by up to half a step more, or by as much as a bound lies beyond
+        the last point.
 
         Args:
             confidence: between 0 and 1.
@@ -113,7 +114,9 @@ class ExponentialMean(Mechanism[ArrayLike, float]):
         allowed = 1 - check_confidence(confidence)
         rows = check_whole(size, name="size", most=2**32)
         bounds = self._range()
-        steps = ceil(log(1 / allowed) / float(self._rate() * rows)) + Fraction(1, 2)
+        low, high = (bound / bounds.grid.step for bound in (bounds.lower, bounds.upper))
+        rounding = max(Fraction(1, 2), bounds.first - low, high - bounds.last)
+        steps = ceil(log(1 / allowed) / float(self._rate() * rows)) + rounding
         return float(min(steps * bounds.grid.step, bounds.upper - bounds.lower))
 
     def _sum(self, values: ArrayLike) -> tuple[int, int]:

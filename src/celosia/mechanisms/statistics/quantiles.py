@@ -95,12 +95,14 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
         return check_epsilon(self.epsilon) / self._charges()
 
     def privacy_loss(self) -> Composed:
-        """One bounded range a level, two where a row is changed.
+        """One bounded range a level.
 
         Given the quantiles chosen so far and the coins of each row, one row more or less changes
-        one part of each level by one row, and the other parts not at all.
+        one part of each level by one row, and the other parts not at all. A changed row is two such
+        steps, in one part or in two, and ranges add up either way. It is one range of twice the
+        length and not two ranges: where both steps meet in one part, one choice answers for both.
         """
-        return Composed((BoundedRange(self._price()),) * self._charges())
+        return Composed((BoundedRange(check_epsilon(self.epsilon) / self.levels),) * self.levels)
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[NDArray[np.float64]]:
         """Choose a grid point near each quantile of many values."""

@@ -1,0 +1,254 @@
+"""`celosia audit`: try to break what mechanisms promise, by nothing but their outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.callables import guarded, json_input, loaded
+from celosia.cli.suspects import Suspect, suspects_named
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.wording import counted
+
+if TYPE_CHECKING:
+    from celosia.assess.audit import Audit
+    from celosia.core.progress import Progress
+
+EXAMPLES = """**Examples**
+
+`celosia audit`  (every mechanism that ships; half a minute)
+
+`celosia audit --only Laplace --only NoisyMax --samples 100000 --report audit.html`
+
+`celosia audit --broken --only BrokenNoisyMax`  (published mistakes, which must be caught)
+
+`celosia audit my_module.py:noisy_count --first '[1, 2, 3]' --second '[1, 2]' --claim 0.5`
+"""
+OWN = 50_000
+"""Samples of a user's function without --samples."""
+
+
+def audit(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE.py:NAME",
+            help="Your own function of data and rng; without it, what ships is audited.",
+        ),
+    ] = None,
+    first: Annotated[
+        str | None, typer.Option(metavar="JSON", help="With your function: an input.")
+    ] = None,
+    second: Annotated[
+        str | None, typer.Option(metavar="JSON", help="With your function: its neighbour.")
+    ] = None,
+    claim: Annotated[
+        float | None, typer.Option(metavar="EPSILON", help="What your function claims to keep.")
+    ] = None,
+    delta: Annotated[float, typer.Option(help="With --claim: the delta of the claim.")] = 0.0,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Audit this mechanism only; may be repeated."),
+    ] = None,
+    broken: Annotated[
+        bool, typer.Option("--broken", help="Also published mistakes: they must be caught.")
+    ] = False,
+    samples: Annotated[
+        int | None, typer.Option(help="Outputs drawn from each input; more see finer violations.")
+    ] = None,
+    confidence: Annotated[
+        float, typer.Option(help="How surely all lower bounds hold together.")
+    ] = 0.999,
+    seed: Annotated[int | None, typer.Option(help="Repeat the random draws.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Audit mechanisms by their outputs: exit code 1 if one loses more than it claims.
+
+    Each is run many times on two neighbouring inputs. A lower bound above the claim proves a
+    violation; one below it proves nothing. A function of yours may also be `f(data, rng, size)`,
+    which returns many outputs at once; `rng.integers(bound, size)` draws whole numbers.
+    """
+    from celosia.core.randomness import source
+
+    options.check_places({"the report": report}, overwrite=force)
+    rng = source(seed)
+    wishes = {"samples": samples, "confidence": confidence, "rng": rng}
+    found: list[Audit] = []
+    shown: list[Audit] = []
+    with console.progress_bar(quiet=as_json) as progress:
+        if target is not None:
+            _refuse(only=only, broken=broken or None)
+            found = [_own(target, first, second, claim, delta, wishes, progress)]
+        else:
+            _refuse(first=first, second=second, claim=claim, delta=delta or None)
+            found, shown = _shipped(suspects_named(only, broken=broken), wishes, progress)
+    if report is not None:
+        from celosia.assess.audit import document
+
+        options.write_text(report, document([*found, *shown]).html(), force)
+    wrong = [each for each in found if each.verdict == "violated"]
+    missed = [each for each in shown if each.verdict != "violated"]
+    if not as_json:
+        _tell([*found, *shown])
+        if report is not None:
+            console.show(f"report: {report}")
+    if wrong or missed:
+        raise _failure(wrong, missed, [*found, *shown])
+    if as_json:
+        console.show_json(_facts(found, shown))
+    else:
+        console.show(_summary(found, shown, own=target is not None), strong=True)
+
+
+audit.__doc__ = f"{audit.__doc__}\n\n{EXAMPLES}"
+
+
+def _refuse(**given: object) -> None:
+    """Refuse options of the other way to audit."""
+    idle = [f"--{name}" for name, value in given.items() if value not in (None, [])]
+    if idle:
+        raise InputError(
+            "CEL-A121",
+            f"{idle[0]} does not go with this audit.",
+            why="What ships brings its own inputs and claims; a function of yours needs --first, "
+            "--second and --claim.",
+            fix="Leave it out, or name a function: celosia audit FILE.py:NAME.",
+        )
+
+
+def _own(
+    target: str,
+    first: str | None,
+    second: str | None,
+    claim: float | None,
+    delta: float,
+    wishes: dict[str, Any],
+    progress: Progress,
+) -> Audit:
+    from celosia.assess.audit import audit as audit_pair
+    from celosia.assess.audit.result import Claim
+    from celosia.mechanisms import Mechanism
+
+    if first is None or second is None:
+        raise InputError(
+            "CEL-A121",
+            "a function is audited on two neighbouring inputs.",
+            why="Privacy is lost between two inputs that differ by one person.",
+            fix="Give both as JSON: --first '[1, 2, 3]' --second '[1, 2]'.",
+        )
+    inputs = json_input(first, option="--first"), json_input(second, option="--second")
+    claimed = None if claim is None else Claim(claim, delta)
+    with loaded(target) as found:
+        ours = isinstance(found, Mechanism)
+        return audit_pair(
+            found if ours else guarded(found, name=target),
+            *inputs,
+            claim=claimed,
+            name=str(found) if ours else target,
+            progress=progress,
+            **{**wishes, "samples": wishes["samples"] or OWN},
+        )
+
+
+def _shipped(
+    suspects: Sequence[Suspect], wishes: dict[str, Any], progress: Progress
+) -> tuple[list[Audit], list[Audit]]:
+    """The audits of what must hold, and of what must be caught; all bounds hold together."""
+    from celosia.core.progress import Step
+    from celosia.mechanisms.parameters import check_confidence
+
+    # An equal part of the error for each, as in `audit_all`, whose samples are the same for all.
+    confidence = check_confidence(wishes["confidence"])
+    each = 1 - (1 - confidence) / len(suspects)
+    found: tuple[list[Audit], list[Audit]] = ([], [])
+    for done, suspect in enumerate(suspects):
+        progress(Step(f"Auditing {suspect.name}", done, len(suspects)))
+        samples = suspect.samples if wishes["samples"] is None else wishes["samples"]
+        result = suspect.audit(samples=samples, confidence=each, rng=wishes["rng"])
+        found[suspect.broken].append(replace(result, confidence=confidence))
+    return found
+
+
+def _tell(audits: Sequence[Audit]) -> None:
+    console.show_table(
+        "What mechanisms claim, and what they were shown to lose",
+        ["mechanism", "claim", "at least", "of claim", "verdict", "samples"],
+        [
+            [
+                each.name,
+                _claimed(each),
+                f"{each.lower:.4f}",
+                "" if each.reach is None else f"{each.reach:.0%}",
+                each.verdict,
+                f"{each.samples:,}",
+            ]
+            for each in audits
+        ],
+    )
+    for each in audits:
+        if each.verdict == "violated" or len(audits) == 1:
+            console.show(str(each))
+
+
+def _claimed(each: Audit) -> str:
+    """The claim, shortly: an epsilon, or epsilon and delta in brackets."""
+    if each.claim is None:
+        return "none"
+    epsilon, delta = f"{each.claim.epsilon:.3g}", each.claim.delta
+    return f"({epsilon}, {delta:g})" if delta else epsilon
+
+
+def _facts(found: Sequence[Audit], shown: Sequence[Audit]) -> dict[str, Any]:
+    return {
+        "audits": [each.as_dict() for each in found],
+        "broken": [each.as_dict() for each in shown],
+        "violated": sum(each.verdict == "violated" for each in found),
+        "caught": sum(each.verdict == "violated" for each in shown),
+    }
+
+
+def _summary(found: Sequence[Audit], shown: Sequence[Audit], *, own: bool) -> str:
+    if own:
+        (only,) = found
+        if only.claim is None:
+            return f"epsilon is at least {only.lower:.4g}; nothing was claimed"
+        return f"nothing contradicts {only.claim}: epsilon is at least {only.lower:.4g}"
+    told = []
+    if found:
+        told.append(f"{counted(len(found), 'audit', 'audits')} of mechanisms: none violated")
+    if shown:
+        told.append(f"{counted(len(shown), 'published mistake', 'published mistakes')}: all caught")
+    return "; ".join(told)
+
+
+def _failure(
+    wrong: Sequence[Audit], missed: Sequence[Audit], audits: Sequence[Audit]
+) -> PrivacyError:
+    facts = [each.as_dict() for each in audits]
+    if wrong:
+        names = ", ".join(dict.fromkeys(each.name for each in wrong))
+        return PrivacyError(
+            "CEL-A126",
+            f"{counted(len(wrong), 'audit shows', 'audits show')} a loss above the claim: {names}.",
+            why="On these inputs the two probabilities differ by more than the claim allows.",
+            fix="Do not use it for real data. Repeat with more --samples and another --seed to "
+            "see how large the loss is.",
+            audits=facts,
+        )
+    names = ", ".join(each.name for each in missed)
+    return PrivacyError(
+        "CEL-A127",
+        f"the audit did not catch {names}.",
+        why="A mistake is known in it, so an audit that finds nothing is too weak.",
+        fix="Give more --samples.",
+        audits=facts,
+    )

@@ -1,0 +1,172 @@
+"""`celosia epsilon amplify`: what sampling or shuffling adds to a promise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.epsilon.wording import at_most
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.accounting import Loss
+
+EXAMPLES = """**Examples**
+
+`celosia epsilon amplify --epsilon 1 --rate 0.01`  (each row joins by its own coin)
+
+`celosia epsilon amplify --epsilon 1 --delta 1e-6 --sample 100 --population 10000`
+
+`celosia epsilon amplify --epsilon 1 --reports 10000 --delta 1e-6`  (local reports, shuffled)
+"""
+SHUFFLED_DELTA = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Amplified:
+    """A promise before and after."""
+
+    how: str
+    assumes: str
+    before: tuple[float, float]
+    after: tuple[float, float]
+    neighbours: str
+
+
+def amplify(
+    epsilon: Annotated[float, typer.Option(help="Of one release, or of each local report.")],
+    delta: Annotated[
+        float | None,
+        typer.Option(help="Of the release; for shuffled reports that of the result (1e-6)."),
+    ] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="The chance of each row to be in the sample.")
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(help="The fixed number of rows in the sample.")
+    ] = None,
+    population: Annotated[
+        int | None, typer.Option(help="With --sample: how many rows it is drawn from.")
+    ] = None,
+    reports: Annotated[
+        int | None, typer.Option(help="How many local reports are shuffled together.")
+    ] = None,
+    choices: Annotated[
+        int | None,
+        typer.Option(help="With --reports: of how many answers, if by randomised response."),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show what a secret sample, or shuffling, adds to a promise."""
+    _check_one(rate, sample, population, reports, choices)
+    if reports is not None:
+        found = _shuffled(epsilon, delta, reports, choices)
+    else:
+        found = _sampled(epsilon, delta or 0.0, rate, sample, population)
+    if as_json:
+        console.show_json(
+            {
+                "how": found.how,
+                "assumes": found.assumes,
+                "neighbours": found.neighbours,
+                "before": dict(zip(("epsilon", "delta"), found.before, strict=True)),
+                "after": dict(zip(("epsilon", "delta"), found.after, strict=True)),
+            }
+        )
+        return
+    console.show_table(
+        f"{found.how} ({found.neighbours})",
+        ["", "epsilon", "delta"],
+        [
+            ["before", at_most(found.before[0]), f"{found.before[1]:g}"],
+            ["after", at_most(found.after[0]), f"{found.after[1]:g}"],
+        ],
+    )
+    console.show(f"Holds if {found.assumes}.")
+    failing = f", delta {found.after[1]:.6g}" if found.after[1] else ""
+    console.show(f"{found.how}: epsilon {at_most(found.after[0])}{failing}", strong=True)
+
+
+amplify.__doc__ = f"{amplify.__doc__}\n\n{EXAMPLES}"
+
+
+def _check_one(
+    rate: float | None,
+    sample: int | None,
+    population: int | None,
+    reports: int | None,
+    choices: int | None,
+) -> None:
+    ways = [rate is not None, sample is not None or population is not None, reports is not None]
+    paired = (sample is None) == (population is None) and (choices is None or reports is not None)
+    if sum(ways) != 1 or not paired:
+        raise InputError(
+            "CEL-B087",
+            "it is not clear how the data is sampled or shuffled.",
+            why="Each way has its own theorem.",
+            fix="Give --rate, or --sample with --population, or --reports (--choices goes with "
+            "it); only one of them.",
+        )
+
+
+def _sampled(
+    epsilon: float, delta: float, rate: float | None, sample: int | None, population: int | None
+) -> Amplified:
+    from celosia.accounting import poisson, without_replacement
+
+    loss = _promise(epsilon, delta)
+    if rate is not None:
+        how, relation = (
+            f"a sample that each row joins with chance {rate:g}",
+            "add or remove one row",
+        )
+        after = poisson(loss, rate=rate)
+    else:
+        assert sample is not None
+        assert population is not None
+        after = without_replacement(loss, sample=sample, population=population)
+        how, relation = f"a sample of {sample:,} of {population:,} rows", "change one row"
+    return Amplified(
+        how,
+        "the sample is drawn afresh for each release and nobody learns who is in it",
+        _numbers(loss),
+        _numbers(after),
+        relation,
+    )
+
+
+def _shuffled(epsilon: float, delta: float | None, reports: int, choices: int | None) -> Amplified:
+    from celosia.accounting import shuffled
+    from celosia.accounting.amounts import delta_amount
+
+    failure = float(delta_amount(SHUFFLED_DELTA if delta is None else delta, zero=True))
+    loss = shuffled(epsilon, reports=reports, choices=choices)
+    return Amplified(
+        f"{reports:,} shuffled reports",
+        "nobody sees a report before it is shuffled and each person sends one",
+        (loss.pure, 0.0),
+        (loss.epsilon(failure), failure),
+        "change one report",
+    )
+
+
+def _promise(epsilon: float, delta: float) -> Loss:
+    from celosia.accounting import Approximate, Pure
+    from celosia.accounting.amounts import delta_amount, epsilon_amount
+
+    size = epsilon_amount(epsilon, zero=True)
+    failure = delta_amount(delta, zero=True)
+    return Approximate(size, float(failure)) if failure else Pure(size)
+
+
+def _numbers(loss: Loss) -> tuple[float, float]:
+    """The epsilon and the delta of a promise."""
+    from celosia.accounting import Approximate
+    from celosia.accounting.checks import up
+
+    if isinstance(loss, Approximate):
+        return up(loss.value), loss.failure
+    return loss.pure, 0.0

@@ -1,0 +1,88 @@
+"""`celosia epsilon belief`: what an epsilon does to the belief of somebody who guesses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli import console, options
+
+if TYPE_CHECKING:
+    from celosia.accounting import BeliefTable
+
+EXAMPLES = """**Examples**
+
+`celosia epsilon belief`
+
+`celosia epsilon belief --prior 0.01 --prior 0.5 --epsilon 0.5 --epsilon 2 --delta 1e-6`
+
+`celosia epsilon belief --plot belief.svg`
+"""
+
+
+def belief(
+    prior: Annotated[
+        list[float] | None,
+        typer.Option(metavar="P", help="A belief before the answer; may be repeated."),
+    ] = None,
+    epsilon: Annotated[
+        list[float] | None, typer.Option(metavar="EPSILON", help="May be repeated.")
+    ] = None,
+    delta: Annotated[float, typer.Option(help="The chance that the promise fails.")] = 0.0,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write the highest beliefs by epsilon (SVG).")
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show how far a belief can move because one person's data was used, whatever it was before.
+
+    Each cell is the range that a probability can move to with these data against without them. A
+    guess about what the data say is about a change: where neighbours add or remove, that is two
+    steps, so read it at twice the epsilon.
+    """
+    from celosia.accounting import belief_table, report
+    from celosia.accounting.belief import EPSILONS, PRIORS
+
+    options.check_places({"the plot": plot}, overwrite=force)
+    priors, epsilons = prior or list(PRIORS), epsilon or list(EPSILONS)
+    table = belief_table(priors, epsilons, delta=delta)
+    if plot is not None:
+        options.write_text(plot, str(report.belief_figure(table, delta=delta)), force)
+    if as_json:
+        console.show_json(table.as_dict())
+        return
+    _tell(table, delta)
+    if plot is not None:
+        console.show(f"plot: {plot}")
+    cells = [cell for row in table.rows for cell in row]
+    usual = min(cells, key=lambda cell: (abs(cell.prior - 0.5), abs(cell.epsilon - 1)))
+    console.show(
+        f"at epsilon {usual.epsilon:g} a belief of {usual.prior:g} may become anything from "
+        f"{usual.low:.4f} to {usual.high:.4f}",
+        strong=True,
+    )
+
+
+belief.__doc__ = f"{belief.__doc__}\n\n{EXAMPLES}"
+
+
+def _tell(table: BeliefTable, delta: float) -> None:
+    failing = f" and delta {delta:g}" if delta else ""
+    console.show_table(
+        f"The lowest and the highest that a belief may become, by epsilon{failing}",
+        ["before", *(f"{each:g}" for each in table.epsilons)],
+        [
+            ["e^epsilon", *map(_factor, table.factors)],
+            *(
+                [f"{row[0].prior:g}", *(f"{cell.low:.4f} {cell.high:.4f}" for cell in row)]
+                for row in table.rows
+            ),
+        ],
+    )
+
+
+def _factor(factor: float) -> str:
+    return f"{factor:.0f}" if 100 <= factor < 10**9 else f"{factor:.3g}"

@@ -1,0 +1,143 @@
+"""`celosia epsilon choose`: an epsilon by the error it costs, by the risk it leaves, or both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.epsilon import statistics
+from celosia.cli.epsilon.wording import at_most, share
+
+if TYPE_CHECKING:
+    from celosia.mechanisms import Choice
+
+EXAMPLES = """**Examples**
+
+`celosia epsilon choose count --error 10 --confidence 0.95`
+
+`celosia epsilon choose --prior 0.01 --belief 0.05`  (by risk alone, for a count)
+
+`celosia epsilon choose mean --lower 0 --upper 120 --rows 1000 --error 2 --advantage 0.3`
+
+`celosia epsilon choose histogram --bins 50 --error 20 --belief 0.8 --report choice.html`
+"""
+
+
+def choose(
+    statistic: Annotated[str, typer.Argument(help=f"One of {statistics.NAMES}.")] = "count",
+    error: Annotated[
+        float | None, typer.Option(help="The largest error that you can live with.")
+    ] = None,
+    confidence: statistics.Confidence = 0.95,
+    prior: Annotated[
+        float, typer.Option(metavar="P", help="What an attacker may believe before the answer.")
+    ] = 0.5,
+    belief: Annotated[
+        float | None, typer.Option(metavar="P", help="The most that this belief may become.")
+    ] = None,
+    advantage: Annotated[
+        float | None,
+        typer.Option(help="The most by which a membership test may beat a guess, such as 0.2."),
+    ] = None,
+    delta: Annotated[float, typer.Option(help="The chance that the promise fails.")] = 0.0,
+    lower: statistics.Lower = None,
+    upper: statistics.Upper = None,
+    rows: statistics.Rows = None,
+    bins: statistics.Bins = None,
+    candidates: statistics.Candidates = None,
+    questions: statistics.Questions = None,
+    quantile: statistics.Share = None,
+    sensitivity: statistics.Sensitivity = None,
+    monotone: statistics.Monotone = False,
+    relation: statistics.RelationName = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Choose an epsilon: exit code 1 if the wishes contradict each other.
+
+    With a wish about error it is the least epsilon that keeps it; without one, the largest that the
+    wishes about risk (--belief, --advantage) allow.
+    """
+    from celosia.mechanisms import Wishes, choosing_report
+    from celosia.mechanisms import choose as choose_epsilon
+
+    options.check_places({"the report": report}, overwrite=force)
+    given = statistics.Given(
+        lower=lower,
+        upper=upper,
+        rows=rows,
+        bins=bins,
+        candidates=candidates,
+        questions=questions,
+        quantile=quantile,
+        sensitivity=sensitivity,
+        monotone=monotone,
+        relation=relation,
+    )
+    found = statistics.statistic(statistic, given, delta=delta)
+    wishes = Wishes(
+        error=error,
+        confidence=confidence,
+        size=found.size,
+        prior=prior,
+        belief=belief,
+        advantage=advantage,
+        delta=delta,
+    )
+    chosen = choose_epsilon(found.mechanism, wishes)
+    if report is not None:
+        page = choosing_report.document(
+            chosen, words=found.words, unit=found.unit, size=found.size, wishes=wishes
+        )
+        options.write_text(report, page.html(), force)
+    if as_json:
+        console.show_json({**found.as_dict(), **_facts(chosen)})
+        return
+    _tell(chosen)
+    if report is not None:
+        console.show(f"report: {report}")
+    console.show(_summary(chosen, found), strong=True)
+
+
+choose.__doc__ = f"{choose.__doc__}\n\n{EXAMPLES}"
+
+
+def _facts(chosen: Choice) -> dict[str, Any]:
+    """The choice as plain values; the mechanism by its name, as its bins would fill pages."""
+    return {
+        **chosen.as_dict(),
+        "mechanism": type(chosen.mechanism).__name__,
+        "parameter": _price(chosen),
+    }
+
+
+def _price(chosen: Choice) -> float:
+    """The epsilon to give to the mechanism; with a delta it promises a little less."""
+    return float(getattr(chosen.mechanism, chosen.mechanism.parameter))
+
+
+def _tell(chosen: Choice) -> None:
+    console.show_table(
+        "How far a belief may move because one person's data was used",
+        ["belief before", "at least after", "at most after"],
+        [[share(each.prior), f"{each.low:.2%}", f"{each.high:.2%}"] for each in chosen.beliefs],
+    )
+    console.show(
+        f"A membership test beats a guess by at most {chosen.advantage:.1%} "
+        "(true less false positives)."
+    )
+
+
+def _summary(chosen: Choice, found: statistics.Statistic) -> str:
+    promised = f"{at_most(chosen.epsilon)} at delta {chosen.delta:g}"
+    also = f" (a promise of {promised})" if chosen.delta else ""
+    return (
+        f"epsilon {at_most(_price(chosen))}{also}: {found.words} is off by at most "
+        f"{at_most(chosen.error)}, {share(chosen.confidence)} of the time; {chosen.reason}"
+    )

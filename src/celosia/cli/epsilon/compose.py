@@ -1,0 +1,197 @@
+"""`celosia epsilon compose`: what several releases of the same data cost together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.epsilon import writing
+from celosia.cli.epsilon.wording import at_most
+from celosia.core.errors import PrivacyError
+from celosia.core.wording import counted
+
+if TYPE_CHECKING:
+    from celosia.accounting import Explanation
+
+EXAMPLES = """**Examples**
+
+`celosia epsilon compose --pure 0.1x100 --delta 1e-6`
+
+`celosia epsilon compose --gaussian sigma=10x50 --laplace 2x30 --rho 0.01 --delta 1e-6`
+
+`celosia epsilon compose --approximate 0.5,1e-8x10 --pure 1/3 --report cost.html`
+
+`celosia epsilon compose --gaussian 4x1000 --sampled 0.01 --json`
+"""
+
+Written = list[str] | None
+
+
+def compose(
+    pure: Annotated[
+        Written, typer.Option(metavar="EPSILON[xTIMES]", help="Releases of which epsilon is known.")
+    ] = None,
+    approximate: Annotated[
+        Written, typer.Option(metavar="EPSILON,DELTA[xTIMES]", help="Of epsilon and delta.")
+    ] = None,
+    exponential: Annotated[
+        Written, typer.Option(metavar="EPSILON[xTIMES]", help="Of the exponential mechanism.")
+    ] = None,
+    rho: Annotated[
+        Written, typer.Option(metavar="RHO[xTIMES]", help="Of zero-concentrated privacy.")
+    ] = None,
+    laplace: Annotated[
+        Written,
+        typer.Option(
+            metavar="SCALE[,sensitivity=S][xTIMES]", help="Of Laplace noise on whole numbers."
+        ),
+    ] = None,
+    gaussian: Annotated[
+        Written,
+        typer.Option(
+            metavar="SIGMA[,sensitivity=S][xTIMES]", help="Of Gaussian noise on whole numbers."
+        ),
+    ] = None,
+    delta: Annotated[
+        float, typer.Option(help="The chance that the promise fails, for all together.")
+    ] = 1e-6,
+    sampled: Annotated[
+        float | None,
+        typer.Option(
+            metavar="RATE", help="Each release sees its own secret sample: each row by this chance."
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Add up releases of the same data: every bound side by side, the tightest marked.
+
+    Some bounds need all losses to be fixed in advance; others hold as well when each next release
+    is chosen by the answers so far.
+    """
+    from celosia.accounting import explain
+    from celosia.accounting import report as pages
+    from celosia.accounting.amounts import delta_amount
+
+    options.check_places({"the report": report}, overwrite=force)
+    parts = writing.releases_from(
+        {
+            "--pure": pure,
+            "--approximate": approximate,
+            "--exponential": exponential,
+            "--rho": rho,
+            "--laplace": laplace,
+            "--gaussian": gaussian,
+        }
+    )
+    failure = float(delta_amount(delta, zero=True))
+    if sampled is not None:
+        parts = writing.sampled(parts, sampled)
+    with console.progress_bar(quiet=as_json):
+        found = explain([part.loss for part in parts for _ in range(part.times)], delta=failure)
+    _check_finite(found)
+    if report is not None:
+        releases = [(part.words, part.loss, part.times) for part in parts]
+        options.write_text(report, pages.document(found, releases).html(), force)
+    if as_json:
+        console.show_json(_facts(found, parts))
+        return
+    _tell(found, parts)
+    if report is not None:
+        console.show(f"report: {report}")
+    count, best, adaptive = len(found.loss.parts), found.tightest, found.tightest_adaptive
+    same = at_most(best.epsilon) == at_most(adaptive.epsilon)
+    console.show(
+        f"{counted(count, 'release', 'releases')} at delta {failure:g}: "
+        f"epsilon {at_most(best.epsilon)} ({best.name})"
+        + (
+            ""
+            if same
+            else f"; {at_most(adaptive.epsilon)} if losses are chosen on the way ({adaptive.name})"
+        ),
+        strong=True,
+    )
+
+
+compose.__doc__ = f"{compose.__doc__}\n\n{EXAMPLES}"
+
+
+def _check_finite(found: Explanation) -> None:
+    from math import isinf
+
+    if isinf(found.tightest.epsilon):
+        raise PrivacyError(
+            "CEL-B086",
+            f"no bound promises anything at delta {found.delta:g}.",
+            why=f"For one of them, {found.bounds[0].reason}.",
+            fix="Allow a larger --delta, such as 1e-6, or take releases that fail less often.",
+        )
+
+
+def _textbook(parts: Sequence[writing.Releases], delta: float) -> float | None:
+    """The advanced composition theorem as textbooks print it; for releases of one kind only."""
+    from celosia.accounting import Approximate, Pure, advanced
+
+    if len(parts) != 1:
+        return None
+    loss, times = parts[0].loss, parts[0].times
+    failure = loss.failure if isinstance(loss, Approximate) else 0.0
+    slack = delta - times * failure
+    if not isinstance(loss, Pure | Approximate) or not slack > 0:
+        return None
+    return advanced(times, float(loss.value), slack=slack, delta=failure).epsilon
+
+
+def _facts(found: Explanation, parts: Sequence[writing.Releases]) -> dict[str, Any]:
+    return {
+        "delta": found.delta,
+        "releases": [part.as_dict() for part in parts],
+        "count": len(found.loss.parts),
+        "epsilon": found.tightest.epsilon,
+        "epsilon_adaptive": _finite(found.tightest_adaptive.epsilon),
+        "bounds": found.rows(),
+        "textbook_advanced": _finite(_textbook(parts, found.delta)),
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    from math import isfinite
+
+    return value if value is not None and isfinite(value) else None
+
+
+def _tell(found: Explanation, parts: Sequence[writing.Releases]) -> None:
+    for part in parts:
+        console.show(str(part))
+    rows = [
+        [
+            bound.name,
+            f"{at_most(bound.epsilon):>9}",
+            "yes" if bound.adaptive else "fixed in advance only",
+            "tightest" if bound is found.tightest else bound.reason,
+        ]
+        for bound in found.bounds
+    ]
+    textbook = _finite(_textbook(parts, found.delta))
+    if textbook is not None:
+        remark = "Dwork & Roth 2014, Thm 3.20"
+        known = [
+            "advanced, textbook form",
+            f"{at_most(textbook):>9}",
+            "fixed in advance only",
+            remark,
+        ]
+        rows.insert(2, known)
+    console.show_table(
+        f"Epsilon of all together at delta {found.delta:g}",
+        ["bound", "epsilon", "losses chosen on the way", ""],
+        rows,
+        numbers=False,
+    )

@@ -1,0 +1,105 @@
+"""`celosia epsilon curve`: the error of a statistic, epsilon by epsilon."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.epsilon import statistics
+from celosia.cli.epsilon.wording import at_most, share
+
+if TYPE_CHECKING:
+    from celosia.mechanisms import Curve
+
+EXAMPLES = """**Examples**
+
+`celosia epsilon curve count`
+
+`celosia epsilon curve mean --lower 0 --upper 120 --rows 1000 --confidence 0.99`
+
+`celosia epsilon curve histogram --bins 10000 --epsilon 0.5 --epsilon 1 --plot curve.svg`
+
+`celosia epsilon curve noisy-max --candidates 50 --monotone --json`
+"""
+
+
+def curve(
+    statistic: Annotated[str, typer.Argument(help=f"One of {statistics.NAMES}.")],
+    lower: statistics.Lower = None,
+    upper: statistics.Upper = None,
+    rows: statistics.Rows = None,
+    bins: statistics.Bins = None,
+    candidates: statistics.Candidates = None,
+    questions: statistics.Questions = None,
+    quantile: statistics.Share = None,
+    sensitivity: statistics.Sensitivity = None,
+    monotone: statistics.Monotone = False,
+    relation: statistics.RelationName = None,
+    epsilon: Annotated[
+        list[float] | None, typer.Option(metavar="EPSILON", help="May be repeated.")
+    ] = None,
+    delta: Annotated[float, typer.Option(help="Of Gaussian noise: the chance of failure.")] = 0.0,
+    confidence: statistics.Confidence = 0.95,
+    plot: Annotated[Path | None, typer.Option(help="Write error against epsilon (SVG).")] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show the error of a statistic against epsilon, from public parameters alone."""
+    from celosia.mechanisms import choosing_report, error_curve
+    from celosia.mechanisms.choosing import EPSILONS
+
+    options.check_places({"the plot": plot}, overwrite=force)
+    given = statistics.Given(
+        lower=lower,
+        upper=upper,
+        rows=rows,
+        bins=bins,
+        candidates=candidates,
+        questions=questions,
+        quantile=quantile,
+        sensitivity=sensitivity,
+        monotone=monotone,
+        relation=relation,
+    )
+    found = statistics.statistic(statistic, given, delta=delta)
+    wanted = sorted(set(epsilon or EPSILONS))
+    drawn = error_curve(found.mechanism, wanted, confidence=confidence, size=found.size)
+    if plot is not None:
+        picture = choosing_report.curve_figure(drawn, words=found.words, unit=found.unit)
+        options.write_text(plot, str(picture), force)
+    facts = _with_beliefs(drawn, delta)
+    if as_json:
+        console.show_json({**found.as_dict(), **facts})
+        return
+    console.show_table(
+        f"Error of {found.words} (in {found.unit})",
+        ["epsilon", f"error, {share(drawn.confidence)} of the time", "a belief of 50% may become"],
+        [
+            [f"{point['epsilon']:g}", at_most(point["error"]), f"{point['belief']:.1%}"]
+            for point in facts["points"]
+        ],
+    )
+    if plot is not None:
+        console.show(f"plot: {plot}")
+    first, last = drawn.points[0], drawn.points[-1]
+    console.show(
+        f"{found.words}: off by at most {at_most(first.error)} at epsilon {first.epsilon:g} and "
+        f"{at_most(last.error)} at epsilon {last.epsilon:g}, {share(drawn.confidence)} of the time",
+        strong=True,
+    )
+
+
+curve.__doc__ = f"{curve.__doc__}\n\n{EXAMPLES}"
+
+
+def _with_beliefs(drawn: Curve, delta: float) -> dict[str, Any]:
+    """The curve as plain values, with what an even guess may become at each epsilon."""
+    from celosia.accounting import belief_interval
+
+    facts = drawn.as_dict()
+    for point in facts["points"]:
+        point["belief"] = belief_interval(0.5, point["epsilon"], delta=delta).high
+    return facts

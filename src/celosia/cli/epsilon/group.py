@@ -1,0 +1,148 @@
+"""`celosia epsilon group`: what a promise for one row means for several, and for a changed row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.epsilon.wording import at_most
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.neighbours import Neighbours, Relation
+
+if TYPE_CHECKING:
+    from celosia.accounting import Loss
+
+EXAMPLES = """**Examples**
+
+`celosia epsilon group --epsilon 0.5 --size 4`
+
+`celosia epsilon group --epsilon 1 --delta 1e-9 --size 3 --to change-one`
+
+`celosia epsilon group --rho 0.1 --size 10 --at 1e-6 --json`
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is left of a promise for one kind of neighbours."""
+
+    protects: str
+    relation: Relation
+    size: int
+    epsilon: float | None
+    """None where nothing is promised any more."""
+    delta: float
+    belief: float | None
+    """The most that an even guess may become."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def group(
+    epsilon: Annotated[float | None, typer.Option(help="The promise for one row.")] = None,
+    delta: Annotated[float, typer.Option(help="With --epsilon: the chance of failure.")] = 0.0,
+    rho: Annotated[
+        float | None, typer.Option(help="Instead: the promise of zero-concentrated privacy.")
+    ] = None,
+    at: Annotated[
+        float, typer.Option(metavar="DELTA", help="With --rho: at which delta to tell epsilon.")
+    ] = 1e-6,
+    size: Annotated[int, typer.Option(help="How many rows a person or a group has.")] = 1,
+    relation: Annotated[
+        Relation, typer.Option(help="Which neighbours the promise is for.")
+    ] = Relation.ADD_REMOVE,
+    to: Annotated[
+        Relation | None, typer.Option(help="Which neighbours it is wanted for; else all it covers.")
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Turn a promise for one row into one for a group, and for rows that are changed.
+
+    Changing a row is removing one and adding another, so it costs twice; a promise for changed rows
+    says nothing about added ones.
+    """
+    loss = _promise(epsilon, delta, rho)
+    rows = list(_rows(loss, size, relation, to, at=at))
+    if as_json:
+        console.show_json({"relation": relation, "rows": [row.as_dict() for row in rows]})
+        return
+    console.show_table(
+        "What the promise means",
+        ["for whom", "epsilon", "delta", "a belief of 50% may become"],
+        [
+            [row.protects, "nothing promised", "", ""]
+            if row.epsilon is None or row.belief is None
+            else [row.protects, at_most(row.epsilon), f"{row.delta:g}", f"{row.belief:.1%}"]
+            for row in rows
+        ],
+    )
+    last = [row for row in rows if row.relation is (to or relation)][-1]
+    failing = f", delta {last.delta:.6g}" if last.delta else ""
+    console.show(f"{last.protects}: epsilon {at_most(last.epsilon or 0)}{failing}", strong=True)
+
+
+group.__doc__ = f"{group.__doc__}\n\n{EXAMPLES}"
+
+
+def _promise(epsilon: float | None, delta: float, rho: float | None) -> Loss:
+    from celosia.accounting import Approximate, Concentrated, Pure
+    from celosia.accounting.amounts import delta_amount, epsilon_amount
+
+    if (epsilon is None) == (rho is None) or (rho is not None and delta):
+        raise InputError(
+            "CEL-B088",
+            "a promise is an epsilon, with or without a delta, or a rho.",
+            fix="Give --epsilon (and --delta), or --rho.",
+        )
+    if rho is not None:
+        return Concentrated(epsilon_amount(rho, name="rho", zero=True))
+    failure = delta_amount(delta, zero=True)
+    size = epsilon_amount(epsilon, zero=True)
+    return Approximate(size, float(failure)) if failure else Pure(size)
+
+
+def _rows(
+    loss: Loss, size: int, relation: Relation, to: Relation | None, *, at: float
+) -> Iterator[Row]:
+    from celosia.accounting import convert, for_group
+
+    if to is not None:
+        convert(loss, Neighbours(relation), Neighbours(to))  # refuses what does not follow
+        wanted = [to]
+    else:
+        wanted = [relation, Relation.CHANGE_ONE] if relation is Relation.ADD_REMOVE else [relation]
+    for count in sorted({1, size}):
+        for target in wanted:
+            try:
+                grouped = for_group(convert(loss, Neighbours(relation), Neighbours(target)), count)
+            except PrivacyError:
+                if target is to or target is relation:
+                    raise
+                grouped = None
+            yield _row(grouped, target, count, at=at)
+
+
+def _row(loss: Loss | None, relation: Relation, count: int, *, at: float) -> Row:
+    from celosia.accounting import Approximate, belief_interval
+    from celosia.accounting.amounts import delta_amount
+    from celosia.accounting.checks import up
+
+    verb = "add or remove" if relation is Relation.ADD_REMOVE else "change"
+    protects = f"{verb} {'one row' if count == 1 else f'{count:,} rows'}"
+    if loss is None:
+        return Row(protects, relation, count, None, 1.0, None)
+    if isinstance(loss, Approximate):
+        epsilon, delta = up(loss.value), loss.failure
+    elif loss.pure < float("inf"):
+        epsilon, delta = loss.pure, 0.0
+    else:
+        delta = float(delta_amount(at))
+        epsilon = loss.epsilon(delta)
+    belief = belief_interval(0.5, min(epsilon, 10.0**6), delta=delta).high
+    return Row(protects, relation, count, epsilon, delta, belief)

@@ -1,0 +1,60 @@
+"""`celosia epsilon split`: how much each of many releases may spend."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.epsilon.wording import at_least
+
+EXAMPLES = """**Examples**
+
+`celosia epsilon split --total 1 --releases 100`
+
+`celosia epsilon split --total 1 --releases 10000 --delta 1e-9 --json`
+"""
+
+
+def split(
+    total: Annotated[float, typer.Option(help="The epsilon of all releases together.")],
+    releases: Annotated[int, typer.Option(help="How many equal releases there are.")],
+    delta: Annotated[
+        float, typer.Option(help="The chance that the promise fails, for all together.")
+    ] = 1e-6,
+    as_json: options.AsJson = False,
+) -> None:
+    """Divide a total epsilon among equal releases: the inverse of compose.
+
+    Every epsilon is fixed in advance; what is asked may depend on the answers so far.
+    """
+    from celosia.accounting.splitting import split as divide
+
+    found = divide(total, releases=releases, delta=delta)
+    if as_json:
+        console.show_json(found.as_dict())
+        return
+    best = found.best
+    console.show_table(
+        f"Epsilon of each of {found.releases:,} releases within epsilon {found.total:g} and "
+        f"delta {found.delta:g}",
+        ["by", "epsilon", "one part in", ""],
+        [
+            [
+                share.name,
+                at_least(share.epsilon),
+                f"{found.total / share.epsilon:,.2f}",
+                "the most" if share is best else "",
+            ]
+            for share in found.shares
+        ],
+    )
+    console.show(
+        f"each of {found.releases:,} releases may spend epsilon {at_least(best.epsilon)} "
+        f"({best.name})",
+        strong=True,
+    )
+
+
+split.__doc__ = f"{split.__doc__}\n\n{EXAMPLES}"

@@ -1,0 +1,263 @@
+"""Statistics by name: the mechanism behind each, and which options it needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.core.errors import InputError
+from celosia.core.neighbours import Neighbours, Relation
+from celosia.core.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from celosia.mechanisms.choosing import AnyMechanism
+
+Lower = Annotated[float | None, typer.Option(help="The least value that a row may have.")]
+Upper = Annotated[float | None, typer.Option(help="The largest value that a row may have.")]
+Rows = Annotated[int | None, typer.Option(help="About how many rows there are.")]
+Bins = Annotated[int | None, typer.Option(help="How many bins a histogram has.")]
+Candidates = Annotated[int | None, typer.Option(help="How many candidates there are to choose.")]
+Questions = Annotated[int | None, typer.Option(help="How many questions are asked at most.")]
+Share = Annotated[
+    float | None, typer.Option("--quantile", metavar="Q", help="Which quantile, such as 0.9.")
+]
+Sensitivity = Annotated[
+    float | None, typer.Option(help="The most by which one neighbour step moves the number.")
+]
+Monotone = Annotated[
+    bool, typer.Option("--monotone", help="One neighbour step moves all scores the same way.")
+]
+RelationName = Annotated[
+    Relation | None,
+    typer.Option("--relation", help="Which neighbours must not be told apart."),
+]
+Confidence = Annotated[
+    float, typer.Option(help="How often the error must not be exceeded, such as 0.95.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The options about a statistic, as they were given."""
+
+    lower: float | None = None
+    upper: float | None = None
+    rows: int | None = None
+    bins: int | None = None
+    candidates: int | None = None
+    questions: int | None = None
+    quantile: float | None = None
+    sensitivity: float | None = None
+    monotone: bool = False
+    relation: Relation | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Those that say something, as plain values."""
+        found = {name: getattr(self, name) for name in self.__slots__}
+        return {
+            name: value for name, value in found.items() if value is not None and value is not False
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A statistic that has a name on the command line."""
+
+    mechanism: str
+    """Its name in `celosia.mechanisms`."""
+    words: str
+    """What it is, with the options that it needs in brackets."""
+    unit: str
+    """What its error is counted in."""
+    needs: tuple[str, ...] = ()
+    allows: tuple[str, ...] = ()
+    size: str = ""
+    """The option that `accuracy` calls its size."""
+
+
+VALUES = "the unit of the values"
+RANKS = "ranks: rows between the answer and the true one"
+SCORES = "score that the choice falls short of the best"
+KINDS = {
+    "count": Kind("Count", "a count", "rows"),
+    "sum": Kind("Sum", "a sum of rows from {lower:g} to {upper:g}", VALUES, ("lower", "upper")),
+    "mean": Kind(
+        "Mean",
+        "a mean of {rows:,} rows from {lower:g} to {upper:g}",
+        VALUES,
+        ("lower", "upper", "rows"),
+        size="rows",
+    ),
+    "variance": Kind(
+        "Variance",
+        "a variance of {rows:,} rows from {lower:g} to {upper:g}",
+        "the unit of the values, squared",
+        ("lower", "upper", "rows"),
+        size="rows",
+    ),
+    "standard-deviation": Kind(
+        "StandardDeviation",
+        "a standard deviation of {rows:,} rows from {lower:g} to {upper:g}",
+        VALUES,
+        ("lower", "upper", "rows"),
+        size="rows",
+    ),
+    "median": Kind(
+        "Median", "a median of rows from {lower:g} to {upper:g}", RANKS, ("lower", "upper")
+    ),
+    "quantile": Kind(
+        "Quantile",
+        "the {quantile:g} quantile of rows from {lower:g} to {upper:g}",
+        RANKS,
+        ("lower", "upper", "quantile"),
+    ),
+    "histogram": Kind(
+        "Histogram", "a histogram of {bins:,} bins", "rows of the bin that is worst off", ("bins",)
+    ),
+    "noisy-max": Kind(
+        "NoisyMax",
+        "the best of {candidates:,} candidates",
+        SCORES,
+        ("candidates",),
+        ("sensitivity", "monotone"),
+        size="candidates",
+    ),
+    "exponential": Kind(
+        "Exponential",
+        "the best of {candidates:,} candidates",
+        SCORES,
+        ("candidates",),
+        ("sensitivity", "monotone"),
+        size="candidates",
+    ),
+    "permute-and-flip": Kind(
+        "PermuteAndFlip",
+        "the best of {candidates:,} candidates",
+        SCORES,
+        ("candidates",),
+        ("sensitivity", "monotone"),
+        size="candidates",
+    ),
+    "above-threshold": Kind(
+        "AboveThreshold",
+        "the first of {questions:,} questions above a threshold",
+        "distance from the threshold",
+        ("questions",),
+        size="questions",
+    ),
+    "laplace": Kind(
+        "Laplace",
+        "a number of sensitivity {sensitivity:g}, with Laplace noise",
+        "the unit of the number",
+        ("sensitivity",),
+    ),
+    "gaussian": Kind(
+        "Gaussian",
+        "a number of sensitivity {sensitivity:g}, with Gaussian noise",
+        "the unit of the number",
+        ("sensitivity",),
+    ),
+    "randomised-response": Kind(
+        "RandomisedResponse",
+        "the share of yes among {rows:,} randomised answers",
+        "a share of the people",
+        ("rows",),
+        size="rows",
+    ),
+}
+NAMES = ", ".join(KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """A statistic with its options: what it is called, and the mechanism that answers it."""
+
+    name: str
+    words: str
+    unit: str
+    mechanism: AnyMechanism
+    size: int
+    given: Given
+
+    def as_dict(self) -> dict[str, Any]:
+        """The statistic as it was asked for."""
+        return {
+            "statistic": self.name,
+            "parameters": self.given.as_dict(),
+            "error_in": self.unit,
+            "neighbours": str(self.mechanism.neighbours),
+        }
+
+
+def statistic(name: str, given: Given, *, delta: float) -> Statistic:
+    """The statistic of a name, with any epsilon.
+
+    Args:
+        name: as in `KINDS`.
+        given: the options.
+        delta: of the promise; only Gaussian noise is drawn by it.
+
+    Raises:
+        InputError: CEL-B080 no such statistic; CEL-B081 an option is missing; CEL-B082 an option
+            says nothing about it; others by the mechanism.
+    """
+    if name not in KINDS:
+        raise InputError(
+            "CEL-B080",
+            f"there is no statistic called {name!r}{did_you_mean(name, KINDS)}.",
+            fix=f"Use one of: {NAMES}.",
+        )
+    kind = KINDS[name]
+    known = {*kind.needs, *kind.allows, "relation"}
+    asked = given.as_dict()
+    missing = [f"--{need}" for need in kind.needs if need not in asked]
+    if missing:
+        raise InputError(
+            "CEL-B081",
+            f"a {name} needs {' and '.join(missing)}.",
+            why="Its error depends on that.",
+            fix="Give public numbers, never taken from the data.",
+        )
+    idle = [f"--{option}" for option in asked if option not in known]
+    if idle:
+        raise InputError(
+            "CEL-B082",
+            f"{idle[0]} says nothing about a {name}.",
+            why="Its error does not depend on that, so something else may be meant.",
+            fix=f"Leave it out, or name another statistic: {NAMES}.",
+        )
+    size = asked.pop(kind.size, 1)
+    mechanism = _mechanism(kind, dict(asked), size=size, delta=delta)
+    return Statistic(
+        name, kind.words.format(**given_words(given)), kind.unit, mechanism, size, given
+    )
+
+
+def given_words(given: Given) -> dict[str, Any]:
+    """Every option by its name, for the words of a statistic."""
+    return {name: getattr(given, name) for name in given.__slots__}
+
+
+def _mechanism(kind: Kind, asked: dict[str, Any], *, size: int, delta: float) -> AnyMechanism:
+    from celosia import mechanisms
+    from celosia.mechanisms.parameters import check_whole
+
+    check_whole(size, name=f"--{kind.size}")
+    relation = asked.pop("relation", None)
+    if relation is not None:
+        asked["neighbours"] = Neighbours(relation)
+    if kind.mechanism == "RandomisedResponse":
+        return mechanisms.RandomisedResponse.for_epsilon(1, **asked)
+    if "quantile" in asked:
+        asked["q"] = asked.pop("quantile")
+    if "bins" in asked:
+        bins = check_whole(asked.pop("bins"), name="--bins", most=10**6)
+        asked["categories"] = tuple(range(bins))
+    if kind.mechanism == "AboveThreshold":
+        asked["threshold"] = 0
+    if kind.mechanism == "Gaussian":
+        asked["delta"] = delta
+    made: AnyMechanism = getattr(mechanisms, kind.mechanism)(epsilon=1, **asked)
+    return made

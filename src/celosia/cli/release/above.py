@@ -1,0 +1,69 @@
+"""`celosia release above`: which of many answers reach a threshold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli.release.numbers import stepped
+from celosia.cli.release.settings import Step, Wish
+
+if TYPE_CHECKING:
+    from celosia.core.neighbours import Neighbours
+    from celosia.mechanisms import SparseVector
+
+ABOVE = """`celosia release above counts.csv --column visits --threshold 100 --epsilon 1`
+
+`celosia release above counts.csv -c visits --threshold 100 --positives 5 --monotone -e 1`
+
+`celosia release above counts.csv -c visits --threshold 100 --numeric 0.5 -e 1 -o above.json`
+"""
+
+
+def above(
+    threshold: Annotated[float, typer.Option(help="What answers must reach; not from the data.")],
+    positives: Annotated[
+        int, typer.Option(help="How many may be told to reach it; then it stops.")
+    ] = 1,
+    monotone: Annotated[
+        bool,
+        typer.Option("--monotone", help="One step moves all answers in one direction, as counts."),
+    ] = False,
+    numeric: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="The share of epsilon that tells them as numbers."),
+    ] = 0.0,
+    sensitivity: Annotated[
+        float, typer.Option(help="The most by which one step moves any one answer.")
+    ] = 1.0,
+    unit: Annotated[
+        str, typer.Option(metavar="WORD", help="Whom one step adds or changes, as one calls it.")
+    ] = "person",
+    grid: Step = None,
+    rounded: Annotated[
+        bool, typer.Option("--rounded", help="Answers may lie between the steps of the grid.")
+    ] = False,
+) -> Wish:
+    """Release which answers in a column reach a threshold, in order, and only so many.
+
+    The column holds exact answers, such as counts: one row a question. All that are below cost
+    nothing; what is paid for is the --positives.
+    """
+    from celosia.core.neighbours import Neighbours as Who
+    from celosia.mechanisms import Grid, SparseVector
+
+    def make(*, epsilon: float, neighbours: Neighbours) -> SparseVector:
+        return SparseVector(
+            epsilon=epsilon,
+            neighbours=Who(neighbours.relation, unit),
+            threshold=threshold,
+            positives=positives,
+            monotone=monotone,
+            numeric=numeric,
+            sensitivity=sensitivity,
+            grid=stepped(grid) or Grid(),
+            rounded=rounded,
+        )
+
+    return Wish(make=make, error_in="around the threshold", cells="decimal")

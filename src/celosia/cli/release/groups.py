@@ -1,0 +1,122 @@
+"""`celosia release histogram` and `top`: rows by category."""
+
+from __future__ import annotations
+
+import csv
+from enum import StrEnum
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from celosia.cli.release.settings import Wish
+from celosia.cli.release.telling import ROWS
+from celosia.core.errors import InputError
+
+HISTOGRAM = """`celosia release histogram people.csv --column age --edges 0,18,65,120 --epsilon 0.5`
+
+`celosia release histogram people.csv -c sex --categories female,male --other -e 0.5 -o sex.csv`
+
+`celosia release histogram people.csv -c disease --delta 1e-8 -e 1`  (keys are not known beforehand)
+"""
+TOP = """`celosia release top people.csv --column disease --categories flu,gout --epsilon 0.5`
+
+`celosia release top votes.csv -c party --categories red,blue,pink --count 2 -e 1`
+"""
+
+
+class Method(StrEnum):
+    """How the best is chosen."""
+
+    PERMUTE_AND_FLIP = "permute-and-flip"
+    EXPONENTIAL = "exponential"
+    NOISY_MAX = "noisy-max"
+
+
+def histogram(
+    edges: Annotated[
+        str | None,
+        typer.Option(metavar="0,10,20", help="Bins of numbers, each up to the next edge."),
+    ] = None,
+    categories: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,C", help="Known without the data; quote those with commas."),
+    ] = None,
+    other: Annotated[
+        bool, typer.Option("--other", help="Count all other rows in one more bin.")
+    ] = False,
+    delta: Annotated[
+        float | None,
+        typer.Option(help="Without edges and categories: the chance that a rare key is told."),
+    ] = None,
+) -> Wish:
+    """Release how many rows fall into each bin, or have each key.
+
+    Bins are declared: by --edges for numbers or by --categories. With neither, keys are taken from
+    the table, and only those with many rows are told; that needs a --delta.
+    """
+    from celosia.mechanisms import Histogram, KeyHistogram
+
+    unknown = edges is None and categories is None
+    if unknown != (delta is not None):
+        raise InputError(
+            "CEL-M130",
+            "a histogram needs --edges, --categories or a --delta, and a --delta alone.",
+            why="Keys that are not declared are themselves private: with a chance of delta one is "
+            "told that a single row has.",
+            fix="Declare the bins, or write --delta 1e-8 and leave them to the table.",
+        )
+    if delta is not None:
+        make = partial(KeyHistogram, delta=delta)
+        return Wish(make=make, error_in=ROWS, cells="string", bound="keys_per_unit")
+    bins = partial(
+        Histogram,
+        other=other,
+        edges=None if edges is None else numbers(edges, option="--edges"),
+        categories=None if categories is None else texts(categories),
+    )
+    return Wish(make=bins, error_in=ROWS, cells="decimal" if categories is None else "string")
+
+
+def top(
+    categories: Annotated[
+        str, typer.Option(metavar="A,B,C", help="Known without the data; quote those with commas.")
+    ],
+    count: Annotated[int, typer.Option(help="How many categories to choose.")] = 1,
+    method: Annotated[Method, typer.Option(help="How the best is chosen.")] = (
+        Method.PERMUTE_AND_FLIP
+    ),
+) -> Wish:
+    """Release which of the declared categories have the most rows; not how many they have."""
+    from celosia.mechanisms import MostFrequent
+
+    make = partial(MostFrequent, categories=texts(categories), count=count, method=method.value)
+    return Wish(make=make, error_in="rows below the best", cells="string")
+
+
+def texts(listed: str) -> list[str]:
+    """Texts in one line, parted by commas.
+
+    >>> texts('a, "b, c"')
+    ['a', 'b, c']
+    """
+    return next(csv.reader([listed], skipinitialspace=True), [])
+
+
+def numbers(listed: str, *, option: str) -> list[float]:
+    """Numbers in one line, parted by commas.
+
+    >>> numbers("0, 10,1e3", option="--edges")
+    [0.0, 10.0, 1000.0]
+
+    Raises:
+        InputError: CEL-M129 one of them is not a number.
+    """
+    try:
+        return [float(part) for part in listed.split(",")]
+    except ValueError:
+        raise InputError(
+            "CEL-M129",
+            f"{option} must be numbers with commas between them, got {listed!r}.",
+            fix=f"Write {option} 0,10,20.",
+        ) from None

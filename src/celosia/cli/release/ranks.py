@@ -1,0 +1,48 @@
+"""`celosia release median` and `quantile`: a value with a share of all values below it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from celosia.cli.release.numbers import stepped
+from celosia.cli.release.settings import Lower, Step, Upper, Wish
+
+RANK = "rows by which the rank may miss"
+
+MEDIAN = """`celosia release median salaries.csv --column salary --lower 0 --upper 200000 -e 0.5`
+
+`celosia release median people.csv -c age --lower 0 --upper 120 --grid 1 --error 30`
+"""
+QUANTILE = """`celosia release quantile people.csv -c age --lower 0 --upper 120 -q 0.9 -e 0.5`
+
+`celosia release quantile people.csv -c age --lower 0 --upper 120 -q 0.25 -q 0.75 -e 1 -o q.csv`
+"""
+
+
+def median(lower: Lower, upper: Upper, grid: Step = None) -> Wish:
+    """Release the middle value of a column, one of the points of a grid between the bounds."""
+    from celosia.mechanisms import Median
+
+    return Wish(make=partial(Median, lower=lower, upper=upper, grid=stepped(grid)), error_in=RANK)
+
+
+def quantile(
+    lower: Lower,
+    upper: Upper,
+    q: Annotated[
+        list[float], typer.Option("--q", "-q", help="The share of values below; may be repeated.")
+    ],
+    grid: Step = None,
+) -> Wish:
+    """Release one quantile of a column, or several at once for little more than one."""
+    from celosia.mechanisms import Quantile, Quantiles
+
+    make = (
+        partial(Quantile, q=q[0], lower=lower, upper=upper, grid=stepped(grid))
+        if len(q) == 1
+        else partial(Quantiles, q=tuple(sorted(q)), lower=lower, upper=upper, grid=stepped(grid))
+    )
+    return Wish(make=make, error_in=RANK)

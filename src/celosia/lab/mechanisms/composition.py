@@ -1,0 +1,148 @@
+"""What several releases cost together, and the worked examples of the basic mechanisms.
+
+Two numbers of the thesis are corrected, and say so: 1/801 is too much for each of ten thousand
+releases, and the 12.2 of its histogram needs a failure of 0.05 where it prints 0.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from math import exp, log
+
+from celosia.accounting import (
+    Approximate,
+    Pure,
+    advanced,
+    advanced_corollary,
+    advanced_inverse,
+    basic,
+    best_of,
+    mixture,
+    parallel,
+    sequential,
+)
+from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
+from celosia.core.progress import Progress
+from celosia.lab.findings import Row
+from celosia.lab.mechanisms.cells import printed, same
+from celosia.mechanisms import Laplace, RandomisedResponse, laplace_bound, laplace_failure
+
+TOTALS = (
+    (100, 0.1, 1e-5, "5.8502", 10),
+    (100, 0.1, 1e-6, "6.3082", 10),
+    (1000, 0.01, 1e-6, "1.76276", 10),
+    (1000, 0.1, 1e-6, "27.1397", 100),
+    (10, 0.1, 1e-6, "1.7674", 1),
+)
+"""Releases, epsilon of each, slack; the advanced and the basic total."""
+
+CROSSOVERS = (
+    (0.1, 1e-5, 29),
+    (0.1, 1e-6, 35),
+    (0.5, 1e-5, 187),
+    (0.5, 1e-6, 224),
+    (0.01, 1e-5, 24),
+    (0.01, 1e-6, 29),
+)
+"""Epsilon, slack, and the fewest releases for which the advanced bound is the smaller one."""
+
+MANY = 10_000
+SLACK = exp(-32)
+"""Of the worked example: ten thousand databases, a total epsilon of 1."""
+
+
+def rows(progress: Progress) -> list[Row]:
+    """Totals, crossovers, the worked example, the basic theorems and the basic mechanisms."""
+    return [*_totals(), *_example(), *_theorems(), *_responses(), *_histogram()]
+
+
+def _totals() -> Iterator[Row]:
+    for count, epsilon, slack, text, plain in TOTALS:
+        run = f"{count} releases at {epsilon:g}, slack {slack:g}"
+        yield printed(run, "advanced", text, advanced(count, epsilon, slack=slack).epsilon)
+        yield same(run, "basic", float(plain), basic(count, epsilon).epsilon)
+    for count, name in ((10, "basic"), (100, "advanced")):
+        run = f"{count} releases at 0.1, slack 1e-06"
+        yield same(run, "the smaller bound", name, best_of(count, 0.1, slack=1e-6).name)
+    for epsilon, slack, fewest in CROSSOVERS:
+        run = "fewest releases for which advanced beats basic"
+        yield same(run, f"at {epsilon:g}, slack {slack:g}", fewest, _crossover(epsilon, slack))
+
+
+def _crossover(epsilon: float, slack: float) -> int:
+    count = 1
+    while advanced(count, epsilon, slack=slack).epsilon >= basic(count, epsilon).epsilon:
+        count += 1
+    return count
+
+
+def _example() -> Iterator[Row]:
+    run = "10,000 databases, total 1, slack e^-32"
+
+    def total(share: float) -> float:
+        return advanced(MANY, share, slack=SLACK).epsilon
+
+    root = advanced_inverse(MANY, 1.0, slack=SLACK)
+    yield printed(run, "total at 1/801 (the thesis says at most 1)", "1.0143473", total(1 / 801))
+    yield printed(run, "the most that each may cost", "0.00123104", root)
+    yield printed(run, "1 over that", "812.32", 1 / root)
+    yield printed(run, "total at 1/813", "0.99915", total(1 / 813))
+    corollary = advanced_corollary(MANY, 1.0, slack=SLACK)
+    yield same(run, "1 over the corollary's", 1600.0, 1 / corollary)
+    yield printed(run, "total at 1/1600", "0.5039", total(corollary))
+
+
+def _theorems() -> Iterator[Row]:
+    run = "basic theorems"
+    tenth = Fraction(1, 10)
+    total = sequential([*[Approximate(tenth, 1e-6)] * 3, Pure(5 * tenth)])
+    yield same(run, "sequential, epsilon", 0.8, total.as_dict()["epsilon"])
+    yield same(run, "sequential, delta", 3e-6, total.as_dict()["delta"])
+    parts = [Pure(tenth), Pure(7 * tenth), Pure(3 * tenth)]
+    yield same(run, "parallel, add or remove", 0.7, parallel(parts, ADD_REMOVE).pure)
+    moved = parallel(parts, CHANGE_ONE, moves_only=True)
+    yield same(run, "parallel, change one, if rows can only move", 1.0, moved.pure)
+    changed = parallel(parts, CHANGE_ONE)
+    yield same(run, "parallel, change one (printed 1, for rows that only move)", 1.4, changed.pure)
+    yield same(run, "mixture", 1.0, mixture([Pure(Fraction(1))] * 2).pure)
+
+
+def _responses() -> Iterator[Row]:
+    run = "randomised response, two coins"
+    coins = RandomisedResponse.two_coins()
+    told = coins.transition
+    yield printed(run, "epsilon", "1.0986123", coins.epsilon)
+    yield same(run, "chance of the truth", 0.75, float(told[1, 1]))
+    yield same(run, "chance of the other answer", 0.25, float(told[0, 1]))
+    answers = list(product((0, 1), repeat=3))
+
+    def chance(truth: tuple[int, ...], said: tuple[int, ...]) -> float:
+        return float(told[truth[0], said[0]] * told[truth[1], said[1]] * told[truth[2], said[2]])
+
+    worst = max(
+        log(chance(one, said) / chance(other, said))
+        for one, other, said in product(answers, repeat=3)
+        if sum(a != b for a, b in zip(one, other, strict=True)) == 1
+    )
+    yield printed(run, "largest loss of three answers, by enumeration", "1.0986123", worst)
+    for share, rate in ((0.25, 0.0), (0.5, 0.5), (0.75, 1.0)):
+        yield same(run, f"rate for a share of {share:g}", rate, coins.rate(share))
+    best = float(RandomisedResponse.for_epsilon(1).truth)
+    yield printed(run, "chance to tell the truth at epsilon 1", ".4621172", best)
+
+
+def _histogram() -> Iterator[Row]:
+    run = "10,000 first names, epsilon 1"
+    bound = laplace_bound(1, size=10_000, failure=0.05)
+    words = "error with 95 % (the thesis prints 0.5 for the failure 0.05)"
+    yield printed(run, words, "12.2", bound)
+    yield printed(run, "the same with all digits", "12.2060726", bound)
+    yield printed(run, "exact failure", ".0487707", laplace_failure(1, bound, size=10_000))
+    noise = Laplace(epsilon=1, sensitivity=1)
+    losses = [
+        log(noise.law.mass(place) / noise.law.mass(place - noise.shift))
+        for place in range(-5 * noise.shift, 6 * noise.shift, noise.shift // 8)
+    ]
+    yield same(run, "largest loss of a count on the grid", 1.0, max(map(abs, losses)))

@@ -1,0 +1,128 @@
+"""Choosing among candidates: exact chances, what happens without monotonicity, an auction.
+
+Two numbers are corrected, and say so: with four bidders the price 1 earns 4, not 3; and the chance
+of the second candidate of the noisy maximum rounds to .306, not to about .305.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from math import log
+
+import numpy as np
+
+from celosia.core.progress import Progress
+from celosia.lab.findings import Row
+from celosia.lab.mechanisms.broken import BrokenNoisyMax
+from celosia.lab.mechanisms.cells import printed, same
+from celosia.mechanisms import Exponential, Grid, NoisyMax, PermuteAndFlip
+from celosia.mechanisms.sparse.accuracy import above_threshold_error
+from celosia.mechanisms.sparse.analysis import difference_tail
+
+SCORES = [0, 1, 2]
+FINE = Grid(Fraction(1, 4096))
+"""On which discrete noise is as good as the continuous noise of the publications."""
+
+FAILURE = 0.05
+BIDS = ("3.01", "1", "1", "1")
+
+
+def rows(progress: Progress) -> list[Row]:
+    """Chances, losses, an auction, and how near the threshold each method can tell."""
+    return [*_chances(), *_two_conditions(), *_losses(), *_auction(), *_errors()]
+
+
+def _chances() -> Iterator[Row]:
+    run = "scores 0, 1, 2 at epsilon 1"
+    fine = NoisyMax(epsilon=1, grid=FINE).probabilities([float(score) for score in SCORES])
+    told = (
+        ("exponential", Exponential(epsilon=1).probabilities(SCORES), ".1863237 .3071959 .5064804"),
+        (
+            "exponential, monotone",
+            Exponential(epsilon=1, monotone=True).probabilities(SCORES),
+            ".0900306 .2447285 .6652410",
+        ),
+        (
+            "permute and flip",
+            PermuteAndFlip(epsilon=1).probabilities(SCORES),
+            ".14675 .26608 .58717",
+        ),
+        ("noisy max", fine, ".175 .306 .520"),
+    )
+    for name, chances, texts in told:
+        for score, chance, text in zip(SCORES, chances, texts.split(), strict=True):
+            slip = " (printed as about .305)" if text == ".306" else ""
+            yield printed(run, f"{name}, chance of score {score}{slip}", text, float(chance))
+
+
+def _two_conditions() -> Iterator[Row]:
+    """Nobody has condition A and ten have B: how often A is named."""
+    run = "0 or 10 cases at epsilon 1"
+    cases = [0, 10]
+    general = float(Exponential(epsilon=1).probabilities(cases)[0])
+    monotone = float(Exponential(epsilon=1, monotone=True).probabilities(cases)[0])
+    flipped = float(PermuteAndFlip(epsilon=1).probabilities(cases)[0])
+    yield printed(run, "chance of the wrong one", ".0066929", general)
+    yield printed(run, "its bound 2 e^(-5)", ".013476", 2 * float(np.exp(-5)))
+    yield printed(run, "chance of the wrong one, monotone", "4.54e-5", monotone)
+    yield printed(run, "its bound 2 e^(-10)", "9.08e-5", 2 * float(np.exp(-10)))
+    yield same(run, "permute and flip: e^(-5)/2", float(np.exp(-5)) / 2, flipped)
+
+
+def _losses() -> Iterator[Row]:
+    """What monotone noise costs on scores that move in opposite directions."""
+    run = "losses at epsilon 1"
+    half = Exponential(epsilon=1, monotone=True)
+
+    def worst(one: Sequence[int], other: Sequence[int]) -> float:
+        ratios = np.log(half.probabilities(one)) - np.log(half.probabilities(other))
+        return float(np.abs(ratios).max())
+
+    yield printed(run, "monotone weights, 0, 0 against 1, -1", "1.43378", worst([0, 0], [1, -1]))
+    yield printed(run, "the same with a gap of 50", "2.0000", worst([0, 50], [1, 49]))
+    one_way = log(difference_tail(49, 1, 1) / difference_tail(50, 1, 1))
+    yield printed(run, "noisy max, monotone, gap 50 to 49", ".98058", one_way)
+    both_ways = BrokenNoisyMax(gap=50.0).shown_epsilon
+    yield printed(run, "noisy max with half the noise, gap 50 to 48", "1.96078", both_ways)
+    repaired = log(difference_tail(48, 2, 2) / difference_tail(50, 2, 2))
+    yield printed(run, "noisy max, gap 50 to 48", ".96226", repaired)
+
+
+def _auction() -> Iterator[Row]:
+    """What a price earns: exact money, so no rounding."""
+    for bids, fair in ((BIDS, "4"), (BIDS[:3], "3")):
+        run = f"auction with {len(bids)} bids: {', '.join(bids)}"
+        slip = " (the thesis says 3)" if fair == "4" else ""
+        for price, revenue in (("1", fair), ("3", "3"), ("3.01", "3.01"), ("3.02", "0")):
+            earned = Decimal(price) * sum(Decimal(bid) >= Decimal(price) for bid in bids)
+            note = slip if price == "1" else ""
+            yield same(run, f"revenue at {price}{note}", float(revenue), float(earned))
+
+
+def _errors() -> Iterator[Row]:
+    """The distance from the threshold at which one query among k is told from the others."""
+    for queries, svt, chosen in ((10, "47.93", "5.142"), (1000, "84.77", "9.851")):
+        run = f"one of {queries} queries at epsilon 1, failure 0.05"
+        threshold = above_threshold_error(1, queries=queries, failure=FAILURE)
+        selected = selection_error(1, queries=queries, failure=FAILURE)
+        yield printed(run, "error of AboveThreshold", svt, threshold)
+        yield printed(run, "error of the exponential mechanism", chosen, selected)
+        less = "yes" if selected < threshold / 8 else "no"
+        yield same(run, "less than an eighth (the thesis: less than 8 times)", "yes", less)
+        grid = Grid(Fraction(1, 2**12))
+        scores = [-selected] * (queries - 1) + [selected]
+        missed = 1 - float(Exponential(epsilon=1, grid=grid).probabilities(scores)[-1])
+        yield printed(run, "failure of ours at that error", ".05", missed)
+
+
+def selection_error(epsilon: float, *, queries: int, failure: float) -> float:
+    """How far from the threshold the exponential mechanism tells one query from all others.
+
+    The one query is `error` above the threshold and the others as much below it; sensitivity 1.
+
+    >>> round(selection_error(1, queries=1000, failure=0.05), 5)
+    9.85119
+    """
+    return (log(queries - 1) + log((1 - failure) / failure)) / epsilon
