@@ -57,6 +57,7 @@ FAMILIES = {
     "L": "Lab",
     "M": "Mechanisms",
     "P": "Publish",
+    "Q": "Queries",
     "S": "Schema",
     "T": "Tables",
     "X": "Faults of Celosía",

@@ -20,15 +20,6 @@ from celosia.mechanisms.noise import DiscreteLaplace
 RELATIONS = pytest.mark.parametrize("neighbours", [ADD_REMOVE, CHANGE_ONE], ids=str)
 
 
-class NoNoise(Source):
-    """Fails the test if anything is drawn."""
-
-    simulation = True
-
-    def raw(self, count: int) -> bytes:
-        raise AssertionError("noise was drawn for an input that is refused")
-
-
 def log_mass(scale: Fraction, point: int) -> float:
     """ln P(Z = point) with P(z) = (1 - q) / (1 + q) q^|z|, q = exp(-1 / scale)."""
     q = exp(-1 / float(scale))

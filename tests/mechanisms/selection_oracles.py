@@ -11,19 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import chisquare
 
-from celosia.core.randomness import Source
-
 FALSE_ALARM = 1e-6
 """The chance at which a statistical test of a right law fails; its seed is fixed anyway."""
-
-
-class Untouchable(Source):
-    """A source that fails the test as soon as anybody draws from it."""
-
-    simulation = True
-
-    def raw(self, count: int) -> bytes:
-        raise AssertionError("randomness was touched")
 
 
 def softmax(scores: Sequence[float], rate: float) -> list[float]:

@@ -37,6 +37,7 @@ from celosia.accounting.divergence import (
 from celosia.accounting.explanation import Explanation, explain
 from celosia.accounting.groups import convert, for_group
 from celosia.accounting.loss import Loss
+from celosia.accounting.loss_from_dict import loss_from_dict
 from celosia.accounting.losses import (
     Approximate,
     BoundedRange,
@@ -49,6 +50,7 @@ from celosia.accounting.losses import (
 from celosia.accounting.odometer import Odometer
 from celosia.accounting.running import Running
 from celosia.accounting.shuffling import shuffled
+from celosia.accounting.splitting import Split, split
 
 __all__ = [
     "Allowance",
@@ -67,6 +69,7 @@ __all__ = [
     "Odometer",
     "Pure",
     "Running",
+    "Split",
     "Statement",
     "advanced",
     "advanced_corollary",
@@ -85,6 +88,7 @@ __all__ = [
     "explain",
     "for_group",
     "hockey_stick",
+    "loss_from_dict",
     "max_divergence",
     "mixture",
     "optimal",
@@ -92,5 +96,6 @@ __all__ = [
     "poisson",
     "sequential",
     "shuffled",
+    "split",
     "without_replacement",
 ]

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from celosia.accounting.checks import check_chance, check_epsilon
+from celosia.accounting.checks import check_chance, check_epsilon, check_times
 from celosia.core.errors import InputError
-from celosia.core.numbers import whole
 
 MOST_TERMS = 10**7
 
@@ -215,14 +214,7 @@ def best_of(count: int, epsilon: float, *, slack: float, delta: float = 0.0) -> 
 
 
 def _checked(count: object, epsilon: object, delta: object) -> tuple[int, float, float]:
-    number = whole(count)
-    if number is None or not 1 <= number <= MOST_TERMS:
-        raise InputError(
-            "CEL-B007",
-            f"the number of mechanisms must be a whole number from 1 to {MOST_TERMS}, "
-            f"got {count!r}.",
-            fix="Give the number of releases that are made of the same data.",
-        )
+    number = check_times(count, most=MOST_TERMS)
     return number, check_epsilon(epsilon), check_chance(delta)
 
 

@@ -1,4 +1,8 @@
-"""Amounts of privacy as users write them, read exactly; and computed ones, rounded to one side."""
+"""Amounts of privacy as users write them, read exactly; and computed ones, rounded to one side.
+
+These are for what is promised or wished: limits keep out slips. What a loss is made of, or asked
+about, may be any number that makes sense, and is checked in `celosia.accounting.checks`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What losses are made of, refused before anything is computed from it."""
+"""What losses are made of and asked about, refused before anything is computed from it.
+
+What users promise or wish for is read in `celosia.accounting.amounts`, within narrower limits.
+"""
 
 from __future__ import annotations
 
@@ -74,6 +77,23 @@ def check_shift(value: object) -> int:
             f"the shift must be a whole number of steps of at least 1, got {value!r}.",
             why="The loss is that of two neighbours that differ by so many steps of the grid.",
             fix="Give the sensitivity in steps of the grid, rounded up.",
+        )
+    return number
+
+
+def check_times(value: object, *, most: int | None = None) -> int:
+    """How many releases there are.
+
+    Raises:
+        InputError: CEL-B007 not a whole number of at least 1, and at most `most`.
+    """
+    number = whole(value)
+    if number is None or number < 1 or (most is not None and number > most):
+        allowed = "of at least 1" if most is None else f"from 1 to {most}"
+        raise InputError(
+            "CEL-B007",
+            f"the number of releases must be a whole number {allowed}, got {value!r}.",
+            fix="Give the number of releases that are made of the same data.",
         )
     return number
 

@@ -12,15 +12,15 @@ import numpy as np
 from celosia.accounting import renyi
 from celosia.accounting.advanced import mixed_bound
 from celosia.accounting.bound import Bound
-from celosia.accounting.checks import check_chance, check_epsilon, up
+from celosia.accounting.checks import check_chance, check_epsilon, check_times, up
 from celosia.accounting.composed import parts_of
 from celosia.accounting.concentrated import Concentrated, concentrated_curve
 from celosia.accounting.curved import TAIL, Curved
 from celosia.accounting.distributions import LossDistribution, Vector, connected
 from celosia.accounting.loss import Loss
 from celosia.accounting.pure import Approximate, Pure
-from celosia.core.errors import InputError, PrivacyError
-from celosia.core.numbers import exact, whole
+from celosia.core.errors import PrivacyError
+from celosia.core.numbers import exact
 
 LIMIT = 2**16
 """Points of the composed distribution: half a megabyte, and a few milliseconds a release."""
@@ -74,13 +74,7 @@ class Running:
         Raises:
             InputError: CEL-B005 not a loss; CEL-B007 not a number of times.
         """
-        repeats = whole(times)
-        if repeats is None or repeats < 1:
-            raise InputError(
-                "CEL-B007",
-                f"the number of releases must be a whole number of at least 1, got {times!r}.",
-                fix="Leave it out for one release.",
-            )
+        repeats = check_times(times)
         for part in parts_of([loss]):
             self._add_sums(part, repeats)
             if isinstance(part, Concentrated):

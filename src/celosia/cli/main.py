@@ -66,7 +66,7 @@ def celosia(
 
     **Publish a table:** `celosia publish people.csv --schema people.toml --k 5 -o safe.csv`
 
-    **Release one answer:** `celosia release mean pay.csv --column pay --lower 0 --upper 9000 -e 0.5`
+    **Release an answer:** `celosia release mean pay.csv --column pay --lower 0 --upper 9000 -e 0.5`
     """
 
 

@@ -1,5 +1,7 @@
-"""Where heavy work runs: DuckDB, embedded, by default."""
+"""Where heavy work runs: DuckDB, embedded, by default; the owner's database for private queries."""
 
 from celosia.engines.duckdb import DuckDB, Groups
+from celosia.engines.postgres import PostgresEngine
+from celosia.engines.sql import DuckDbEngine, SqlEngine
 
-__all__ = ["DuckDB", "Groups"]
+__all__ = ["DuckDB", "DuckDbEngine", "Groups", "PostgresEngine", "SqlEngine"]

@@ -36,6 +36,7 @@ from celosia.mechanisms.sparse import (
     NumericSparse,
     Sparse,
     SparseVector,
+    Stream,
 )
 from celosia.mechanisms.statistics import (
     Count,
@@ -102,6 +103,7 @@ __all__ = [
     "Sparse",
     "SparseVector",
     "StandardDeviation",
+    "Stream",
     "Sum",
     "SumCountMean",
     "TopSelection",

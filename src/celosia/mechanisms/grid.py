@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,10 @@ class Grid:
     """
 
     step: Fraction = Fraction(1)
+
+    if TYPE_CHECKING:
+        # Any number may be given, and is kept as the fraction that it is written as.
+        def __init__(self, step: Fraction | float = Fraction(1)) -> None: ...
 
     def __post_init__(self) -> None:
         step = exact(self.step)
@@ -58,7 +63,7 @@ class Grid:
         """
         number = exact(value)
         if number is None or abs(number) > FARTHEST * self.step:
-            raise _off_grid()
+            raise off_grid()
         return round(number / self.step)
 
     def indices(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -70,7 +75,7 @@ class Grid:
         with np.errstate(over="ignore"):  # what is too large for a float is beyond the grid
             scaled = np.asarray(values, dtype=np.float64) / float(self.step)
         if not np.all(np.abs(scaled) <= FARTHEST):  # NaN compares as false
-            raise _off_grid()
+            raise off_grid()
         return np.rint(scaled).astype(np.int64)
 
     def value(self, index: int) -> float:
@@ -87,8 +92,8 @@ class Grid:
 
         Rounding adds up to one step a coordinate. Where a step is no power of two, dividing floats
         by it errs by up to 2^-52 of each value, so by half a step more (see `FARTHEST`); for one
-        coordinate that cannot make another whole step, for several it can. A value that always lies on the grid moves by
-        `floor(sensitivity / step)` steps only, see `steps`.
+        coordinate that cannot make another whole step, for several it can. A value that always lies
+        on the grid moves by `floor(sensitivity / step)` steps only, see `steps`.
         """
         divided = (coordinates + 1) // 2 if coordinates > 1 and not self._is_binary else 0
         return ceil(sensitivity / self.step) + coordinates + divided
@@ -118,7 +123,24 @@ WHOLE = Grid(Fraction(1))
 """The whole numbers: counts."""
 
 
-def _off_grid() -> InputError:
+def check_grid(grid: object, *, optional: bool = True) -> None:
+    """Refuse what is no grid, such as the step of one; None passes where a grid is optional.
+
+    Raises:
+        InputError: CEL-M008 it is something else.
+    """
+    if isinstance(grid, Grid) or (grid is None and optional):
+        return
+    raise InputError(
+        "CEL-M008",
+        f"the grid must be a Grid, got {grid!r}.",
+        why="Answers are released on a declared grid; floats between its points leak.",
+        fix="Give Grid(0.01), or leave it out.",
+    )
+
+
+def off_grid() -> InputError:
+    """The refusal of a value that no grid point is near to; it never holds the value."""
     return InputError(
         "CEL-M009",
         "a value is not a finite number within the reach of the grid.",

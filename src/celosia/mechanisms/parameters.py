@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from celosia.core.errors import InputError
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.numbers import exact, real, whole
 
 LEAST_EPSILON = Fraction(1, 10**9)
@@ -115,3 +116,48 @@ def check_whole(value: object, *, name: str, least: int = 1, most: int = 2**53) 
             fix=f"Give a whole number of at least {least}.",
         )
     return number
+
+
+def check_may_be_empty(may_be_empty: object) -> None:
+    """Refuse anything but True and False.
+
+    Raises:
+        InputError: CEL-M084 it is something else.
+    """
+    if not isinstance(may_be_empty, bool):
+        raise InputError(
+            "CEL-M084",
+            "may_be_empty must be True or False.",
+            why="It decides whether no rows are refused, which tells that there are none.",
+            fix="Leave it out where it is public that there are rows.",
+        )
+
+
+def check_monotone(monotone: object, neighbours: Neighbours, *, code: str, what: str) -> None:
+    """Refuse the claim that all of many numbers move in one direction where it cannot hold.
+
+    Args:
+        monotone: the claim.
+        neighbours: under which it is made.
+        code: of the refusal.
+        what: moves.
+
+    Raises:
+        InputError: neither True nor False.
+        PrivacyError: a unit is changed.
+    """
+    if not isinstance(monotone, bool):
+        raise InputError(
+            code,
+            "monotone must be True or False.",
+            why="It halves the noise, so it must not be switched on by a slip.",
+            fix=f"Leave it out unless all {what} always move in the same direction.",
+        )
+    if monotone and neighbours.relation is not Relation.ADD_REMOVE:
+        raise PrivacyError(
+            code,
+            f"monotone {what} are possible only where a unit is added or removed.",
+            why=f"Changing a unit can lower one of the {what} and raise another, which with half "
+            "the noise costs up to twice the epsilon.",
+            fix="Leave monotone out, or take the add-remove relation.",
+        )

@@ -60,6 +60,7 @@ def test_an_answer_outside_the_categories_is_refused_before_any_coin(bad: Any) -
         KaryResponse(epsilon=1, categories=MODES).release(bad, rng=Untouchable())
     assert refusal.value.code == "CEL-M047"
     assert "boat" not in str(refusal.value)
+    assert refusal.value.__context__ is None  # a KeyError would hold the answer
 
 
 @pytest.mark.parametrize("bad", [(), ("a",), ("a", "a"), "ab", None, ("a", None), ("a", 0.5)])

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from scipy.stats import laplace
 from tests.mechanisms.selection_oracles import (
     FALSE_ALARM,
-    Untouchable,
     loss_span,
     p_value,
     softmax,
 )
+from tests.mechanisms.untouchable import Untouchable
 
 from celosia.accounting.losses import BoundedRange
 from celosia.core.errors import InputError, PrivacyError
@@ -311,6 +311,7 @@ def test_scores_off_the_grid_are_refused_without_being_told(bad: float) -> None:
         ({"epsilon": 1, "sensitivity": 2**31}, "CEL-M062"),
         ({"epsilon": 1, "grid": Grid(Fraction(1, 2**40))}, "CEL-M062"),
         ({"epsilon": 1, "monotone": "no"}, "CEL-M063"),
+        ({"epsilon": 1, "grid": 0.5}, "CEL-M008"),
         ({"epsilon": 1, "weights": ()}, "CEL-M064"),
         ({"epsilon": 1, "weights": (0, 0)}, "CEL-M064"),
         ({"epsilon": 1, "weights": (1, -1)}, "CEL-M064"),

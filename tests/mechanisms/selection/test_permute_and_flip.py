@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mechanisms.selection_oracles import FALSE_ALARM, Untouchable, loss_span, p_value
+from tests.mechanisms.selection_oracles import FALSE_ALARM, loss_span, p_value
+from tests.mechanisms.untouchable import Untouchable
 
 from celosia.accounting.losses import Pure
 from celosia.core.errors import InputError

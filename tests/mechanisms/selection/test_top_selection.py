@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.mechanisms.selection_oracles import (
     FALSE_ALARM,
-    Untouchable,
     loss_span,
     p_value,
     softmax,
 )
+from tests.mechanisms.untouchable import Untouchable
 
 from celosia.accounting.losses import BoundedRange, Composed
 from celosia.core.errors import InputError

@@ -179,6 +179,8 @@ def test_rounding_to_the_grid_costs_one_step() -> None:
         (lambda: AboveThreshold(1.0, threshold="many"), "CEL-M104"),  # type: ignore[arg-type]
         (lambda: AboveThreshold(1.0, threshold=1, sensitivity=0), "CEL-M005"),
         (lambda: AboveThreshold(1.0, threshold=1, sensitivity=0.5), "CEL-M106"),
+        (lambda: AboveThreshold(1.0, threshold=1, grid=0.5), "CEL-M008"),  # type: ignore[arg-type]
+        (lambda: AboveThreshold(1.0, threshold=1, grid=None), "CEL-M008"),  # type: ignore[arg-type]
         (lambda: Sparse(1.0, threshold=1, positives=0), "CEL-M007"),
         (lambda: Sparse(1.0, threshold=1, delta=1), "CEL-M003"),
         (lambda: NumericSparse(1.0, threshold=1, positives=True), "CEL-M007"),

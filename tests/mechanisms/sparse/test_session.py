@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import binom, chi2_contingency
+from tests.mechanisms.untouchable import Untouchable
 
 from celosia.accounting.budget import Budget
 from celosia.accounting.loss import Loss
 from celosia.core.errors import BudgetExceeded, CelosiaError, InputError, PrivacyError
 from celosia.core.neighbours import Neighbours
-from celosia.core.randomness import Seeded, Source
+from celosia.core.randomness import Seeded
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.sparse import (
     ABOVE,
@@ -120,15 +121,6 @@ def test_the_whole_price_is_due_at_opening_and_only_then() -> None:
     stream.ask(HIGH)
     stream.ask(LOW)
     assert len(purse.spent) == 1
-
-
-class Untouchable(Source):
-    """Fails the test that draws from it."""
-
-    simulation = True
-
-    def raw(self, count: int) -> bytes:
-        raise AssertionError("noise was drawn")
 
 
 def test_without_budget_no_noise_is_drawn() -> None:

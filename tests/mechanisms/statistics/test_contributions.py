@@ -23,11 +23,11 @@ from celosia.core.randomness import Seeded
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.responses import RandomisedResponse
+from celosia.mechanisms.statistics import DirectMean, Mean, SumCountMean
 from celosia.mechanisms.statistics.contributions import at_most, once_per_key, per_unit
 from celosia.mechanisms.statistics.count import Count
 from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.key_histogram import KeyHistogram
-from celosia.mechanisms.statistics.mean import DirectMean, Mean, SumCountMean
 from celosia.mechanisms.statistics.total import Sum
 from celosia.mechanisms.statistics.variance import Variance
 
@@ -239,3 +239,13 @@ def test_bounding_and_charging_go_together() -> None:
     ]
     # The noise has a standard deviation of about sqrt(2) * 3.
     assert abs(np.mean(found) - 120) < 4 * 3 * sqrt(2 / runs)
+
+
+def test_a_mechanism_for_units_is_printed_as_it_is_made() -> None:
+    assert str(per_unit(Count(epsilon=1), 5)) == (
+        "PerUnit(mechanism=Count(epsilon=1), rows_per_unit=5)"
+    )
+    assert str(per_unit(Count(epsilon=1, neighbours=CHANGE_ONE), 5, unit="patient")) == (
+        "PerUnit(mechanism=Count(epsilon=1, neighbours=change one row), rows_per_unit=5, "
+        "unit=patient)"
+    )

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from scipy.stats import laplace
 from tests.mechanisms.selection_oracles import (
     FALSE_ALARM,
-    Untouchable,
     loss_span,
     one_changed,
     one_more,
@@ -23,6 +22,7 @@ from tests.mechanisms.selection_oracles import (
     small_tables,
     softmax,
 )
+from tests.mechanisms.untouchable import Untouchable
 
 from celosia.accounting.losses import BoundedRange
 from celosia.core.errors import InputError
@@ -209,7 +209,8 @@ def test_bad_values_are_refused_before_anything_is_drawn(values: list[float], co
         ({"epsilon": 101}, "CEL-M002"),
         ({"upper": -1}, "CEL-M006"),
         ({"grid": Grid(Fraction(1, 2**40))}, "CEL-M069"),
-        ({"may_be_empty": 1}, "CEL-M072"),
+        ({"grid": 0.5}, "CEL-M008"),
+        ({"may_be_empty": 1}, "CEL-M084"),
     ],
 )
 def test_bad_parameters_are_refused(fields: dict[str, object], code: str) -> None:

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mechanisms.exact_laws import (
     RELATIONS,
-    NoNoise,
     Release,
     measured,
     pairs,
     worst_log_ratio,
 )
+from tests.mechanisms.untouchable import Untouchable
 
 from celosia.accounting.losses import Composed, LaplaceLoss
 from celosia.core.errors import InputError
@@ -129,7 +129,7 @@ def test_a_row_of_no_bin_is_never_an_error() -> None:
 def test_rows_of_another_kind_than_the_categories_are_refused() -> None:
     for rows in (["1", "2"], [True, False]):
         with pytest.raises(InputError) as caught:
-            Histogram(epsilon=1, categories=[1, 2]).release(rows, rng=NoNoise())
+            Histogram(epsilon=1, categories=[1, 2]).release(rows, rng=Untouchable())
         assert caught.value.code == "CEL-M083"
 
 

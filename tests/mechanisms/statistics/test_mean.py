@@ -18,9 +18,9 @@ from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.grid import Grid
+from celosia.mechanisms.statistics.direct_mean import DirectMean
 from celosia.mechanisms.statistics.mean import (
     BoundedMean,
-    DirectMean,
     Mean,
     NormalisedMean,
     RatioMean,

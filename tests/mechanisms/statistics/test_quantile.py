@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mechanisms.selection_oracles import (
     FALSE_ALARM,
-    Untouchable,
     loss_span,
     one_changed,
     one_more,
@@ -21,6 +20,7 @@ from tests.mechanisms.selection_oracles import (
     small_tables,
     softmax,
 )
+from tests.mechanisms.untouchable import Untouchable
 
 from celosia.accounting.losses import BoundedRange
 from celosia.core.errors import InputError
@@ -223,7 +223,8 @@ def test_an_empty_table_is_refused_unless_it_may_be_empty() -> None:
         ({"grid": Grid(Fraction(20))}, "CEL-M069"),
         ({"lower": 2.0**60, "upper": 2.0**60 + 2**12}, "CEL-M069"),
         ({"grid": Grid(Fraction(1, 2**60))}, "CEL-M069"),
-        ({"may_be_empty": "no"}, "CEL-M072"),
+        ({"grid": 0.5}, "CEL-M008"),
+        ({"may_be_empty": "no"}, "CEL-M084"),
     ],
 )
 def test_bad_parameters_are_refused(fields: dict[str, object], code: str) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from tests.mechanisms.selection_oracles import (
     FALSE_ALARM,
-    Untouchable,
     loss_span,
     one_changed,
     one_more,
@@ -18,6 +17,7 @@ from tests.mechanisms.selection_oracles import (
     small_tables,
     softmax,
 )
+from tests.mechanisms.untouchable import Untouchable
 
 from celosia.accounting.losses import BoundedRange, Composed
 from celosia.core.errors import InputError

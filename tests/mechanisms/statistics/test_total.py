@@ -134,13 +134,18 @@ def test_a_range_has_a_million_steps_unless_it_lies_too_far_out() -> None:
         (10**30, 10**30 + 1, Grid(Fraction(1))),
         (0, 10**400, None),
         (0, Fraction(1, 10**400), None),
-        (0, 1, 0.5),
     ],
 )
 def test_a_grid_that_does_not_suit_the_bounds_is_refused(lower: Any, upper: Any, grid: Any) -> None:
     with pytest.raises(InputError) as caught:
         Sum(epsilon=1, lower=lower, upper=upper, grid=grid)
     assert caught.value.code == "CEL-M085"
+
+
+def test_a_step_in_the_place_of_a_grid_is_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        Sum(epsilon=1, lower=0, upper=1, grid=0.5)  # type: ignore[arg-type]
+    assert caught.value.code == "CEL-M008"
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(1, 1), (2, 1), (0, float("inf")), ("0", 1)])

@@ -27,12 +27,12 @@ from celosia.mechanisms.selection.noisy_max import NoisyMax
 from celosia.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from celosia.mechanisms.selection.top_selection import TopSelection
 from celosia.mechanisms.sparse import AboveThreshold, NumericSparse, Sparse, SparseVector
+from celosia.mechanisms.statistics import DirectMean, NormalisedMean, SumCountMean
 from celosia.mechanisms.statistics.contributions import per_unit
 from celosia.mechanisms.statistics.count import Count
 from celosia.mechanisms.statistics.exponential_mean import ExponentialMean
 from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.key_histogram import KeyHistogram
-from celosia.mechanisms.statistics.mean import DirectMean, NormalisedMean, SumCountMean
 from celosia.mechanisms.statistics.most_frequent import MostFrequent
 from celosia.mechanisms.statistics.quantile import Median, Quantile
 from celosia.mechanisms.statistics.quantiles import Quantiles

@@ -26,6 +26,7 @@ EXAMPLES = """**Examples**
 """
 
 
+@statistics.with_options
 def choose(
     statistic: Annotated[str, typer.Argument(help=f"One of {statistics.NAMES}.")] = "count",
     error: Annotated[
@@ -43,16 +44,8 @@ def choose(
         typer.Option(help="The most by which a membership test may beat a guess, such as 0.2."),
     ] = None,
     delta: Annotated[float, typer.Option(help="The chance that the promise fails.")] = 0.0,
-    lower: statistics.Lower = None,
-    upper: statistics.Upper = None,
-    rows: statistics.Rows = None,
-    bins: statistics.Bins = None,
-    candidates: statistics.Candidates = None,
-    questions: statistics.Questions = None,
-    quantile: statistics.Share = None,
-    sensitivity: statistics.Sensitivity = None,
-    monotone: statistics.Monotone = False,
-    relation: statistics.RelationName = None,
+    *,
+    given: statistics.Given,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
@@ -68,18 +61,6 @@ def choose(
     from celosia.mechanisms import choose as choose_epsilon
 
     options.check_places({"the report": report}, overwrite=force)
-    given = statistics.Given(
-        lower=lower,
-        upper=upper,
-        rows=rows,
-        bins=bins,
-        candidates=candidates,
-        questions=questions,
-        quantile=quantile,
-        sensitivity=sensitivity,
-        monotone=monotone,
-        relation=relation,
-    )
     found = statistics.statistic(statistic, given, delta=delta)
     wishes = Wishes(
         error=error,

@@ -26,18 +26,11 @@ EXAMPLES = """**Examples**
 """
 
 
+@statistics.with_options
 def curve(
     statistic: Annotated[str, typer.Argument(help=f"One of {statistics.NAMES}.")],
-    lower: statistics.Lower = None,
-    upper: statistics.Upper = None,
-    rows: statistics.Rows = None,
-    bins: statistics.Bins = None,
-    candidates: statistics.Candidates = None,
-    questions: statistics.Questions = None,
-    quantile: statistics.Share = None,
-    sensitivity: statistics.Sensitivity = None,
-    monotone: statistics.Monotone = False,
-    relation: statistics.RelationName = None,
+    *,
+    given: statistics.Given,
     epsilon: Annotated[
         list[float] | None, typer.Option(metavar="EPSILON", help="May be repeated.")
     ] = None,
@@ -52,18 +45,6 @@ def curve(
     from celosia.mechanisms.choosing import EPSILONS
 
     options.check_places({"the plot": plot}, overwrite=force)
-    given = statistics.Given(
-        lower=lower,
-        upper=upper,
-        rows=rows,
-        bins=bins,
-        candidates=candidates,
-        questions=questions,
-        quantile=quantile,
-        sensitivity=sensitivity,
-        monotone=monotone,
-        relation=relation,
-    )
     found = statistics.statistic(statistic, given, delta=delta)
     wanted = sorted(set(epsilon or EPSILONS))
     drawn = error_curve(found.mechanism, wanted, confidence=confidence, size=found.size)

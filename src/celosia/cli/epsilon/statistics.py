@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -42,16 +44,16 @@ Confidence = Annotated[
 class Given:
     """The options about a statistic, as they were given."""
 
-    lower: float | None = None
-    upper: float | None = None
-    rows: int | None = None
-    bins: int | None = None
-    candidates: int | None = None
-    questions: int | None = None
-    quantile: float | None = None
-    sensitivity: float | None = None
-    monotone: bool = False
-    relation: Relation | None = None
+    lower: Lower = None
+    upper: Upper = None
+    rows: Rows = None
+    bins: Bins = None
+    candidates: Candidates = None
+    questions: Questions = None
+    quantile: Share = None
+    sensitivity: Sensitivity = None
+    monotone: Monotone = False
+    relation: RelationName = None
 
     def as_dict(self) -> dict[str, Any]:
         """Those that say something, as plain values."""
@@ -59,6 +61,24 @@ class Given:
         return {
             name: value for name, value in found.items() if value is not None and value is not False
         }
+
+
+def with_options(run: Callable[..., None]) -> Callable[..., None]:
+    """A command whose argument `given` is told by the options of `Given`, in its place."""
+    shared = signature(Given, eval_str=True).parameters
+
+    def command(**told: Any) -> None:
+        given = Given(**{name: told.pop(name) for name in shared})
+        run(given=given, **told)
+
+    parameters: list[Parameter] = []
+    for own in signature(run, eval_str=True).parameters.values():
+        parameters += shared.values() if own.name == "given" else [own]
+    command.__doc__ = run.__doc__
+    command.__signature__ = Signature(  # type: ignore[attr-defined]
+        [each.replace(kind=Parameter.KEYWORD_ONLY) for each in parameters]
+    )
+    return command
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,4 +115,4 @@ def stepped(step: float | None) -> Grid | None:
     """The grid of a step."""
     from celosia.mechanisms import Grid
 
-    return None if step is None else Grid(step)  # type: ignore[arg-type]
+    return None if step is None else Grid(step)

@@ -17,7 +17,7 @@ from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.reading import check_dimension, grid_points, whole_points
-from celosia.mechanisms.grid import WHOLE, Grid
+from celosia.mechanisms.grid import WHOLE, Grid, check_grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import Law
 from celosia.mechanisms.noise.reach import MOST as WIDEST
@@ -176,14 +176,7 @@ class OnGrid(Additive[float, np.float64]):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_dimension(self.dimension)
-        declared: object = self.grid
-        if declared is not None and not isinstance(declared, Grid):
-            raise InputError(
-                "CEL-M008",
-                f"the grid must be a Grid, got {declared!r}.",
-                why="Answers are released on a declared grid; floats between its points leak.",
-                fix="Give Grid(0.01), or nothing for a fine grid.",
-            )
+        check_grid(self.grid)
 
     @property
     def resolution(self) -> Grid:

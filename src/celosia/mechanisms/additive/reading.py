@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
-from celosia.mechanisms.grid import FARTHEST, Grid
+from celosia.mechanisms.arrays import array_of
+from celosia.mechanisms.grid import FARTHEST, Grid, off_grid
 from celosia.mechanisms.parameters import check_whole
 
 MOST_COORDINATES = 2**31
@@ -48,7 +49,7 @@ def grid_points(x: object, grid: Grid, *, length: int) -> NDArray[np.int64]:
         point = grid.index(x.item() if isinstance(x, (np.ndarray, np.generic)) else x)
         _check_length(1, length)
         return np.asarray(point, dtype=np.int64)
-    return grid.indices(_vector(x, length=length, refuse=_not_numbers).astype(np.float64))
+    return grid.indices(_vector(x, length=length, refuse=off_grid).astype(np.float64))
 
 
 def check_dimension(dimension: object) -> int:
@@ -65,15 +66,13 @@ def _is_scalar(x: object) -> bool:
 
 
 def _vector(x: object, *, length: int | None, refuse: Callable[[], InputError]) -> NDArray[Any]:
-    try:
-        values = np.asarray(x)
-    except ValueError:  # lists of unequal lengths
-        raise refuse() from None
+    values = array_of(x)
+    if values is None:
+        raise refuse()
     if values.ndim != 1:
         raise _wrong_length(length)
     _check_length(values.size, length)
-    # Neither truth values nor texts nor objects, nor what is hidden under a mask.
-    if values.dtype.kind not in "iuf" or np.ma.is_masked(x):
+    if values.dtype.kind not in "iuf":  # neither truth values nor texts nor objects
         raise refuse()
     with np.errstate(over="ignore"):  # an extended float too large for a float is infinite
         return values.astype(np.float64) if values.dtype.kind == "f" else values
@@ -100,13 +99,4 @@ def _not_whole() -> InputError:
         "the answer must be made of whole numbers between -2**50 and 2**50.",
         why="The noise lives on whole numbers; fractions would shine through it.",
         fix="Give counts, or use `Laplace` or `Gaussian` with a grid for real numbers.",
-    )
-
-
-def _not_numbers() -> InputError:
-    return InputError(
-        "CEL-M009",
-        "a value is not a finite number within the reach of the grid.",
-        why="What cannot be put on the grid cannot be hidden by noise on it.",
-        fix="Clean the values, clip them to known bounds, or take a coarser grid.",
     )

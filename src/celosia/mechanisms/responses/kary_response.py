@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,6 +29,7 @@ from celosia.mechanisms.responses.randomised_response import (
 )
 
 MOST_CATEGORIES = 10**6
+UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +162,17 @@ class KaryResponse(Mechanism[Any, Any]):
 
     def _codes(self, answers: Any) -> NDArray[np.int64]:
         values = answers.tolist() if isinstance(answers, np.ndarray) else answers
-        try:
-            codes = [self._places[value] for value in values]
-        except (KeyError, TypeError):  # unknown, or not hashable
+        codes = None
+        with suppress(TypeError):  # not a list, or of answers that cannot be looked up
+            codes = [self._places.get(value, UNKNOWN) for value in values]
+        # Raised out here: an error that is being handled would stay on the new one, answer and all.
+        if codes is None or UNKNOWN in codes:
             raise InputError(
                 "CEL-M047",
                 "an answer is not one of the categories.",
                 why="It would stand out from all answers that can be drawn.",
                 fix="Name all possible categories, such as 'other' and 'no answer'.",
-            ) from None
+            )
         return np.array(codes, dtype=np.int64)
 
 

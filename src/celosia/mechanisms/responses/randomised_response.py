@@ -17,6 +17,7 @@ from celosia.core.neighbours import CHANGE_ONE, Neighbours, Relation
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed import exp_below, log_above
+from celosia.mechanisms.arrays import array_of
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
 
@@ -240,13 +241,9 @@ def _check_chance(chance: object, *, name: str) -> Fraction:
 
 
 def _read_answers(x: object) -> NDArray[np.bool_]:
-    try:
-        values = np.asarray(x)
-    except ValueError:  # lists of unequal lengths
-        raise _not_answers() from None
-    # Truth values or the numbers 0 and 1; NaN is neither, texts and objects are refused unread, and
-    # so is what NumPy would find under the mask of a masked array.
-    if values.ndim > 1 or values.dtype.kind not in "biuf" or np.ma.is_masked(x):
+    values = array_of(x)
+    # Truth values or the numbers 0 and 1; NaN is neither, texts and objects are refused unread.
+    if values is None or values.ndim > 1 or values.dtype.kind not in "biuf":
         raise _not_answers()
     if not np.all((values == 0) | (values == 1)):
         raise _not_answers()

@@ -9,11 +9,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.core.errors import InputError, PrivacyError
-from celosia.core.neighbours import Relation
-from celosia.mechanisms.grid import Grid
+from celosia.mechanisms.grid import Grid, check_grid
 from celosia.mechanisms.mechanism import Mechanism
-from celosia.mechanisms.parameters import check_epsilon, check_sensitivity
+from celosia.mechanisms.parameters import check_epsilon, check_monotone, check_sensitivity
 from celosia.mechanisms.selection.scores import sampling_rate, steps_moved, whole_scores
 
 Chosen = TypeVar("Chosen")
@@ -42,21 +40,8 @@ class Selection(Mechanism[ArrayLike, Chosen]):
         super().__post_init__()
         check_epsilon(self.epsilon)
         check_sensitivity(self.sensitivity)
-        if not isinstance(self.monotone, bool):
-            raise InputError(
-                "CEL-M063",
-                "monotone must be True or False.",
-                why="It halves the noise, so it must not be switched on by a slip.",
-                fix="Leave it out unless all scores always move in the same direction.",
-            )
-        if self.monotone and self.neighbours.relation is not Relation.ADD_REMOVE:
-            raise PrivacyError(
-                "CEL-M063",
-                "monotone scores are possible only where a unit is added or removed.",
-                why="Changing a unit takes away from one score and adds to another, which with "
-                "half the noise costs up to twice the epsilon.",
-                fix="Leave monotone out, or take the add-remove relation.",
-            )
+        check_monotone(self.monotone, self.neighbours, code="CEL-M063", what="scores")
+        check_grid(self.grid)
         self._rate()
 
     def _shift(self) -> int:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
+from celosia.mechanisms.arrays import array_of
 from celosia.mechanisms.grid import FARTHEST, WHOLE, Grid
 from celosia.mechanisms.parameters import check_confidence, check_whole
 
@@ -74,13 +75,10 @@ def whole_scores(scores: ArrayLike, grid: Grid | None) -> NDArray[np.int64]:
     Raises:
         InputError: CEL-M060 not a list of numbers; CEL-M061 not whole and no grid; CEL-M009.
     """
-    try:
-        array = np.asarray(scores)
-    except (TypeError, ValueError, OverflowError):
-        raise _no_scores() from None
-    if array.ndim != 1 or not 0 < array.size <= MOST_CANDIDATES or array.dtype.kind not in "iufO":
+    array = array_of(scores)
+    if array is None or array.ndim != 1 or array.dtype.kind not in "iufO":
         raise _no_scores()
-    if np.ma.is_masked(scores):  # NumPy forgets the mask, and would use what is hidden under it
+    if not 0 < array.size <= MOST_CANDIDATES:
         raise _no_scores()
     if array.dtype.kind == "O":
         return _of_objects(array, grid)

@@ -31,7 +31,7 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Pure
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source, System
-from celosia.mechanisms.grid import WHOLE, Grid
+from celosia.mechanisms.grid import WHOLE, Grid, check_grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import (
@@ -75,6 +75,7 @@ class SparseMechanism(Mechanism[Answers, tuple[Reply, ...]]):
         check_epsilon(self.epsilon)
         if isinstance(self.threshold, list | tuple | np.ndarray):
             object.__setattr__(self, "threshold", tuple(np.asarray(self.threshold).tolist()))
+        check_grid(self.grid, optional=False)
         check_whole(self.limit, name="positives", most=MOST_POSITIVES)
         _ = self._limits, self.scales  # refuse what cannot be placed or drawn
 

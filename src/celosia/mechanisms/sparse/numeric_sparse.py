@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Approximate, Pure
-from celosia.mechanisms.parameters import check_delta, check_epsilon, check_whole
 from celosia.mechanisms.sparse.allocation import numeric_shares
-from celosia.mechanisms.sparse.family import SparseMechanism
-from celosia.mechanisms.sparse.scales import MOST_POSITIVES, Scales, each
+from celosia.mechanisms.sparse.restarted import Restarted
+from celosia.mechanisms.sparse.scales import Scales, each
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumericSparse(SparseMechanism):
+class NumericSparse(Restarted):
     """Like `Sparse`, but answers that reach the threshold are told as numbers.
 
     The number is the exact answer with fresh noise. To release the noisy number that was compared
@@ -26,19 +23,6 @@ class NumericSparse(SparseMechanism):
 
     Reference: Dwork & Roth 2014, Algorithm 3 and Theorem 3.27.
     """
-
-    positives: int = 1
-    delta: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_delta(self.delta, zero=True)
-        check_whole(self.positives, name="positives", most=MOST_POSITIVES)
-        super().__post_init__()
-
-    @property
-    def limit(self) -> int:
-        """As many positive answers as were asked for."""
-        return self.positives
 
     def _scales(self, epsilon: Fraction, moved: int) -> Scales:
         find, tell, _ = self._shares(epsilon)
@@ -55,9 +39,5 @@ class NumericSparse(SparseMechanism):
                 return finding, telling, True
         return find, tell, False
 
-    def privacy_loss(self) -> Loss:
-        """What the whole stream costs, however many answers are below."""
-        epsilon = check_epsilon(self.epsilon)
-        if self._shares(epsilon)[2]:
-            return Approximate(epsilon, float(self.delta))
-        return Pure(epsilon)
+    def _needs_delta(self, epsilon: Fraction) -> bool:
+        return self._shares(epsilon)[2]

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
+from celosia.mechanisms.arrays import array_of
 from celosia.mechanisms.grid import FARTHEST, Grid
 
 SLACK = 2.0**-50
@@ -39,14 +40,10 @@ def place_all(answers: ArrayLike, *, grid: Grid, rounded: bool) -> NDArray[np.in
     Raises:
         InputError: CEL-M009, CEL-M103 as in `place`; CEL-M111 not a list of numbers.
     """
-    try:
-        values = np.asarray(answers)
-    except ValueError:  # a ragged list; its own text may hold values
-        raise _not_numbers() from None
-    if values.size == 0 and values.ndim == 1:
+    values = array_of(answers)
+    if values is not None and values.size == 0 and values.ndim == 1:
         return np.empty(0, dtype=np.int64)
-    # NumPy forgets the mask of a masked array, and would use what is hidden under it.
-    if values.ndim != 1 or values.dtype.kind not in "iufO" or np.ma.is_masked(answers):
+    if values is None or values.ndim != 1 or values.dtype.kind not in "iufO":
         raise _not_numbers()
     if values.dtype.kind == "O":
         placed = [place(value, grid=grid, rounded=rounded) for value in values.tolist()]

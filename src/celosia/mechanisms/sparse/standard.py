@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from celosia.core.errors import InputError, PrivacyError
-from celosia.core.neighbours import Relation
+from celosia.core.errors import InputError
 from celosia.core.numbers import exact
-from celosia.mechanisms.parameters import check_whole
+from celosia.mechanisms.parameters import check_monotone, check_whole
 from celosia.mechanisms.sparse.allocation import optimal_split, shares
 from celosia.mechanisms.sparse.family import SparseMechanism
 from celosia.mechanisms.sparse.scales import MOST_POSITIVES, Scales
@@ -46,20 +45,6 @@ class SparseVector(SparseMechanism):
 
     def __post_init__(self) -> None:
         check_whole(self.positives, name="positives", most=MOST_POSITIVES)
-        if not isinstance(self.monotone, bool):
-            raise InputError(
-                "CEL-M107",
-                "monotone must be True or False.",
-                why="It halves the noise, so it must not be switched on by a slip.",
-                fix="Leave it out unless all answers always move in the same direction.",
-            )
-        if self.monotone and self.neighbours.relation is not Relation.ADD_REMOVE:
-            raise PrivacyError(
-                "CEL-M107",
-                "answers are not monotone when one unit is changed.",
-                why="The old value can lower one count while the new value raises another.",
-                fix="Say monotone=False, or protect adding and removing one unit.",
-            )
         share, ratio = exact(self.numeric), exact(self.split)
         if share is None or not 0 <= share < 1:
             raise InputError(
@@ -76,6 +61,7 @@ class SparseVector(SparseMechanism):
                 fix="Leave it out, or give the ratio of comparisons to threshold, such as 3.",
             )
         super().__post_init__()
+        check_monotone(self.monotone, self.neighbours, code="CEL-M107", what="answers")
 
     @property
     def limit(self) -> int:

@@ -2,10 +2,11 @@
 
 from celosia.mechanisms.statistics.contributions import PerUnit, at_most, once_per_key, per_unit
 from celosia.mechanisms.statistics.count import Count
+from celosia.mechanisms.statistics.direct_mean import DirectMean
 from celosia.mechanisms.statistics.exponential_mean import ExponentialMean
 from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.key_histogram import KeyHistogram
-from celosia.mechanisms.statistics.mean import DirectMean, Mean, NormalisedMean, SumCountMean
+from celosia.mechanisms.statistics.mean import Mean, NormalisedMean, SumCountMean
 from celosia.mechanisms.statistics.most_frequent import MostFrequent
 from celosia.mechanisms.statistics.quantile import Median, Quantile
 from celosia.mechanisms.statistics.quantiles import Quantiles

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
-from celosia.mechanisms.grid import FARTHEST, Grid
+from celosia.mechanisms.arrays import array_of
+from celosia.mechanisms.grid import FARTHEST, Grid, check_grid
 from celosia.mechanisms.parameters import check_bounds
 
 MOST_ROWS = 2**32
@@ -41,8 +42,10 @@ class BoundedGrid:
         """The points of a grid, or of about a million points where none is declared.
 
         Raises:
-            InputError: CEL-M006 not bounds; CEL-M069 fewer than two points or too many.
+            InputError: CEL-M008 not a grid; CEL-M006 not bounds; CEL-M069 fewer than two points or
+                too many.
         """
+        check_grid(grid)
         low, high = check_bounds(lower, upper)
         grid = Grid.finer_than(high - low) if grid is None else grid
         first, last = grid.above(low), grid.below(high)
@@ -87,14 +90,10 @@ class BoundedGrid:
 
 
 def _floats(values: ArrayLike) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(values)
-    except (TypeError, ValueError, OverflowError):
-        raise _no_numbers() from None
-    if array.ndim == 1 and array.dtype.kind == "O":
+    array = array_of(values)
+    if array is not None and array.ndim == 1 and array.dtype.kind == "O":
         array = np.array([_float(value) for value in array], dtype=np.float64)
-    # NumPy forgets the mask of a masked array, and would count what is hidden under it.
-    if array.ndim != 1 or array.dtype.kind not in "iuf" or np.ma.is_masked(values):
+    if array is None or array.ndim != 1 or array.dtype.kind not in "iuf":
         raise _no_numbers()
     with np.errstate(over="ignore"):  # an extended float too large for a float is infinite
         floats = array.astype(np.float64)

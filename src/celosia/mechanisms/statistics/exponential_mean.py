@@ -13,11 +13,15 @@ from celosia.accounting.losses import BoundedRange
 from celosia.core.randomness import Source
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
-from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
+from celosia.mechanisms.parameters import (
+    check_confidence,
+    check_epsilon,
+    check_may_be_empty,
+    check_whole,
+)
 from celosia.mechanisms.selection.flips import flip
 from celosia.mechanisms.selection.scores import MOST_STEPS, chances, sampling_rate
 from celosia.mechanisms.statistics.bounded import BoundedGrid
-from celosia.mechanisms.statistics.quantile import check_flag
 
 TRIES = 64
 """Proposals drawn at a time; at least one in twenty is accepted."""
@@ -63,7 +67,7 @@ class ExponentialMean(Mechanism[ArrayLike, float]):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_epsilon(self.epsilon)
-        check_flag(self.may_be_empty)
+        check_may_be_empty(self.may_be_empty)
         self._rate()
 
     @property

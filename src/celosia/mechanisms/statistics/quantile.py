@@ -14,7 +14,7 @@ from celosia.core.numbers import exact
 from celosia.core.randomness import Source
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
-from celosia.mechanisms.parameters import check_epsilon, check_whole
+from celosia.mechanisms.parameters import check_epsilon, check_may_be_empty, check_whole
 from celosia.mechanisms.selection.scores import chances, sampling_rate, shortfall
 from celosia.mechanisms.statistics.bounded import BoundedGrid
 from celosia.mechanisms.statistics.ranks import Segments, rank_steps, segments
@@ -69,7 +69,7 @@ class Quantile(Mechanism[ArrayLike, float]):
         super().__post_init__()
         check_epsilon(self.epsilon)
         check_share(self.q)
-        check_flag(self.may_be_empty)
+        check_may_be_empty(self.may_be_empty)
         self._range()
         self._rate()
 
@@ -162,18 +162,3 @@ def check_share(q: object) -> Fraction:
             fix="Give 0.5 for the median or 0.9 for the value that nine in ten stay below.",
         )
     return number.limit_denominator(10**6)
-
-
-def check_flag(may_be_empty: object) -> None:
-    """Refuse anything but True and False.
-
-    Raises:
-        InputError: CEL-M072 it is something else.
-    """
-    if not isinstance(may_be_empty, bool):
-        raise InputError(
-            "CEL-M072",
-            "may_be_empty must be True or False.",
-            why="It decides whether an empty table is refused, which tells that it is empty.",
-            fix="Leave it out where it is public that there are values.",
-        )

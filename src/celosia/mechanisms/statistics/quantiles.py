@@ -15,10 +15,15 @@ from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
-from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
+from celosia.mechanisms.parameters import (
+    check_confidence,
+    check_epsilon,
+    check_may_be_empty,
+    check_whole,
+)
 from celosia.mechanisms.selection.scores import sampling_rate, shortfall
 from celosia.mechanisms.statistics.bounded import BoundedGrid
-from celosia.mechanisms.statistics.quantile import check_flag, check_share
+from celosia.mechanisms.statistics.quantile import check_share
 from celosia.mechanisms.statistics.ranks import rank_steps, segments
 
 MOST_SHARES = 10_000
@@ -59,7 +64,7 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_epsilon(self.epsilon)
-        check_flag(self.may_be_empty)
+        check_may_be_empty(self.may_be_empty)
         try:
             object.__setattr__(self, "q", tuple(self.q))
         except TypeError:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.mechanisms.grid import Grid
+from celosia.mechanisms.grid import Grid, check_grid
 from celosia.mechanisms.parameters import check_bounds
 
 REACH = 2**49
@@ -45,13 +45,15 @@ class Span:
         floats could not tell them apart.
 
         Raises:
-            InputError: CEL-M006 not two bounds; CEL-M085 the grid does not suit them.
+            InputError: CEL-M008 not a grid; CEL-M006 not two bounds; CEL-M085 the grid does not
+                suit them.
         """
+        check_grid(grid)
         least, most = check_bounds(lower, upper)
         size = max(abs(least), abs(most))
         if grid is None and size <= SIZES[1]:
             grid = Grid.finer_than(max(most - least, size / 2**28))
-        if isinstance(grid, Grid) and SIZES[0] <= grid.step <= SIZES[1] and size <= SIZES[1]:
+        if grid is not None and SIZES[0] <= grid.step <= SIZES[1] and size <= SIZES[1]:
             low, high = grid.below(least), grid.above(most)
             if max(abs(low), abs(high)) <= REACH:
                 return cls(low, high, grid)

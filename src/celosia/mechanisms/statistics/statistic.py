@@ -14,12 +14,9 @@ from celosia.core.randomness import Source
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Mechanism, Output
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.parameters import check_epsilon
+from celosia.mechanisms.parameters import check_epsilon, check_may_be_empty
 from celosia.mechanisms.statistics.columns import Rows
 from celosia.mechanisms.statistics.span import Span
-
-FARTHEST_SCALE = 2**51
-"""Half of the largest scale that can be drawn: how far the search for an epsilon goes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,13 +31,7 @@ class Statistic(Mechanism[Rows, Output]):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_epsilon(self.epsilon)
-        if not isinstance(self.may_be_empty, bool):
-            raise InputError(
-                "CEL-M084",
-                "may_be_empty must be True or False.",
-                why="It decides whether no rows are refused, which tells that there are none.",
-                fix="Leave it out where it is public that there are rows.",
-            )
+        check_may_be_empty(self.may_be_empty)
 
     @property
     @abstractmethod

@@ -1,0 +1,247 @@
+"""Engines that run a query where the owner's tables are, and return a small table of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Timer
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from celosia.core.errors import EngineError
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+    from sqlglot import exp
+
+Rows = list[tuple[Any, ...]]
+
+
+class SqlEngine(Protocol):
+    """A database that may be read and nothing else.
+
+    Whatever goes wrong in it while it reads data is one fixed error: what the engine says may hold
+    values of rows.
+    """
+
+    dialect: str
+
+    def run(self, query: exp.Expr, *, timeout: float) -> Rows:
+        """The rows of a query.
+
+        Args:
+            query: one SELECT, as a tree.
+            timeout: the seconds after which the engine is stopped.
+
+        Raises:
+            EngineError: CEL-E010 it failed, CEL-E011 out of time, CEL-E012 not a SELECT.
+        """
+
+    def arrow(self, query: exp.Expr, *, timeout: float) -> pa.Table:
+        """The same as an Arrow table, for results of millions of rows."""
+
+    def close(self) -> None:
+        """Let go of the database."""
+
+
+class DuckDbEngine:
+    """DuckDB over its own file, or over CSV and Parquet files, or both; read only.
+
+    After the tables are set up nothing outside of them can be reached, whatever a query says:
+    other files, the network, extensions and settings are locked.
+
+    Args:
+        path: a DuckDB file of the owner's, which is opened read-only; None for files only.
+        files: tables that are CSV or Parquet files. A CSV file is read once, here, so that a cell
+            which does not fit the type of its column fails now and not in somebody's query.
+        memory: the most memory, such as "4GB"; DuckDB's own limit if None. What does not fit goes
+            to a private folder.
+        threads: the most cores; all if None.
+
+    Raises:
+        EngineError: CEL-E013, a database or file cannot be opened.
+    """
+
+    dialect = "duckdb"
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        files: Mapping[str, str | Path] | None = None,
+        memory: str | None = None,
+        threads: int | None = None,
+    ) -> None:
+        import duckdb  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
+
+        self._overflow = TemporaryDirectory(prefix="celosia-")
+        config: dict[str, Any] = {
+            "temp_directory": self._overflow.name,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        if memory is not None:
+            config["memory_limit"] = memory
+        if threads is not None:
+            config["threads"] = threads
+        opened, fault = None, False
+        try:
+            opened = duckdb.connect(config=config)
+            _attach(opened, path)
+            _add_files(opened, files or {})
+            opened.execute("SET enable_external_access = false")
+            opened.execute("SET lock_configuration = true")
+        except (duckdb.Error, OSError):
+            fault = True
+        if fault or opened is None:  # outside the handler: the cause may quote cells
+            self._overflow.cleanup()
+            raise EngineError(
+                "CEL-E013",
+                "the database, or a file that stands for a table, cannot be opened.",
+                why="Its tables cannot be asked.",
+                fix="Check the paths of the policy, the rights of the files, that CSV columns "
+                "have one type each, and that no other program writes to the database.",
+            )
+        self._connection: duckdb.DuckDBPyConnection = opened
+
+    def run(self, query: exp.Expr, *, timeout: float) -> Rows:
+        """The rows of a query, see `SqlEngine.run`."""
+        rows: Rows = self._within(timeout, query, lambda cursor: cursor.fetchall())
+        return rows
+
+    def arrow(self, query: exp.Expr, *, timeout: float) -> pa.Table:
+        """The rows of a query as an Arrow table."""
+        return self._within(timeout, query, lambda cursor: cursor.to_arrow_table())
+
+    def _within(
+        self,
+        timeout: float,
+        query: exp.Expr,
+        fetch: Callable[[duckdb.DuckDBPyConnection], Any],
+    ) -> Any:
+        import duckdb  # noqa: PLC0415 - loaded already, by the constructor
+
+        text = select_text(query, self.dialect)
+        cursor = self._connection.cursor()  # one for each call, so that threads may share us
+        stopped = False
+
+        def stop() -> None:
+            nonlocal stopped
+            stopped = True
+            cursor.interrupt()
+
+        timer = Timer(timeout, stop)
+        timer.daemon = True
+        timer.start()
+        try:
+            return fetch(cursor.execute(text))
+        except (duckdb.Error, RuntimeError, MemoryError):
+            pass  # what the engine says may hold values of rows
+        finally:
+            timer.cancel()
+            cursor.close()
+        raise out_of_time() if stopped else failed()
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._connection.close()
+        self._overflow.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, path: str | Path | None) -> None:
+    """Put the tables of the owner's file beside those of other files, under their own names."""
+    from sqlglot import exp  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
+
+    if path is None:
+        return
+    place = exp.Literal.string(str(Path(path).resolve(strict=True))).sql("duckdb")
+    connection.execute(f"ATTACH {place} AS celosia_owner (READ_ONLY)")
+    tables = connection.execute(
+        "SELECT table_name FROM information_schema.tables "
+        "WHERE table_catalog = 'celosia_owner' AND table_schema = 'main'"
+    ).fetchall()
+    for (table,) in tables:
+        parts = (table, "main", "celosia_owner")
+        names = [exp.to_identifier(part, quoted=True) for part in parts]
+        there = exp.Table(this=names[0], db=names[1], catalog=names[2])
+        _create(connection, "VIEW", table, there)
+
+
+def _add_files(connection: duckdb.DuckDBPyConnection, files: Mapping[str, str | Path]) -> None:
+    """Make files tables: a CSV file is read now, a Parquet file stays where it is."""
+    from sqlglot import exp  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
+
+    reachable = []
+    for table, file in files.items():
+        found = Path(file).resolve(strict=True)
+        is_parquet = found.suffix.lower() in (".parquet", ".pq")
+        options: list[exp.Expr] = [exp.Literal.string(str(found))]
+        if is_parquet:
+            reachable.append(str(found))
+        else:
+            # All rows are looked at for types, so that none can surprise later.
+            size = exp.Literal.number(-1)
+            options.append(exp.PropertyEQ(this=exp.var("sample_size"), expression=size))
+        reader = exp.Anonymous(
+            this="read_parquet" if is_parquet else "read_csv", expressions=options
+        )
+        kind = "VIEW" if is_parquet else "TABLE"
+        _create(connection, kind, table, exp.Table(this=reader))
+    connection.execute("SET allowed_paths = $paths", {"paths": reachable})
+
+
+def _create(connection: duckdb.DuckDBPyConnection, kind: str, name: str, source: exp.Table) -> None:
+    from sqlglot import exp  # noqa: PLC0415 - loaded already
+
+    made = exp.Create(
+        this=exp.Table(this=exp.to_identifier(name, quoted=True)),
+        kind=kind,
+        replace=True,
+        expression=exp.select("*").from_(source),
+    )
+    connection.execute(made.sql("duckdb"))
+
+
+def select_text(query: exp.Expr, dialect: str) -> str:
+    """One SELECT as text, and nothing but a SELECT.
+
+    Raises:
+        EngineError: CEL-E012.
+    """
+    from sqlglot import exp  # noqa: PLC0415 - whoever gives a tree has loaded it
+
+    if not isinstance(query, exp.Query) or query.find(exp.DDL, exp.DML, exp.Command, exp.Into):
+        raise EngineError(
+            "CEL-E012",
+            "only a SELECT can be run.",
+            why="The owner's database is read and never changed.",
+            fix="Give a query that the emission package has built.",
+        )
+    return query.sql(dialect=dialect)
+
+
+def failed() -> EngineError:
+    """The one error of every failure while data is read."""
+    return EngineError(
+        "CEL-E010",
+        "the database could not answer.",
+        why="What it said is not shown, because it may tell of single rows.",
+        fix="The owner of the data finds the reason in the log of the database.",
+    )
+
+
+def out_of_time() -> EngineError:
+    """The error of a query that was stopped."""
+    return EngineError(
+        "CEL-E011",
+        "the database did not answer in time.",
+        why="Each question has a time limit, so that none can block the others.",
+        fix="Ask for less, or let the owner raise the limit.",
+    )

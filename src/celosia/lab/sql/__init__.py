@@ -1,0 +1,1 @@
+"""Private SQL as it was published: elastic sensitivity on TPC-H, reproduced."""
