@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.cli.running import MARK, Result, Run
 
+from celosia import datasets
 from celosia.cli.main import main
 
 
@@ -50,3 +53,21 @@ def schema(tmp_path: Path) -> Path:
         '[columns.disease]\nrole = "sensitive"\n'
     )
     return path
+
+
+@pytest.fixture(scope="session")
+def made_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with 150 customers, their 1,500 orders and a policy; a planted value in one row."""
+    folder = tmp_path_factory.mktemp("made") / "shop"
+    datasets.tpch(0.001, maker="celosia").save(folder)
+    customers = pl.read_parquet(folder / "customer.parquet")
+    segment = pl.when(pl.col("custkey") == 7).then(pl.lit(MARK)).otherwise(pl.col("mktsegment"))
+    customers.with_columns(segment.alias("mktsegment")).write_parquet(folder / "customer.parquet")
+    return folder
+
+
+@pytest.fixture
+def shop(run: Run, made_shop: Path, tmp_path: Path) -> Path:
+    """A policy of its own, `shop/policy.toml`, with a budget of epsilon 10."""
+    shutil.copytree(made_shop, tmp_path / "shop")
+    return tmp_path / "shop" / "policy.toml"

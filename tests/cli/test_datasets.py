@@ -41,6 +41,20 @@ def test_a_generated_table_comes_with_its_schema(run: Run, tmp_path: Path) -> No
     Schema.load(tmp_path / "census.toml").check_columns(table.columns)
 
 
+def test_a_shop_comes_as_a_folder_with_its_policy(run: Run, tmp_path: Path) -> None:
+    told = run("datasets", "get", "tpch", "--scale", 0.001, "--seed", 7, "-o", "shop")
+    assert told.code == 0, told.err
+    assert told.out.splitlines() == [
+        "policy: shop/policy.toml",
+        "TPC-H at scale factor 0.001: 1,500 orders, made by Celosía with seed 7: shop",
+    ]
+    orders = frames.read(tmp_path / "shop" / "orders.parquet")
+    assert orders.equals(datasets.tpch(0.001, seed=7, maker="celosia").tables["orders"])
+    run("datasets", "get", "tpch", "--scale", 0.001, "-o", "shop").complains("CEL-I004")
+    assert run("datasets", "get", "tpch", "--scale", 0.001, "-o", "shop", "--force").code == 0
+    assert "celosia datasets get tpch -o FOLDER" in run("datasets").err
+
+
 @pytest.mark.parametrize("name", ["patients", "suppression", "ethnic-postal", "five-attributes"])
 def test_a_table_without_a_schema_does_not_get_that_of_another(
     name: str, run: Run, tmp_path: Path
@@ -65,6 +79,11 @@ def test_a_table_without_a_schema_does_not_get_that_of_another(
         (("census", "-o", "no/a.csv"), "CEL-I005"),
         (("census", "-o", "a.csv", "--schema", "no/a.toml"), "CEL-I005"),
         (("census", "-o", "a.csv", "--schema", "./a.csv"), "CEL-I043"),
+        (("census", "--scale", "0.1", "-o", "a.csv"), "CEL-D008"),
+        (("tpch", "--rows", "5", "-o", "shop"), "CEL-D008"),
+        (("tpch", "--schema", "a.toml", "-o", "shop"), "CEL-D008"),
+        (("tpch", "--scale", "0", "-o", "shop"), "CEL-D020"),
+        (("tpch", "--seed", "-1", "-o", "shop"), "CEL-D021"),
         (("census",), "CEL-I040"),
     ],
     ids=str,

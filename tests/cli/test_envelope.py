@@ -8,6 +8,7 @@ import pytest
 from tests.cli.running import MARK, Run
 
 QUASI = ("-q", "age", "-q", "zip")
+ASK = ("query", "shop/policy.toml", "SELECT count(*) FROM orders")
 
 
 @pytest.mark.parametrize(
@@ -40,21 +41,43 @@ QUASI = ("-q", "age", "-q", "zip")
         ("epsilon", "amplify", "--epsilon", 1, "--rate", 0.01),
         ("epsilon", "group", "--epsilon", 0.5, "--size", 4),
         ("audit", "--only", "Geometric", "--samples", 1000, "--seed", 1),
+        (*ASK, "-e", 1),
+        (*ASK, "--explain"),
+        ("policy", "check", "shop/policy.toml", "--connect"),
+        ("policy", "show", "shop/policy.toml"),
+        ("policy", "draft", "shop/orders.parquet"),
+        ("token", "create", "shop/policy.toml", "--analyst", "ana"),
         ("datasets",),
         ("datasets", "get", "patients", "-o", "patients.csv"),
+        ("datasets", "get", "tpch", "--scale", 0.001, "-o", "other"),
         ("explain",),
         ("explain", "CEL-T011"),
         ("doctor",),
     ],
     ids=lambda command: " ".join(map(str, command)),
 )
-@pytest.mark.usefixtures("people", "schema")
+@pytest.mark.usefixtures("people", "schema", "shop")
 def test_a_result_is_one_object_and_nothing_else(command: tuple[object, ...], run: Run) -> None:
     result = run(*command, "--json")
     assert result.data()
     assert set(result.envelope()) == {"ok", "data"}
     assert result.err == ""
     assert MARK not in result.out
+
+
+@pytest.mark.usefixtures("shop")
+def test_what_was_spent_is_told_as_an_object(run: Run) -> None:
+    run(*ASK, "-e", 1)
+    run("token", "create", "shop/policy.toml", "--analyst", "ana")
+    for command in (
+        ("ledger", "show", "shop/policy.toml", "--delta", 1e-6),
+        ("ledger", "verify", "shop/policy.toml"),
+        ("ledger", "export", "shop/policy.toml", "-o", "ledger.jsonl"),
+        ("token", "list", "shop/policy.toml"),
+    ):
+        result = run(*command, "--json")
+        assert result.data(), command
+        assert result.err == "", command
 
 
 def test_a_checked_hierarchy_is_told_as_an_object(people: Path, run: Run) -> None:
@@ -87,12 +110,18 @@ def test_a_checked_hierarchy_is_told_as_an_object(people: Path, run: Run) -> Non
         (("epsilon", "choose", "--error", 1, "--belief", 0.6), "CEL-B073", 1),
         (("epsilon", "compose", "--pure", "0.1y3"), "CEL-B083", 2),
         (("audit", "--only", "Nothing"), "CEL-A120", 2),
+        (ASK, "CEL-Q215", 2),
+        ((*ASK, "-e", 11), "CEL-Q110", 3),
+        (("query", "shop/policy.toml", "SELECT * FROM orders", "-e", 1), "CEL-Q028", 1),
+        (("policy", "check", "people.csv"), "CEL-Q002", 2),
+        (("ledger", "show", "shop/policy.toml"), "CEL-Q207", 2),
+        (("token", "create", "shop/policy.toml"), "CEL-Q210", 2),
         (("explain", "CEL-T01"), "CEL-I033", 2),
         (("demo", "--k", 1), "CEL-P010", 2),
     ],
     ids=str,
 )
-@pytest.mark.usefixtures("people")
+@pytest.mark.usefixtures("people", "shop")
 def test_an_error_is_one_object_and_nothing_else(
     command: tuple[object, ...], code: str, exit_code: int, run: Run
 ) -> None:

@@ -66,6 +66,13 @@ def test_the_commands_are_those_of_the_design() -> None:
         "doctor",
         "lab list",
         "lab run",
+        "ledger export",
+        "ledger show",
+        "ledger verify",
+        "policy check",
+        "policy draft",
+        "policy show",
+        "query",
         "release above",
         "release count",
         "release histogram",
@@ -75,7 +82,11 @@ def test_the_commands_are_those_of_the_design() -> None:
         "release sum",
         "release top",
         "release variance",
+        "serve",
         "teach",
+        "token create",
+        "token list",
+        "token revoke",
     }
 
 
@@ -105,7 +116,12 @@ def test_the_short_option_gives_the_same_help(path: tuple[str, ...], run: Run) -
 
 
 @pytest.mark.parametrize(
-    "path", [(), ("assess",), ("epsilon",), ("hierarchy",), ("release",)], ids=" ".join
+    "path",
+    [
+        *((), ("assess",), ("epsilon",), ("hierarchy",), ("ledger",), ("policy",)),
+        *(("release",), ("token",)),
+    ],
+    ids=" ".join,
 )
 def test_a_group_alone_shows_its_help(path: tuple[str, ...], run: Run) -> None:
     alone = run(*path)
@@ -148,7 +164,8 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
             "celosia ",
             [
                 *("assess", "audit", "datasets", "demo", "doctor", "epsilon", "explain"),
-                *("explore", "hierarchy", "lab", "publish", "release", "teach"),
+                *("explore", "hierarchy", "lab", "ledger", "policy", "publish", "query"),
+                *("release", "serve", "teach", "token"),
             ],
         ),
         ("celosia hierarchy ", ["build", "check"]),

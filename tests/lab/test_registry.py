@@ -41,6 +41,12 @@ def test_the_studies_and_their_parts_are_known() -> None:
         "mechanisms/averages",
         "mechanisms/top-c",
         "mechanisms/attacks",
+        "sql",
+        "sql/sensitivities",
+        "sql/columns",
+        "sql/flex",
+        "sql/by-hand",
+        "sql/answers",
     ]
 
 

@@ -13,6 +13,8 @@ from celosia.core.errors import InputError
 app = typer.Typer()
 
 WITH_SCHEMA = ("census", "adult")
+SHOP = "tpch"
+"""Tables in a folder, with a policy, rather than one table in a file."""
 
 
 @app.callback(invoke_without_command=True)
@@ -26,6 +28,8 @@ def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
     `celosia datasets get census -o census.csv --schema census.toml`
 
     `celosia datasets get census --rows 1000000 --seed 7 -o big.parquet`
+
+    `celosia datasets get tpch --scale 0.01 -o shop`  (a shop with a policy, for private SQL)
     """
     context.obj = as_json
     if context.invoked_subcommand is not None:
@@ -44,17 +48,24 @@ def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
         console.show(f"    {entry.rows:,} rows, {len(entry.columns)} columns; {entry.source}")
         console.show(f"    in Python: {entry.load}")
     console.note("Write one to a file: celosia datasets get NAME -o FILE")
+    console.note(f"A shop to ask in SQL, with its policy: celosia datasets get {SHOP} -o FOLDER")
 
 
 @app.command()
 def get(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="A name that `celosia datasets` lists.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the table.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to write: a file, or for tpch a folder.")
+    ],
     schema: Annotated[
         Path | None, typer.Option(help="Also write its schema with all hierarchies (TOML).")
     ] = None,
     rows: Annotated[int | None, typer.Option(help="How many rows to generate.")] = None,
+    scale: Annotated[
+        float | None,
+        typer.Option(help="Of tpch: 0.001 to 10; 1 means six million lines, 0.01 without it."),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Another seed gives other rows.")] = None,
     path: Annotated[
         Path | None, typer.Option("--from", help="The file that holds the original rows.")
@@ -62,18 +73,25 @@ def get(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write a data set to a file.
+    """Write a data set to a file; tpch, a shop with a policy, to a folder.
 
     **Examples**
 
     `celosia datasets get census -o census.csv --schema census.toml`
 
     `celosia datasets get adult --from adult.data -o adult.csv`
+
+    `celosia datasets get tpch --scale 0.01 -o shop`
     """
     from celosia import datasets, frames
     from celosia.core.files import replacing
     from celosia.core.progress import Step
 
+    if name == SHOP:
+        _refuse(name, {"rows": rows, "schema": schema, "from": path})
+        _get_shop(output, scale, seed, force=force, as_json=as_json or context.obj is True)
+        return
+    _refuse(name, {"scale": scale})
     options.check_places({"the table": output, "its schema": schema}, overwrite=force)
     frames.format_of(output)
     as_json = as_json or context.obj is True  # also before the name: `celosia datasets --json get`
@@ -101,3 +119,33 @@ def get(
         console.show_json(facts)
     else:
         console.show(f"{frame.height:,} rows, {frame.width} columns: {output}", strong=True)
+
+
+def _get_shop(
+    folder: Path, scale: float | None, seed: int | None, *, force: bool, as_json: bool
+) -> None:
+    """Write the tables of a shop as Parquet files, and the policy beside them."""
+    from celosia import datasets
+
+    size = 0.01 if scale is None else scale
+    with console.progress_bar(quiet=as_json) as progress:
+        if seed is None:
+            shop = datasets.tpch(size, progress=progress)
+        else:  # the generator of the benchmark takes none
+            shop = datasets.tpch(size, seed=seed, maker="celosia", progress=progress)
+        policy = shop.save(folder, overwrite=force, progress=progress)
+    if as_json:
+        console.show_json(shop.as_dict() | {"policy": str(policy)})
+        return
+    console.show(f"policy: {policy}")
+    console.show(f"{shop}: {folder}", strong=True)
+
+
+def _refuse(name: str, given: dict[str, object]) -> None:
+    idle = [option for option, value in given.items() if value is not None]
+    if idle:
+        raise InputError(
+            "CEL-D008",
+            f"the data set '{name}' takes no option {', '.join(idle)}.",
+            fix="Leave it out.",
+        )

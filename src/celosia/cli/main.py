@@ -25,8 +25,12 @@ from celosia.cli import (
     explore,
     hierarchy,
     lab,
+    ledger,
+    policy,
     publish,
+    query,
     release,
+    serve,
     teach,
 )
 from celosia.cli.ending import MISUSE, discard_output, refused, run
@@ -67,6 +71,8 @@ def celosia(
     **Publish a table:** `celosia publish people.csv --schema people.toml --k 5 -o safe.csv`
 
     **Release an answer:** `celosia release mean pay.csv --column pay --lower 0 --upper 9000 -e 0.5`
+
+    **Ask a database:** `celosia query policy.toml "SELECT count(*) FROM orders" --epsilon 0.5`
     """
 
 
@@ -75,6 +81,11 @@ app.command("publish")(publish.publish)
 app.command("explore")(explore.explore)
 app.add_typer(release.app, name="release")
 app.add_typer(epsilon.app, name="epsilon")
+app.command("query")(query.query)
+app.add_typer(policy.app, name="policy")
+app.add_typer(ledger.app, name="ledger")
+app.command("serve")(serve.serve)
+app.add_typer(serve.tokens_app, name="token")
 app.add_typer(assess.app, name="assess")
 app.command("audit")(audit.audit)
 app.add_typer(hierarchy.app, name="hierarchy")

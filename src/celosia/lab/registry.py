@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
-from celosia.lab import mechanisms, tables
+from celosia.lab import mechanisms, sql, tables
 from celosia.lab.study import Study
 
-_KNOWN: dict[str, Study] = {study.name: study for study in (*tables.STUDIES, *mechanisms.STUDIES)}
+_KNOWN: dict[str, Study] = {
+    study.name: study for study in (*tables.STUDIES, *mechanisms.STUDIES, *sql.STUDIES)
+}
 
 
 def studies() -> tuple[Study, ...]:

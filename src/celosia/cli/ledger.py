@@ -1,0 +1,296 @@
+"""`celosia ledger`: what was spent of a data set; nothing here writes to the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.places import ledger_of, place_of
+from celosia.cli.policy import told_warnings
+from celosia.core.errors import EngineError, InputError
+
+if TYPE_CHECKING:
+    from celosia.queries.ledger import Ledger, Record
+    from celosia.queries.ledger.terms import Terms
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""Show, check and export the ledger: every charge, and what is left.
+
+    **Examples**
+
+    `celosia ledger show policy.toml`
+
+    `celosia ledger show policy.toml --analyst ana --delta 1e-6`
+
+    `celosia ledger verify policy.toml --anchor 12:9f86d081884c7d65...`  (a head from a release)
+
+    `celosia ledger export policy.toml -o ledger.jsonl`
+    """,
+)
+
+Place = Annotated[
+    str,
+    typer.Argument(
+        metavar="POLICY|LEDGER",
+        help="A policy file, whose ledger lies beside it; or the ledger itself: its file, or "
+        "'$NAME', a variable that holds the address of a PostgreSQL database.",
+        show_default=False,
+    ),
+]
+MOST_SHOWN = 100
+"""Charges that are printed; --json has all of them."""
+EXPORTED = (".jsonl", ".ndjson")
+
+
+@app.command()
+def show(
+    place: Place,
+    analyst: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only the charges of one analyst.")
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(help="Also the least epsilon that holds with this delta for all charges."),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show what was asked, by whom, at which price, and what is left.
+
+    **Examples**
+
+    `celosia ledger show policy.toml`
+
+    `celosia ledger show shop.ledger.sqlite --analyst ana --json`
+    """
+    from celosia.accounting.checks import check_chance
+
+    if delta is not None:
+        check_chance(delta)
+    with opened(place) as (ledger, terms):
+        charges = ledger.history(analyst)
+        spent = ledger.spent if analyst is None else ledger.spent_by(analyst)
+        left = ledger.remaining if analyst is None else ledger.remaining_of(analyst)
+        tight = None if delta is None else ledger.tight_epsilon(delta)
+        facts: dict[str, Any] = {
+            "dataset": terms.dataset,
+            "policy": terms.policy,
+            "rule": terms.rule,
+            "analyst": analyst,
+            "spent": spent.as_dict(),
+            "remaining": left.as_dict(),
+            "head": str(ledger.head),
+            "charges": [charge.as_dict() for charge in charges],
+        }
+        if analyst is None:
+            facts["analysts"] = {
+                name: {
+                    "spent": ledger.spent_by(name).as_dict(),
+                    "remaining": ledger.remaining_of(name).as_dict(),
+                }
+                for name in terms.analysts
+            }
+        if tight is not None:
+            facts["tight"] = {"epsilon": tight, "delta": delta}
+        if as_json:
+            console.show_json(facts)
+            return
+        _show_charges(charges)
+        if analyst is None and terms.analysts:
+            console.show_table(
+                "Analysts",
+                ["name", "spent", "left"],
+                [
+                    [name, str(ledger.spent_by(name)), str(ledger.remaining_of(name))]
+                    for name in terms.analysts
+                ],
+            )
+    if tight is not None:
+        console.show(f"tight: epsilon {tight:.6g} holds at delta {delta:g} for all charges so far")
+        console.note(
+            "That is for questions that were fixed beforehand; the budget does not count on it."
+        )
+    console.show(f"head: {facts['head']}")
+    whose = terms.dataset if analyst is None else f"{analyst} of {terms.dataset}"
+    console.show(f"{whose}: spent {spent}; left {left}", strong=True)
+
+
+@app.command()
+def verify(
+    place: Place,
+    anchor: Annotated[
+        str | None,
+        typer.Option(metavar="HEAD", help="A head from a release, which the ledger must hold."),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Check every link of the ledger, or of an exported one; exit code 1 if it was changed.
+
+    The head that a release prints shows also that the ledger is no older copy: give it as --anchor.
+
+    **Examples**
+
+    `celosia ledger verify policy.toml`
+
+    `celosia ledger verify ledger.jsonl --anchor 12:9f86d081884c7d65...`
+    """
+    from celosia.queries.ledger import verify_export
+
+    if place.lower().endswith(EXPORTED):
+        _check_file(Path(place))
+        head = verify_export(place, anchor=anchor)
+    else:
+        with opened(place) as (ledger, _):
+            head = ledger.verify(anchor=anchor)
+    if as_json:
+        console.show_json({"head": str(head), "entries": head.sequence + 1, "anchor": anchor})
+        return
+    if anchor is None:
+        console.note("Give a head from a release as --anchor: it shows that nothing is missing.")
+    console.show(f"head: {head}")
+    held = "" if anchor is None else ", and the anchor is among them"
+    console.show(f"sound: {head.sequence + 1:,} entries, each as it was written{held}", strong=True)
+
+
+@app.command()
+def export(
+    place: Place,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write (JSON lines).")],
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Write the ledger as JSON lines, which anybody can verify without the database.
+
+    It holds every question and every answer that was released.
+
+    **Example**
+
+    `celosia ledger export policy.toml -o ledger.jsonl`
+    """
+    options.check_places({"the export": output}, inputs=(Path(place),), overwrite=force)
+    if not output.name.lower().endswith(EXPORTED):
+        raise InputError(
+            "CEL-Q203",
+            f"the export would not be known by its name, {output.name}.",
+            why="`celosia ledger verify` tells an export from a ledger by the end of the name.",
+            fix="Call it ledger.jsonl.",
+        )
+    with opened(place) as (ledger, _):
+        head = ledger.export(output, overwrite=force)
+    facts = {"head": str(head), "entries": head.sequence + 1, "output": str(output)}
+    if as_json:
+        console.show_json(facts)
+        return
+    console.show(f"head: {head}")
+    console.show(f"{head.sequence + 1:,} entries: {output}", strong=True)
+
+
+@contextmanager
+def opened(place: str) -> Iterator[tuple[Ledger, Terms]]:
+    """The ledger of a policy or at a place, under the terms it was last kept with.
+
+    Those are read from the ledger itself: opened under those of a policy that has changed since, it
+    would record the change, and whoever looks must not write.
+    """
+    from celosia.queries.ledger import Ledger
+
+    where = _ledger_at(place)
+    terms = _terms_kept(where)
+    with Ledger.open(
+        where,
+        dataset=terms.dataset,
+        total=terms.total,
+        policy_hash=terms.policy,
+        analysts=terms.analysts,
+        rule=terms.rule,
+    ) as ledger:
+        yield ledger, terms
+
+
+def _ledger_at(written: str) -> str:
+    if Path(written).suffix.lower() != ".toml":
+        return place_of(written)
+    from celosia.queries import load_policy
+
+    with told_warnings():
+        load_policy(written)  # what is wrong with it is said here, and not that it has no ledger
+    return str(ledger_of(written))
+
+
+def _terms_kept(place: str) -> Terms:
+    """The last terms that a ledger was kept with; nothing is made where there is none."""
+    import sqlalchemy as sa
+
+    from celosia.queries.ledger.state import State
+    from celosia.queries.ledger.store import ENTRIES, Store, url_of
+
+    url = url_of(place)
+    if url.get_backend_name() == "sqlite":
+        _check_file(Path(str(url.database)))
+    try:
+        engine = sa.create_engine(url, poolclass=sa.NullPool, hide_parameters=True)
+        is_ledger = sa.inspect(engine).has_table(ENTRIES.name)
+    except (sa.exc.SQLAlchemyError, ModuleNotFoundError):
+        raise EngineError(
+            "CEL-Q206",
+            "the ledger cannot be read.",
+            why="Its file may not be readable or not be a ledger, or the server may be away.",
+            fix="Check the place and your rights to it.",
+        ) from None
+    if not is_ledger:
+        raise _no_ledger()
+    store = Store(place)
+    try:
+        state = State()
+        with store.transaction(writing=False) as connection:
+            for entry in store.read(connection):
+                state.add(entry)
+        if state.head is None:
+            raise _no_ledger()
+        return state.terms
+    finally:
+        store.close()
+
+
+def _check_file(path: Path) -> None:
+    if not path.is_file():
+        raise _no_ledger()
+
+
+def _no_ledger() -> InputError:
+    return InputError(
+        "CEL-Q207",
+        "there is no ledger here.",
+        why="A ledger begins with the first question that is charged.",
+        fix="Check the name. Where another place was given to `celosia query --ledger`, give it "
+        "here too.",
+    )
+
+
+def _show_charges(charges: Sequence[Record]) -> None:
+    from celosia.accounting.checks import written
+
+    if not charges:
+        console.show("nothing was asked yet")
+        return
+    rows = [
+        [
+            str(charge.sequence),
+            charge.at[:16].replace("T", " "),
+            charge.analyst,
+            "; ".join(line.strip() for line in charge.question.splitlines()),
+            written(charge.epsilon),
+            written(charge.delta),
+            charge.status,
+        ]
+        for charge in charges[-MOST_SHOWN:]
+    ]
+    header = ["entry", "at", "analyst", "question", "epsilon", "delta", "state"]
+    console.show_table("Charges", header, rows, numbers=False)
+    if len(charges) > MOST_SHOWN:
+        console.note(f"{len(charges) - MOST_SHOWN:,} earlier ones are in --json.")

@@ -1,0 +1,323 @@
+"""`celosia policy`: draft, check and show what may be asked of a database."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.queries.policy import Database, Policy, Spending
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""Draft, check and show a policy: what may be asked of a database, and how much.
+
+    **Examples**
+
+    `celosia policy draft shop.duckdb -o policy.toml`
+
+    `celosia policy check policy.toml --connect`
+
+    `celosia policy show policy.toml`
+    """,
+)
+
+PolicyFile = Annotated[
+    Path, typer.Argument(metavar="POLICY", help="The policy file (TOML).", show_default=False)
+]
+SECONDS = 600.0
+"""For each look at the database."""
+
+
+@app.command()
+def check(
+    policy: PolicyFile,
+    connect: Annotated[
+        bool,
+        typer.Option("--connect", help="Also compare it with the database."),
+    ] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Check a policy file; every problem is told at once.
+
+    With --connect the tables and columns must be in the database, with types that fit, and columns
+    that are declared unique must be. That is what opening it for questions checks, too.
+
+    **Examples**
+
+    `celosia policy check policy.toml`
+
+    `celosia policy check policy.toml --connect --json`
+    """
+    from celosia.queries.policy import policy_hash
+
+    with told_warnings():
+        declared = _loaded(policy)
+    if connect:
+        _compare(declared)
+    private = [table.name for table in declared.tables if not table.public]
+    if as_json:
+        facts = {
+            "policy": declared.name,
+            "hash": policy_hash(declared),
+            "tables": len(declared.tables),
+            "private": private,
+            "connected": connect,
+        }
+        console.show_json(facts)
+        return
+    console.show(f"policy {declared.name}: {policy_hash(declared)}")
+    console.show(f"protected: {_protected(declared)}")
+    if not connect:
+        console.note(f"Compare it with the database: celosia policy check {policy} --connect")
+    where = ", and the database has them all" if connect else ""
+    console.show(
+        f"sound: {len(declared.tables)} tables, {len(private)} of them private{where}; "
+        f"budget {_amount(declared.budget)}",
+        strong=True,
+    )
+
+
+@app.command()
+def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
+    """Show what a policy declares. All of it is public, and nothing but the file is read.
+
+    **Examples**
+
+    `celosia policy show policy.toml`
+
+    `celosia policy show policy.toml --json`
+    """
+    from celosia.queries.policy import policy_facts, policy_hash
+
+    with told_warnings():
+        declared = _loaded(policy)
+    if as_json:
+        console.show_json(policy_facts(declared) | {"hash": policy_hash(declared)})
+        return
+    for table in declared.tables:
+        bound = "" if table.rows is None else f", at most {table.rows:,} rows"
+        console.show_table(
+            f"{table.name} ({'public' if table.public else 'private'}{bound})",
+            ["column", "type", "declared"],
+            [[each.name, each.type, "; ".join(_declared(table, each))] for each in table.columns],
+            numbers=False,
+        )
+    if declared.analysts:
+        console.show_table(
+            "Analysts",
+            ["name", "budget"],
+            [[name, _amount(limit)] for name, limit in declared.analysts],
+            numbers=False,
+        )
+    console.show(f"protected: {_protected(declared)}")
+    console.show(f"who may ask: {'those above' if declared.analysts else 'everybody'}")
+    console.show(f"elastic sensitivity: {'allowed' if declared.elastic else 'not allowed'}")
+    console.show(f"hash: {policy_hash(declared)}")
+    console.show(f"{declared.name}: budget {_amount(declared.budget)}", strong=True)
+
+
+@app.command()
+def draft(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATABASE...",
+            help="A DuckDB file, or CSV and Parquet files, or '$NAME', a variable that holds the "
+            "address of a PostgreSQL server.",
+            show_default=False,
+        ),
+    ],
+    name: Annotated[str, typer.Option(help="What the data set is called.")] = "my-data",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where the draft goes; to the screen without it."),
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Draft a policy from the names and types of columns; no row is read.
+
+    What protects people is left for you to fill in: bounds and caps that are known without looking
+    at the data, whom the promise is for, and how much may be spent. A CSV file is looked through
+    for the types of its columns, as it names none.
+
+    **Examples**
+
+    `celosia policy draft shop.duckdb --name shop -o policy.toml`
+
+    `celosia policy draft orders.parquet customer.csv -o policy.toml`
+
+    `celosia policy draft '$SHOP_DATABASE'`
+    """
+    from celosia.queries.policy import draft_policy
+
+    options.check_places({"the draft": output}, inputs=map(Path, sources), overwrite=force)
+    database = _database(sources, folder=Path() if output is None else output.parent)
+    columns = columns_of(database)
+    text = _with_place(draft_policy(columns, name=name), database)
+    if output is not None:
+        options.write_text(output, text, force)
+    if as_json:
+        facts = {"tables": columns, "output": None if output is None else str(output)}
+        console.show_json(facts | {"text": text})
+        return
+    if output is None:
+        for line in text.splitlines():
+            console.show(line)
+        return
+    console.note(f"Fill in unit, budget and bounds, then: celosia policy check {output} --connect")
+    console.show(f"draft of {len(columns)} tables, to be filled in: {output}", strong=True)
+
+
+@contextmanager
+def told_warnings() -> Iterator[None]:
+    """Say what a policy warns of beside the result, and not as Python would."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        yield
+    for each in found:
+        console.note(f"Warning: {each.message}")
+
+
+def columns_of(database: Database) -> dict[str, dict[str, str]]:
+    """The tables of a database with the type of each column, as the engine writes it.
+
+    Raises:
+        EngineError: CEL-E013, CEL-E014 it cannot be opened.
+    """
+    from celosia.queries.opening import columns_in, open_engine
+    from celosia.queries.policy import Policy, Spending
+
+    whatever = Policy(
+        name="draft", tables=(), budget=Spending(epsilon=Fraction(1)), database=database
+    )
+    engine = open_engine(whatever)
+    try:
+        return columns_in(engine, timeout=SECONDS)
+    finally:
+        engine.close()
+
+
+def _compare(policy: Policy) -> None:
+    """Refuse a policy that does not fit its database, as `Vault.open` does."""
+    from celosia.queries.opening import check_unique, columns_in, open_engine
+    from celosia.queries.policy import check_against
+
+    engine = open_engine(policy)
+    try:
+        check_against(policy, columns_in(engine, timeout=SECONDS))
+        check_unique(policy, engine, timeout=SECONDS)
+    finally:
+        engine.close()
+
+
+def _database(sources: list[str], *, folder: Path) -> Database:
+    """The database that some words stand for; paths are as a policy in a folder writes them."""
+    from celosia.queries.policy import Database
+    from celosia.queries.policy.places import FILE_ENDINGS
+
+    here = folder.resolve()
+    if len(sources) == 1 and sources[0].startswith("$"):
+        return Database(kind="postgres", url=sources[0])
+    for source in sources:
+        if "://" in source or source.startswith("$"):
+            raise InputError(
+                "CEL-Q200",
+                "the address of a database is not given as it is, and it stands alone.",
+                why="Who lists the commands that run would see it, with the password in it.",
+                fix="Put it into a variable, and give the name alone: "
+                "celosia policy draft '$SHOP_DATABASE'.",
+            )
+        if not Path(source).is_file():
+            raise InputError(
+                "CEL-Q201",
+                f"there is no file {source}.",
+                fix="Check the name and the folder you are in.",
+                path=source,
+            )
+    files = [source for source in sources if source.lower().endswith(FILE_ENDINGS)]
+    others = [source for source in sources if source not in files]
+    names = [Path(source).name.partition(".")[0] for source in files]
+    if len(others) > 1 or len({name.lower() for name in names}) < len(names):
+        raise InputError(
+            "CEL-Q202",
+            "these files cannot be one database.",
+            why="A table is named after its CSV or Parquet file, and there is one DuckDB file.",
+            fix="Give files of different names, and at most one DuckDB file.",
+        )
+    return Database(
+        path=_from_folder(others[0], here) if others else None,
+        files=tuple(
+            (name, _from_folder(file, here)) for name, file in zip(names, files, strict=True)
+        ),
+        folder=str(here),
+    )
+
+
+def _from_folder(source: str, folder: Path) -> str:
+    """A path as a policy in a folder writes it: relative where it lies below."""
+    path = Path(source).resolve()
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+
+
+def _with_place(text: str, database: Database) -> str:
+    """The draft with the place of the database filled in, which is known."""
+    from celosia.queries.policy.writing import key_of, quoted
+
+    lines = [f"kind = {quoted(database.kind)}"]
+    if database.url is not None:
+        lines.append(f"url = {quoted(database.url)}")
+    if database.path is not None:
+        lines.append(f"path = {quoted(database.path)}")
+    if database.files:
+        listed = [f"{key_of(name)} = {quoted(path)}" for name, path in database.files]
+        lines.append(f"files = {{ {', '.join(listed)} }}")
+    before, heading, after = text.partition("\n[database]\n")
+    return before + heading + "\n".join([*lines, after])
+
+
+def _loaded(path: Path) -> Policy:
+    from celosia.queries.policy import load_policy
+
+    return load_policy(path)
+
+
+def _declared(table: Any, column: Any) -> Iterator[str]:
+    """What is said of a column beyond its type, in words."""
+    from celosia.accounting.checks import written
+
+    if column.unique:
+        yield "unique"
+    if column.lower is not None and column.upper is not None:
+        grid = "" if column.grid is None else f" in steps of {written(column.grid)}"
+        yield f"{written(column.lower)} to {written(column.upper)}{grid}"
+    if column.keys is not None:
+        yield f"{len(column.keys):,} public keys"
+    if column.most is not None:
+        yield f"at most {column.most:,} rows of each value"
+    for name, other, key in table.references:
+        if name.lower() == column.name.lower():
+            yield f"references {other}.{key}"
+
+
+def _protected(policy: Policy) -> str:
+    unit = policy.unit
+    whom = "every single row" if unit.is_row else f"every {unit.name} ({unit.table}.{unit.key})"
+    return f"{whom} of the private tables; neighbours {policy.relation}"
+
+
+def _amount(amount: Spending) -> str:
+    from celosia.accounting.checks import written
+
+    delta = f", delta {written(amount.delta)}" if amount.delta else ""
+    return f"epsilon {written(amount.epsilon)}{delta}"

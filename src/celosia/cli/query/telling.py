@@ -1,0 +1,126 @@
+"""An answer, or the plan of one, told on the terminal; the most important line last."""
+
+from __future__ import annotations
+
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.cli import console
+
+if TYPE_CHECKING:
+    from celosia.accounting.prices import Price
+    from celosia.queries import Plan, QueryAnswer
+    from celosia.queries.service import RemotePlan
+
+MOST_SHOWN = 100
+"""Rows of an answer that are printed; all of them are in the file."""
+
+
+def show_plan(plan: Plan | RemotePlan, *, as_json: bool) -> None:
+    """Tell how a question would be answered and what it would cost; nothing was spent."""
+    if as_json:
+        console.show_json(plan.as_dict())
+        return
+    console.show("How it would be answered", strong=True)
+    for line in plan.steps:
+        console.show(f"  {line}")
+    console.show_table(
+        "What would be measured",
+        ["", "mechanism", "one unit adds", "epsilon", "delta", "typical error"],
+        [
+            [
+                part.name,
+                part.mechanism,
+                part.bound,
+                f"{float(part.epsilon):.6g}",
+                f"{float(part.delta):.6g}",
+                "not public" if part.error is None else _cell(part.error),
+            ]
+            for part in plan.parts
+        ],
+        numbers=False,
+    )
+    console.show(f"neighbours: {plan.neighbours}")
+    console.show(f"method: {plan.method}")
+    console.note("Nothing was spent: leave out --explain to ask.")
+    console.show(f"price: {_price(float(plan.epsilon), float(plan.delta))}", strong=True)
+
+
+def show_answer(
+    answer: QueryAnswer, left: dict[str, Price], output: Path | None, report: Path | None
+) -> None:
+    """Tell an answer: its rows, what is promised, what it cost and what is left."""
+    from celosia.core.release import certificate_path
+    from celosia.core.wording import sentence
+
+    _show_rows(answer)
+    guarantee = answer.guarantee
+    promise = "promise without a seed" if guarantee.simulation else "promise"
+    console.show(f"{promise}: {guarantee.promise} (neighbours: {guarantee.neighbours})")
+    console.show(f"meaning: {sentence(guarantee.protects)}")
+    for assumption in guarantee.assumes:
+        console.show(f"assumes: {assumption}")
+    price = _price(answer.epsilon, answer.delta)
+    if answer.entry is None:
+        console.show("cost: nothing, for only public tables were asked")
+    elif answer.stored:
+        console.show(f"cost: nothing now; {price} when it was first told (entry {answer.entry})")
+    else:
+        console.show(f"cost: {price} (entry {answer.entry} of the ledger)")
+    for name, price_left in left.items():
+        console.show(f"left{'' if name == 'total' else f' to {name}'}: {price_left}")
+    if answer.head is not None:
+        console.show(f"head of the ledger: {answer.head}")
+    certificate = None if output is None else certificate_path(output)
+    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
+        if path is not None:
+            console.show(f"{what}: {path}")
+    console.show(str(answer), strong=True)
+
+
+def _show_rows(answer: QueryAnswer) -> None:
+    """The rows with the interval of each number beside it."""
+    if not answer.rows:
+        console.show("no rows")
+        return
+    names = list(answer.rows[0])
+    bounded = {name for row in answer.intervals for name, bounds in row.items() if bounds}
+    percent = f"{100 * answer.confidence:.6g}%"
+    header = [
+        word for name in names for word in (name, f"{percent} interval")[: 1 + (name in bounded)]
+    ]
+    shown = zip(answer.rows[:MOST_SHOWN], answer.intervals, strict=False)
+    rows = [
+        [
+            cell
+            for name in names
+            for cell in (_cell(row[name]), _ends(bounds.get(name)))[: 1 + (name in bounded)]
+        ]
+        for row, bounds in shown
+    ]
+    console.show_table("Answer", header, rows, numbers=len(rows) > 1)
+    if len(answer.rows) > MOST_SHOWN:
+        console.note(f"{len(answer.rows) - MOST_SHOWN:,} more are in the file: give -o FILE.")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    is_long = isfinite(value) and (value == int(value) or abs(value) >= 100_000)
+    return f"{value:,.0f}" if is_long else f"{value:,.6g}"
+
+
+def _ends(bounds: Any) -> str:
+    if bounds is None:
+        return "not public"
+    low, high = (_cell(end) if isfinite(end) else None for end in bounds)
+    if low is None or high is None:
+        return f"at least {low}" if low is not None else f"at most {high}"
+    return f"{low} to {high}"
+
+
+def _price(epsilon: float, delta: float) -> str:
+    return f"epsilon {epsilon:.6g}" + (f", delta {delta:.6g}" if delta else "")

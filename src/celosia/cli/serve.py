@@ -1,0 +1,286 @@
+"""`celosia serve`, a vault behind HTTP, and `celosia token`, who may ask it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.places import place_of
+from celosia.cli.policy import PolicyFile, told_warnings
+from celosia.core.errors import EngineError, InputError
+
+if TYPE_CHECKING:
+    from celosia.queries.service import TokenStore
+
+EXAMPLES = """**Examples**
+
+`celosia token create policy.toml --curator carla`  (once, before the first start)
+
+`celosia serve policy.toml`
+
+`celosia serve policy.toml --host 0.0.0.0 --certificate host.pem --key host.key`
+"""
+TokensFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Where the tokens are kept; beside the policy without it."),
+]
+
+tokens_app = typer.Typer(
+    no_args_is_help=True,
+    help="""Make, list and revoke the tokens of those who may ask a service.
+
+    **Examples**
+
+    `celosia token create policy.toml --analyst ana --days 30`
+
+    `celosia token list policy.toml`
+
+    `celosia token revoke policy.toml 0123456789abcdef`
+    """,
+)
+
+
+def serve(
+    policy: PolicyFile,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; other machines only reach another one.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="The port.")] = 8440,
+    tokens: TokensFile = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="A file, or '$NAME', a variable with the address of a PostgreSQL database; beside "
+            "the policy without it.",
+        ),
+    ] = None,
+    audit_log: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Who asked what, when; beside the policy without it."),
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="For HTTPS (PEM).")
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The private key of the certificate (PEM).")
+    ] = None,
+    plain: Annotated[
+        bool,
+        typer.Option(
+            "--plain", help="Listen to other machines without HTTPS, behind a proxy that has it."
+        ),
+    ] = False,
+) -> None:
+    """Let analysts ask a database over HTTP, under its policy and their budgets.
+
+    It runs until Ctrl-C. Questions are answered to those who hold a token, at fixed times after
+    their arrival, and noted in the audit log. The addresses are listed in /v1/openapi.json.
+    """
+    from celosia.queries.policy import load_policy
+    from celosia.queries.service import serve as run_service
+
+    with told_warnings():
+        declared = load_policy(policy)
+    _check_files(certificate, key)
+    scheme = "http" if certificate is None else "https"
+    kept = _store(_place(policy, tokens), made=False)
+    console.note(f"Serving {declared.name} at {scheme}://{host}:{port} until Ctrl-C.")
+    try:
+        run_service(
+            policy,
+            host=host,
+            port=port,
+            ledger=None if ledger is None else place_of(ledger),
+            tokens=kept,
+            audit_log=audit_log,
+            certificate=certificate,
+            key=key,
+            plain=plain,
+        )
+    except InputError as error:
+        raise _in_words_of_commands(error, policy) from None
+    except SystemExit:  # how the server says that it did not start; its reason is on the screen
+        raise EngineError(
+            "CEL-Q208",
+            f"the service could not listen at {host}:{port}.",
+            why="Another program may use the port, or the host may not be one of this machine.",
+            fix="Give another --port or --host.",
+        ) from None
+    finally:
+        kept.close()
+    console.show("The service has ended; what was charged is in the ledger.")
+
+
+serve.__doc__ = f"{serve.__doc__}\n\n{EXAMPLES}"
+
+
+@tokens_app.command()
+def create(
+    policy: PolicyFile,
+    analyst: Annotated[
+        str | None, typer.Option(metavar="NAME", help="An analyst, as the policy names them.")
+    ] = None,
+    curator: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Instead: somebody who sees all charges.")
+    ] = None,
+    days: Annotated[float, typer.Option(help="Until it expires, at most 366.")] = 30,
+    tokens: TokensFile = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write it to a file for your eyes, not to the screen."),
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Make a token. It is shown once, and only its hash is kept.
+
+    **Examples**
+
+    `celosia token create policy.toml --analyst ana --days 30 -o ana.token`
+
+    `celosia token create policy.toml --curator carla`
+    """
+    from celosia.core.files import replacing
+
+    options.check_places({"the token": output}, inputs=(policy, tokens), overwrite=force)
+    role, name = _whose(policy, analyst, curator)
+    store = _store(_place(policy, tokens), made=True)
+    try:
+        made = store.create(role=role, name=name, days=days)
+    finally:
+        store.close()
+    if output is not None:
+        with replacing(output, overwrite=force) as draft:
+            draft.write_text(f"{made.text}\n", "ascii")
+        output.chmod(0o600)
+    facts = made.token.as_dict() if output is not None else made.as_dict()
+    if as_json:
+        console.show_json(facts | {"output": None if output is None else str(output)})
+        return
+    console.note(str(made.token))
+    if output is None:
+        console.note("Hand it over by a safe way. It is not shown again:")
+    console.show(made.text if output is None else f"token: {output}")
+
+
+@tokens_app.command("list")
+def list_tokens(
+    policy: PolicyFile, tokens: TokensFile = None, as_json: options.AsJson = False
+) -> None:
+    """List the tokens that were made, without the tokens themselves.
+
+    **Example**
+
+    `celosia token list policy.toml`
+    """
+    store = _store(_place(policy, tokens), made=False)
+    try:
+        found = [each.as_dict() for each in store.tokens()]
+    finally:
+        store.close()
+    if as_json:
+        console.show_json({"tokens": found})
+        return
+    header = ["name of the token", "role", "of", "made", "expires", "revoked"]
+    keys = ("id", "role", "name", "created", "expires", "revoked")
+    rows = [[str(each[key] or "") for key in keys] for each in found]
+    console.show_table("Tokens", header, rows, numbers=False)
+
+
+@tokens_app.command()
+def revoke(
+    policy: PolicyFile,
+    name: Annotated[
+        str, typer.Argument(metavar="TOKEN", help="The name that `celosia token list` shows.")
+    ],
+    tokens: TokensFile = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """End a token from now on, also for a service that runs.
+
+    **Example**
+
+    `celosia token revoke policy.toml 0123456789abcdef`
+    """
+    store = _store(_place(policy, tokens), made=False)
+    try:
+        ended = store.revoke(name)
+    finally:
+        store.close()
+    if as_json:
+        console.show_json(ended.as_dict())
+    else:
+        console.show(str(ended), strong=True)
+
+
+def _place(policy: Path, tokens: Path | None) -> Path:
+    from celosia.queries.service import tokens_of
+
+    return tokens or tokens_of(policy)
+
+
+def _store(place: Path, *, made: bool) -> TokenStore:
+    """The file of tokens; only a command that makes a token may begin one."""
+    from celosia.queries.service import TokenStore
+
+    if not made and not place.is_file():
+        raise InputError(
+            "CEL-Q209",
+            "no token was made yet.",
+            why="Only those who hold a token may ask.",
+            fix="Make one: celosia token create POLICY --curator NAME.",
+        )
+    return TokenStore(place)
+
+
+def _whose(policy: Path, analyst: str | None, curator: str | None) -> tuple[Any, str]:
+    """The role and the name of whom a token is for."""
+    from celosia.core.wording import did_you_mean
+    from celosia.queries.policy import load_policy
+
+    with told_warnings():
+        declared = load_policy(policy)
+    if (analyst is None) == (curator is None):
+        raise InputError(
+            "CEL-Q210",
+            "it is not said whom the token is for.",
+            why="An analyst may ask; a curator may also see all charges and make tokens.",
+            fix="Give either --analyst NAME or --curator NAME.",
+        )
+    if analyst is None:
+        return "curator", str(curator)
+    known = [name for name, _ in declared.analysts]
+    if known and analyst not in known:
+        raise InputError(
+            "CEL-Q211",
+            f"the policy names no analyst {analyst!r}{did_you_mean(analyst, known)}.",
+            why="Every question of theirs would be refused.",
+            fix="Give a name as the policy writes it, or add [analysts.NAME] there first.",
+        )
+    return "analyst", analyst
+
+
+def _check_files(certificate: Path | None, key: Path | None) -> None:
+    wanted = [path for path in (certificate, key) if path is not None]
+    if (certificate is None) != (key is None) or not all(path.is_file() for path in wanted):
+        raise InputError(
+            "CEL-Q212",
+            "HTTPS needs two files that exist, a certificate and its key.",
+            why="Nothing would be encrypted.",
+            fix="Give both --certificate FILE and --key FILE.",
+        )
+
+
+def _in_words_of_commands(error: InputError, policy: Path) -> InputError:
+    """The same error, with what to do told as options instead of as Python."""
+    fixes = {
+        "CEL-Q188": "Give --certificate and --key, or let a proxy encrypt and say --plain.",
+        "CEL-Q189": f"Make one: celosia token create {policy} --curator NAME.",
+    }
+    if error.code not in fixes:
+        return error
+    return InputError(error.code, error.what, why=error.why, fix=fixes[error.code], **error.details)

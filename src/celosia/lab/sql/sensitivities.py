@@ -1,0 +1,131 @@
+"""The sensitivities of the thesis, and those that it should have had.
+
+Where a published number is wrong, or its rule is, the row compares with the corrected one and its
+name says what was published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from math import log
+
+from celosia.core.progress import Progress
+from celosia.lab.findings import Row
+from celosia.lab.mechanisms.cells import printed, same
+from celosia.lab.sql.compat import (
+    THESIS_FREQUENCIES,
+    FlexFacts,
+    flex_beta,
+    flex_smooth,
+    thesis_delta,
+    thesis_question,
+    thesis_sensitivity,
+)
+from celosia.lab.sql.printed import BOUNDS, SENSITIVITIES, TRUTH
+from celosia.queries.algebra import Aggregate, Column, Join, Keys, Question, Relation, Scan
+from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.growth import Growth
+from celosia.queries.bounds.smooth import beta, radius, smooth
+
+
+def run_name(epsilon: float, joins: int) -> str:
+    """The run of one of the twelve settings."""
+    return f"{joins} {'join' if joins == 1 else 'joins'}, epsilon = {epsilon:g}"
+
+
+def rows(progress: Progress) -> list[Row]:
+    """What was printed, the bounds behind the twelve columns, and the corrections."""
+    return [*_printed(), *_twelve(), *_corrections()]
+
+
+def _printed() -> Iterator[Row]:
+    run = "sensitivities as printed"
+    yield printed(run, "delta", "2.1874684e-10", thesis_delta())
+    yield printed(run, "beta at epsilon 0.1", "0.00217995500591925", flex_beta(0.1, thesis_delta()))
+    for joins, text in SENSITIVITIES.items():
+        found, _ = thesis_sensitivity(joins, epsilon=0.1)
+        yield printed(run, f"{joins} {'join' if joins == 1 else 'joins'}", text, found)
+
+
+def _twelve() -> Iterator[Row]:
+    for (epsilon, joins), (text, farthest, scale) in BOUNDS.items():
+        run = run_name(epsilon, joins)
+        found, distance = thesis_sensitivity(joins, epsilon=epsilon)
+        ours = smooth(thesis_growth(joins), beta=beta(epsilon, thesis_delta()))
+        yield printed(run, "smooth bound", text, found)
+        if farthest is not None:
+            yield same(run, "distance of the largest", farthest, distance)
+        yield printed(run, "scale of the noise", scale, 2 * found / epsilon)
+        yield same(run, "smooth bound by our search of all distances", found, float(ours.bound))
+        yield same(run, "distance by our search", distance, ours.distance)
+    worst = 2 * thesis_sensitivity(4, epsilon=1)[0]
+    yield printed(run_name(1, 4), "scale over the exact answer", "17.54", worst / TRUTH)
+
+
+def thesis_growth(joins: int, **frequencies: int) -> Growth:
+    """The elastic sensitivity of a question of the thesis, at every distance.
+
+    Args:
+        joins: from 1 to 4.
+        frequencies: of columns of lineitem, other than those that the thesis gave.
+    """
+    question = thesis_question(joins)
+    changed = {("lineitem", name): number for name, number in frequencies.items()}
+    facts = FlexFacts({**THESIS_FREQUENCIES, **changed})
+    return elastic(question, question.aggregates[0], facts=facts, rule="elastic").growth
+
+
+def _corrections() -> Iterator[Row]:
+    run = "corrections"
+    early, _ = flex_smooth(bimodal(), epsilon=3.5, delta=1e-6)
+    whole = smooth(bimodal(), beta=Fraction(3.5 / (2 * log(2e6))))
+    yield same(run, "two peaks, search that ends at the first decrease", 27000.0, early)
+    yield printed(run, "two peaks, largest bound of all", "42624.016", float(whole.bound))
+    yield same(run, "two peaks, its distance", 16, whole.distance)
+    early, _ = flex_smooth(bushy(), epsilon=0.1, delta=1e-8)
+    whole = smooth(bushy(), beta=beta(0.1, 1e-8))
+    yield printed(run, "bushy join, search that ends at the first decrease", "1.0e12", early)
+    yield printed(run, "bushy join, largest bound of all", "1.46e13", float(whole.bound))
+    yield same(run, "bushy join, its distance", 396, whole.distance)
+    for cells, text in ((1, "14.509"), (2, "17.422"), (10, "33.648")):
+        found = float(radius(cells, Fraction(1, 2 * 10**6)))
+        yield printed(run, f"noise of {cells} cells that beta allows for (printed: 1)", text, found)
+    found, _ = flex_smooth(thesis_growth(2, orderkey=7), epsilon=0.1, delta=thesis_delta())
+    cell = "2 joins, 7 lines an order (printed for 1: 119574.65)"
+    yield printed(run, cell, "120376.38", found)
+
+
+def bimodal() -> Growth:
+    """A chain of four tables whose smoothed bound has a second peak."""
+    source: Relation = Scan("t1", "t1")
+    for one, other, right in (
+        ("t1.a", "t2.b", "t2"),
+        ("t2.c", "t3.d", "t3"),
+        ("t3.e", "t4.f", "t4"),
+    ):
+        source = Join(source, Scan(right, right), _on(one, other))
+    return _growth(source, {"t1.a": 30, "t2.b": 1000, "t2.c": 30, "t3.d": 1, "t3.e": 30, "t4.f": 1})
+
+
+def bushy() -> Growth:
+    """Two joins joined: the one product falls at once, the other has its peak far away."""
+    left = Join(Scan("A", "A"), Scan("B", "B"), _on("A.x", "B.x"))
+    right = Join(Scan("C", "C"), Scan("D", "D"), _on("C.z", "D.z"))
+    many = {"A.y": 10**4, "B.x": 10**4, "C.z": 10**4, "C.y": 10**7, "A.x": 1, "D.z": 1}
+    return _growth(Join(left, right, _on("A.y", "C.y")), many)
+
+
+def _growth(source: Relation, frequencies: Mapping[str, int]) -> Growth:
+    count = Aggregate("rows", "n")
+    facts = FlexFacts({_named(name): number for name, number in frequencies.items()})
+    return elastic(Question(source, (count,)), count, facts=facts, rule="elastic").growth
+
+
+def _on(one: str, other: str) -> Keys:
+    return ((Column(*_named(one)), Column(*_named(other))),)
+
+
+def _named(text: str) -> tuple[str, str]:
+    relation, _, name = text.partition(".")
+    return relation, name

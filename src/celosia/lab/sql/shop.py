@@ -1,0 +1,218 @@
+"""The four joins of the thesis asked of a shop of the TPC-H kind: exact numbers, bounds and noise.
+
+The customer with all orders is protected by our own ways, and a single row by the elastic ones.
+Parts and suppliers are public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from celosia.core.randomness import Source
+from celosia.datasets import Shop
+from celosia.lab.sql.compat import FlexFacts, thesis_delta
+from celosia.mechanisms.noise import DiscreteLaplace
+from celosia.queries.algebra import Question
+from celosia.queries.bounds.caps import ladder
+from celosia.queries.bounds.contribution import CappedTotal
+from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.facts import Declared, Facts
+from celosia.queries.bounds.noise import smooth_noise
+from celosia.queries.bounds.private_cap import People, PrivateCap
+from celosia.queries.bounds.race import RaceToTop
+from celosia.queries.bounds.race_cap import RaceCap
+from celosia.queries.bounds.smooth import Smooth, beta, smooth
+from celosia.queries.bounds.stability import Rule
+from celosia.queries.emission import Target, people_totals_query
+from celosia.queries.ownership import attach_owners
+from celosia.queries.policy import Policy, load_policy
+from celosia.queries.policy.values import TablePolicy, Unit
+from celosia.queries.sql import compile as compiled
+
+EPSILON = 1
+MOST = 2**20
+"""What one customer may add where no cap is declared."""
+CAPS = {("orders", "custkey"): 50, ("lineitem", "orderkey"): 7, ("partsupp", "partkey"): 4}
+"""What is declared by the ways that need caps: the bounds of the benchmark, kept in truth."""
+KEYS = (
+    *CAPS,
+    ("customer", "custkey"),
+    ("orders", "orderkey"),
+    ("lineitem", "partkey"),
+    ("partsupp", "suppkey"),
+    ("supplier", "suppkey"),
+)
+TIMEOUT = 600.0
+
+_CHAIN = (
+    "JOIN customer ON orders.custkey = customer.custkey",
+    "JOIN lineitem ON orders.orderkey = lineitem.orderkey",
+    "JOIN partsupp ON lineitem.partkey = partsupp.partkey",
+    "JOIN supplier ON supplier.suppkey = partsupp.suppkey",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One of the eight questions, and everything exact that answers are made of.
+
+    For the curator's eyes only.
+    """
+
+    joins: int
+    distinct: bool
+    people: People
+    published: Smooth
+    """The bound of FLEX from true frequencies, all tables private, over all distances."""
+    elastic: Smooth
+    """Our bound from frequencies measured on the data, parts and suppliers public."""
+    row_cap: int
+    """The most that one row moves the answer, if the declared caps are kept."""
+    customer_cap: int
+    """The most that one customer adds, if the declared caps are kept."""
+
+    @property
+    def exact(self) -> int:
+        """The exact answer."""
+        return int(self.people.totals[-1])
+
+    @property
+    def name(self) -> str:
+        """What is asked, in words."""
+        count = "distinct orders" if self.distinct else "rows"
+        return f"{self.joins} {'join' if self.joins == 1 else 'joins'}, {count}"
+
+    @staticmethod
+    def elastic_errors(bound: Smooth, runs: int, rng: Source) -> list[int]:
+        """Errors of answers by a smooth bound, one row protected."""
+        return list(smooth_noise(bound.bound, epsilon=EPSILON, size=runs, rng=rng))
+
+    def row_errors(self, runs: int, rng: Source) -> list[int]:
+        """Errors of answers under declared caps, one row protected."""
+        law = DiscreteLaplace(Fraction(self.row_cap) / EPSILON)
+        return [int(each) for each in law.draw(runs, rng)]
+
+    def capped_errors(self, runs: int, rng: Source) -> list[int]:
+        """Errors of answers under a declared cap for each customer."""
+        mechanism = CappedTotal(epsilon=EPSILON, cap=self.customer_cap)
+        return [mechanism.release(self.exact, rng=rng) - self.exact for _ in range(runs)]
+
+    def race_errors(self, runs: int, rng: Source) -> tuple[list[float], list[float]]:
+        """Errors of the race to the top: of the published answer, and of ours without penalty."""
+        race = RaceToTop(epsilon=EPSILON, most=MOST)
+        found = [race.measure(list(self.people.totals), rng=rng) for _ in range(runs)]
+        lower = [each.parts["lower"] - self.exact for each in found]
+        return lower, [each.value - self.exact for each in found]
+
+    def race_cap_errors(self, runs: int, rng: Source) -> list[float]:
+        """Errors under a cap that a race chooses."""
+        mechanism = RaceCap(epsilon=EPSILON, most=MOST)
+        totals = list(self.people.totals)
+        return [mechanism.release(totals, rng=rng) - self.exact for _ in range(runs)]
+
+    def chosen_cap_errors(self, runs: int, rng: Source) -> list[float]:
+        """Errors under a cap that is chosen by noisy numbers of customers."""
+        mechanism = PrivateCap(epsilon=EPSILON, most=MOST)
+        return [mechanism.release(self.people, rng=rng) - self.exact for _ in range(runs)]
+
+
+def query(joins: int, *, distinct: bool) -> str:
+    """The SQL text of a question.
+
+    >>> query(1, distinct=True)[:36]
+    'SELECT COUNT(DISTINCT orders.orderke'
+    """
+    start = "SELECT COUNT(DISTINCT orders.orderkey) FROM" if distinct else "SELECT COUNT(*) FROM"
+    return " ".join([start, "orders", *_CHAIN[:joins]])
+
+
+@contextmanager
+def saved(shop: Shop) -> Iterator[Path]:
+    """The policy file of a shop, beside its tables, for a while."""
+    with TemporaryDirectory(prefix="celosia-") as folder:
+        yield shop.save(folder)
+
+
+def ask(
+    shop: Shop, path: Path, *, joins: Sequence[int] = (1, 2, 3, 4), delta: float | None = None
+) -> Iterator[Asked]:
+    """The questions, plain and distinct, with exact numbers from DuckDB.
+
+    Args:
+        shop: its tables, to measure frequencies on.
+        path: of its policy, as `saved` gives it.
+        joins: which of the four.
+        delta: of the elastic bound; that of the thesis if None.
+    """
+    from celosia.engines import DuckDbEngine  # noqa: PLC0415 - loads a database
+
+    policy = load_policy(path)
+    files = {table: policy.database.located(file) for table, file in policy.database.files}
+    measured = Declared(
+        replace(policy, unit=Unit(), elastic=True),
+        {(table, name): most_frequent(shop, table, name) for table, name in CAPS},
+    )
+    everything = FlexFacts({key: most_frequent(shop, *key) for key in KEYS})
+    chance = thesis_delta() if delta is None else delta
+    capped = Declared(_with_caps(policy))
+    caps, target = ladder(MOST), Target(policy=policy)
+    with DuckDbEngine(files=files) as engine:
+        for number in joins:
+            for distinct in (False, True):
+                question = compiled(query(number, distinct=distinct), policy)
+                owned = attach_owners(question.source, policy=policy)
+                made = people_totals_query(question, owned, caps=[caps], target=target)
+                ((*numbers,),) = engine.run(made, timeout=TIMEOUT)
+                people = People(
+                    [int(each) for each in numbers[: len(caps)]],
+                    [int(each) for each in numbers[len(caps) :]],
+                )
+                yield Asked(
+                    joins=number,
+                    distinct=distinct,
+                    people=people,
+                    published=_smooth(question, everything, chance, "elastic"),
+                    elastic=_smooth(question, measured, chance, "tight"),
+                    row_cap=_limit(question, capped),
+                    customer_cap=CAPS["orders", "custkey"] if distinct else _of_customer(number),
+                )
+
+
+def most_frequent(shop: Shop, table: str, name: str) -> int:
+    """The most rows of a table that share a value: it depends on the data."""
+    return int(shop.tables[table][name].value_counts()["count"].max())  # type: ignore[arg-type]
+
+
+def _smooth(question: Question, facts: Facts, delta: float, rule: Rule) -> Smooth:
+    growth = elastic(question, question.aggregates[0], facts=facts, rule=rule).growth
+    return smooth(growth, beta=beta(EPSILON, delta))
+
+
+def _limit(question: Question, facts: Declared) -> int:
+    limit = elastic(question, question.aggregates[0], facts=facts).limit
+    assert limit is not None  # all keys have caps
+    return int(limit)
+
+
+def _of_customer(joins: int) -> int:
+    """Orders of a customer, lines of each, suppliers of each part."""
+    found = 1
+    for cap in list(CAPS.values())[:joins]:
+        found *= cap
+    return found
+
+
+def _with_caps(policy: Policy) -> Policy:
+    return replace(policy, tables=tuple(_capped(table) for table in policy.tables), unit=Unit())
+
+
+def _capped(table: TablePolicy) -> TablePolicy:
+    columns = tuple(
+        replace(each, most=CAPS.get((table.name, each.name), each.most)) for each in table.columns
+    )
+    return replace(table, columns=columns)

@@ -1,0 +1,203 @@
+"""The small relational algebra that every private question is compiled to.
+
+SQL and SPARQL become the same few values, and everything that judges or runs a question knows only
+these. What has no value here cannot be asked. Row-wise expressions are kept as SQLGlot trees whose
+columns are qualified by the alias of their relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column under the alias of its relation.
+
+    >>> print(Column("o", "custkey"))
+    o.custkey
+    """
+
+    relation: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.relation}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """All rows of a table, under an alias that no other scan of the question has."""
+
+    table: str
+    alias: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The rows of which a row-wise condition is true."""
+
+    source: Relation
+    condition: exp.Expression
+
+
+Keys = tuple[tuple[Column, Column], ...]
+"""Pairs of columns that must be equal: one of the left relation, one of the right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """An inner equijoin: every pair of rows that agree in all keys and meet the condition.
+
+    The condition may speak of both sides; it only takes pairs away.
+    """
+
+    left: Relation
+    right: Relation
+    keys: Keys
+    condition: exp.Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The rows of the left relation that have a partner in the right one, or have none.
+
+    A semi-join (IN, EXISTS), or an anti-join (NOT IN, NOT EXISTS) when `negated`. Only columns of
+    the left relation go on.
+    """
+
+    left: Relation
+    right: Relation
+    keys: Keys
+    condition: exp.Expression | None = None
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A row-wise expression under a name."""
+
+    name: str
+    expression: exp.Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A sub-query: the rows of a relation under an alias, with these columns only."""
+
+    source: Relation
+    alias: str
+    columns: tuple[Named, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """UNION ALL: the rows of several relations, one after the other.
+
+    Every part has the same column names, in the same order, and is known outside by `alias`.
+    """
+
+    parts: tuple[Derived, ...]
+    alias: str
+
+
+Relation = Scan | Filter | Join | Match | Derived | Stack
+"""Rows of private or public tables, put together."""
+
+AggregateKind = Literal[
+    "rows",  # COUNT(*)
+    "count",  # COUNT(x)
+    "distinct",  # COUNT(DISTINCT x)
+    "sum",
+    "mean",
+    "variance",
+    "deviation",
+    "minimum",
+    "maximum",
+    "quantile",  # also MEDIAN
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One number about the rows of a group."""
+
+    kind: AggregateKind
+    name: str
+    argument: exp.Expression | None = None
+    """What is counted, added up or ranked; None for COUNT(*)."""
+    share: float | None = None
+    """Of a quantile: 0.5 for the median."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What rows are grouped by: a row-wise expression under a name."""
+
+    name: str
+    expression: exp.Expression
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """What is done with the noisy answers, and so costs nothing."""
+
+    having: exp.Expression | None = None
+    """A condition on names of keys and aggregates."""
+    order: tuple[tuple[str, bool], ...] = ()
+    """Names of keys or aggregates, each with whether the largest come first."""
+    limit: int | None = None
+    columns: tuple[str, ...] = ()
+    """The names that are shown, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Aggregates over the rows of a relation, group by group."""
+
+    source: Relation
+    aggregates: tuple[Aggregate, ...]
+    keys: tuple[Key, ...] = ()
+    after: After = After()
+
+
+def children(relation: Relation) -> tuple[Relation, ...]:
+    """The relations that a relation is made of."""
+    match relation:
+        case Scan():
+            return ()
+        case Filter(source=source) | Derived(source=source):
+            return (source,)
+        case Join(left=left, right=right) | Match(left=left, right=right):
+            return (left, right)
+        case Stack(parts=parts):
+            return parts
+
+
+def walk(relation: Relation) -> Iterator[Relation]:
+    """A relation and all it is made of, the outermost first."""
+    yield relation
+    for child in children(relation):
+        yield from walk(child)
+
+
+def scans(relation: Relation) -> tuple[Scan, ...]:
+    """Every scan of a table, from left to right."""
+    return tuple(part for part in walk(relation) if isinstance(part, Scan))
+
+
+def aliases(relation: Relation) -> frozenset[str]:
+    """The aliases whose columns can be spoken of outside a relation."""
+    match relation:
+        case Scan(alias=alias) | Derived(alias=alias) | Stack(alias=alias):
+            return frozenset({alias})
+        case Filter(source=source):
+            return aliases(source)
+        case Match(left=left):
+            return aliases(left)
+        case Join(left=left, right=right):
+            return aliases(left) | aliases(right)

@@ -1,0 +1,197 @@
+"""The answer to a private question: noisy rows with their error, their price and their promise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from celosia.core.errors import InputError
+from celosia.core.release import Release
+from celosia.core.report import Document
+from celosia.mechanisms.parameters import check_confidence
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Row = dict[str, Any]
+Interval = tuple[float, float] | None
+Intervals = list[dict[str, Interval]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryAnswer(Release):
+    """Released rows; everything in it has been paid for and may be shown to anybody."""
+
+    kind: ClassVar[str] = "query answer"
+
+    question: str
+    rows: list[Row]
+    intervals: Intervals
+    """For each row the bounds of each of its numbers, at `confidence`; None where none are public.
+
+    They hold the exact answer, each by itself, with that confidence. An end at infinity says that
+    the other end is all that is known.
+    """
+    confidence: float
+    epsilon: float
+    delta: float = 0.0
+    method: str
+    caps: dict[str, Any] = field(default_factory=dict)
+    """Caps that were chosen privately, by what they were chosen for."""
+    entry: int | None = None
+    """Of the ledger; None where nothing was spent."""
+    head: str | None = None
+    """The head of the ledger when the answer was sealed."""
+    stored: bool = False
+    """Whether the answer was given before and repeated for free."""
+    at: Callable[[float], Intervals] | None = field(default=None, repr=False, compare=False)
+    """Works out the intervals at another confidence; lost when the answer is saved."""
+
+    @property
+    def value(self) -> Any:
+        """The number, for an answer of one row and one column.
+
+        Raises:
+            InputError: CEL-Q150 there are several numbers, or none.
+        """
+        if len(self.rows) != 1 or len(self.rows[0]) != 1:
+            raise InputError(
+                "CEL-Q150",
+                f"the answer has {len(self.rows)} rows, not one number.",
+                why="A value is one number.",
+                fix="Use `rows` or `frame()`.",
+            )
+        return next(iter(self.rows[0].values()))
+
+    def interval(self, confidence: float | None = None) -> Interval:
+        """Bounds of the exact answer, for one number; None where none are public.
+
+        Raises:
+            InputError: CEL-Q150 there are several numbers; CEL-Q151 the answer was read from a
+                file, which holds one confidence only.
+        """
+        name = next(iter(self.rows[0])) if self.rows and self.rows[0] else ""
+        _ = self.value
+        return self.intervals_at(confidence)[0].get(name)
+
+    def intervals_at(self, confidence: float | None = None) -> Intervals:
+        """The bounds of all numbers at a confidence.
+
+        Raises:
+            InputError: CEL-Q151 the answer was read from a file.
+        """
+        if confidence is None or check_confidence(confidence) == self.confidence:
+            return self.intervals
+        if self.at is None:
+            raise InputError(
+                "CEL-Q151",
+                f"this answer holds its intervals at {self.confidence:g} only.",
+                why="It was read from a file, without the numbers that others follow from.",
+                fix="Ask the same question again with another confidence, which is free.",
+            )
+        return self.at(confidence)
+
+    def frame(self) -> pl.DataFrame:
+        """The rows as a table, with the bounds of each number where there are some."""
+        import polars as pl  # noqa: PLC0415 - 0.1 s, only where wanted
+
+        columns: dict[str, list[Any]] = {}
+        for name in self.rows[0] if self.rows else ():
+            columns[name] = [row[name] for row in self.rows]
+            bounds = [each.get(name) for each in self.intervals]
+            if any(bound is not None for bound in bounds):
+                columns[f"{name}_lower"] = [None if each is None else each[0] for each in bounds]
+                columns[f"{name}_upper"] = [None if each is None else each[1] for each in bounds]
+        return pl.DataFrame(columns, strict=False)
+
+    def measures(self) -> dict[str, Any]:
+        """The answer itself, its error and its price."""
+        return {
+            "question": self.question,
+            "rows": self.rows,
+            "intervals": [
+                {name: _finite(each) for name, each in row.items()} for row in self.intervals
+            ],
+            "confidence": self.confidence,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "method": self.method,
+            "caps": self.caps,
+            "entry": self.entry,
+            "head": self.head,
+            "stored": self.stored,
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: the answer, what it promises and how it was made."""
+        return self.measures() | {
+            "guarantee": self.guarantee.as_dict(),
+            "provenance": self.provenance.as_dict(),
+            "warnings": list(self.warnings),
+        }
+
+    def check_path(self, path: Path) -> None:
+        """Refuse a name that says nothing about the format."""
+        from celosia import frames  # noqa: PLC0415 - heavy
+
+        if path.suffix.lower() != ".json":
+            frames.format_of(path)
+
+    def write_data(self, path: Path) -> None:
+        """Write the answer as JSON, or as a table in the format that the suffix names."""
+        from celosia import frames  # noqa: PLC0415 - heavy
+
+        if path.suffix.lower() == ".json":
+            text = json.dumps(self.measures(), indent=2, ensure_ascii=False, allow_nan=False)
+            path.write_text(f"{text}\n", "utf-8")
+        else:
+            frames.write(self.frame(), path)
+
+    @classmethod
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+        """Rebuild an answer from its certificate, which holds all of it."""
+        known = dict(facts["measures"])
+        known["intervals"] = [
+            {name: _infinite(each) for name, each in row.items()} for row in known["intervals"]
+        ]
+        return cls(**known, **common)
+
+    def document(self) -> Document:
+        """The report: the answer, how far it may be off, and what it tells of one unit."""
+        from celosia.queries import answer_report  # noqa: PLC0415 - draws figures
+
+        return answer_report.document(self)
+
+    def __str__(self) -> str:
+        """The one line that matters most."""
+        if len(self.rows) == 1 and len(self.rows[0]) == 1:
+            told = _number(self.value)
+            bounds = self.interval()
+            if bounds is not None:
+                ends = " to ".join(_number(end) if isfinite(end) else "?" for end in bounds)
+                told += f" ({100 * self.confidence:g}% interval {ends})"
+        else:
+            told = f"{len(self.rows):,} rows"
+        return f"{told}; {self.guarantee.promise}"
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+
+
+def _finite(bounds: Interval) -> list[float | None] | None:
+    """JSON has no word for infinity."""
+    return None if bounds is None else [end if isfinite(end) else None for end in bounds]
+
+
+def _infinite(bounds: list[float | None] | None) -> Interval:
+    if bounds is None:
+        return None
+    low, high = bounds
+    return (float("-inf") if low is None else low), (float("inf") if high is None else high)

@@ -1,0 +1,148 @@
+"""The report of an answer: its rows, how far they may be off, what it tells of one unit.
+
+All of it is computed from released numbers and public parameters, so it can be published.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from celosia.accounting.report import belief_blocks
+from celosia.core import figures
+from celosia.core.report import (
+    Block,
+    Document,
+    Facts,
+    Figure,
+    Heading,
+    KeyFigure,
+    KeyFigures,
+    Notice,
+    Paragraph,
+    Table,
+)
+from celosia.core.wording import sentence
+from celosia.mechanisms.answer_report import on_a_line
+from celosia.mechanisms.values import short
+
+if TYPE_CHECKING:
+    from celosia.queries.answer import Interval, QueryAnswer
+
+MOST_BARS = 40
+"""Bars that can still be told apart; longer answers are shown as a table only."""
+MOST_ROWS = 1000
+"""Rows that a report shows."""
+
+
+def document(answer: QueryAnswer) -> Document:
+    """The whole report, as blocks."""
+    blocks: list[Block] = []
+    if answer.guarantee.simulation:
+        blocks.append(Notice(str(answer.guarantee), tone="simulation"))
+    blocks += [Notice(sentence(warning), tone="warning") for warning in answer.warnings]
+    blocks.append(Heading("The answer"))
+    is_number = len(answer.rows) == 1 and len(answer.rows[0]) == 1
+    blocks += _one(answer) if is_number else _many(answer)
+    blocks += _promise(answer)
+    if answer.epsilon:
+        blocks += belief_blocks(
+            answer.epsilon, answer.delta, unit=answer.guarantee.unit, by="this answer"
+        )
+    blocks += _made(answer)
+    return Document(answer.question, f"{answer.guarantee.promise}.", tuple(blocks))
+
+
+def _one(answer: QueryAnswer) -> list[Block]:
+    value, bounds = answer.value, answer.interval()
+    cards = [KeyFigure("Answer", _told(value), "with exact noise" if answer.epsilon else "exact")]
+    if bounds is None:
+        return [KeyFigures(cards)]
+    told = f"{100 * answer.confidence:g}% interval"
+    cards.append(KeyFigure(told, _ends(bounds), "holds the exact answer"))
+    if value is None or not all(map(isfinite, bounds)):
+        return [KeyFigures(cards)]
+    words = f"{_told(value)}, between {_ends(bounds)}"
+    drawing = on_a_line(value, bounds)
+    return [KeyFigures(cards), Figure(drawing, f"The answer and its {told}", words)]
+
+
+def _many(answer: QueryAnswer) -> list[Block]:
+    if not answer.rows:
+        return [Paragraph("No group is shown.")]
+    names = list(answer.rows[0])
+    numbers = [name for name in names if name in answer.intervals[0]]
+    header = [each for name in names for each in ([name, "between"] if name in numbers else [name])]
+    rows = [
+        [
+            cell
+            for name in names
+            for cell in (
+                [_told(row[name]), _ends(bounds.get(name))]
+                if name in numbers
+                else [_told(row[name])]
+            )
+        ]
+        for row, bounds in zip(answer.rows, answer.intervals, strict=True)
+    ][:MOST_ROWS]
+    blocks: list[Block] = [Table(header, rows, "The released rows")]
+    keys = [name for name in names if name not in numbers]
+    drawn = [name for name in numbers if all(row[name] is not None for row in answer.rows)]
+    if keys and drawn and len(answer.rows) <= MOST_BARS:
+        labels = [" / ".join(str(row[key]) for key in keys) for row in answer.rows]
+        first = drawn[0]
+        chart = figures.bars(labels, {first: [float(row[first]) for row in answer.rows]})
+        words = ", ".join(
+            f"{label} {_told(row[first])}" for label, row in zip(labels, answer.rows, strict=True)
+        )
+        blocks.insert(0, Figure(chart, f"{first} of each group, with noise", words))
+    return blocks
+
+
+def _promise(answer: QueryAnswer) -> list[Block]:
+    guarantee = answer.guarantee
+    facts = [
+        ("Neighbours", guarantee.neighbours or "none: nothing private takes part"),
+        *(("Assumes", told) for told in guarantee.assumes),
+        *(("Does not protect against", told) for told in guarantee.leaves_open),
+    ]
+    words = sentence(guarantee.protects)
+    if guarantee.simulation:
+        words = f"Nothing, for it is a simulation. Drawn without a seed: {words}"
+    return [Heading("What is promised"), Paragraph(words), Facts(facts)]
+
+
+def _made(answer: QueryAnswer) -> list[Block]:
+    made = answer.provenance
+    seed = "none: the operating system's entropy" if made.seed is None else str(made.seed)
+    spent = "nothing" if not answer.epsilon else f"epsilon {answer.epsilon:g}"
+    if answer.delta:
+        spent += f", delta {answer.delta:g}"
+    entry = "none" if answer.entry is None else str(answer.entry)
+    return [
+        Heading("How it was made"),
+        Facts(
+            [
+                ("Question", answer.question),
+                ("Method", answer.method),
+                *((f"Cap of {name}", short(cap)) for name, cap in answer.caps.items()),
+                ("Spent", spent),
+                ("Entry of the ledger", entry),
+                ("Head of the ledger", answer.head or "none"),
+                ("Made", made.created),
+                ("Seed", seed),
+                *made.versions.items(),
+            ]
+        ),
+    ]
+
+
+def _told(value: Any) -> str:
+    return "nothing" if value is None else short(value)
+
+
+def _ends(bounds: Interval) -> str:
+    if bounds is None:
+        return "not public"
+    low, high = (short(end) if isfinite(end) else "?" for end in bounds)
+    return f"{low} to {high}"

@@ -1,0 +1,245 @@
+"""A total whose cap is chosen privately, from how many people contribute how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Composed, LaplaceLoss, Pure
+from celosia.core.randomness import Source
+from celosia.mechanisms.mechanism import Measurement, Mechanism
+from celosia.mechanisms.noise import DiscreteLaplace
+from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
+from celosia.queries.bounds.caps import (
+    capped_totals,
+    check_add_remove,
+    ladder,
+    people_by_level,
+    read_levels,
+    read_totals,
+)
+from celosia.queries.bounds.shares import check_share, falling
+
+MOST_GROUPS = 2**20
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class People:
+    """What an engine returns of a private table: nothing of it may be shown.
+
+    Args:
+        levels: how many people contribute, in size, more than the cap before, up to this cap.
+        totals: for every cap the sum of all contributions, cut off at the cap; for an answer by
+            groups a list of sums, each person cut off at the cap in sum over all groups.
+    """
+
+    levels: Any
+    totals: Any
+
+    @classmethod
+    def of(cls, contributions: Any, *, most: int) -> People:
+        """The same from one whole number for each person.
+
+        >>> people = People.of([3, 1, 9], most=8)
+        >>> people.levels, people.totals
+        ((1, 0, 1, 1), (3, 5, 8, 12))
+        """
+        caps = ladder(most)
+        return cls(people_by_level(contributions, caps), capped_totals(contributions, caps))
+
+    def __repr__(self) -> str:
+        return "People(...)"  # exact numbers of private data stay out of logs
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateCap(Mechanism[People, Any]):
+    """A total cut off at a cap that is chosen inside epsilon, for rows of one person each.
+
+    A share of epsilon buys the numbers of people at each level of contribution. Levels whose noisy
+    number may be nothing but noise are left out from the top: noise alone passes the `alarms` with
+    a chance of at most `failure`, and the higher the level, the smaller its part of that chance,
+    because the error of a needlessly high cap grows with it. For what is left, the cap with the
+    least sum of squares of what it takes away (people at a level contributing the middle of it) and
+    of the noise is taken; the rest of epsilon buys the total under this cap with fresh noise.
+
+    With `groups` the answer is a list. A person then counts up to the cap in sum over all groups
+    (see `grouped_totals`), her level is that of the sum of sizes, and each group gets noise for
+    the whole cap: however many groups she is in, she moves the list by at most the cap in sum.
+
+    Guarantee: epsilon-DP with delta 0 for one person with all her rows, added or removed.
+    (1) Each person is at exactly one level, so she moves one number by one: with discrete Laplace
+    noise of scale 1 / (share * epsilon) the numbers are (share * epsilon)-DP. (2) For each cap she
+    moves the total, or all groups in sum, by at most the cap: (1 - share) * epsilon. (3) The cap
+    is a function of (1), so both compose (Dwork & Roth 2014, Thm 3.16). Contributions below 0 are
+    cut off at minus the cap and change nothing in this. It assumes that each row belongs to one
+    person, that `People` is what it says and that the list of groups is public.
+
+    Reference: Dwork & Roth 2014, Thm 3.6 (histogram); the trade-off of noise and truncation is that
+    of Amin, Kulesza, Munoz Medina & Vassilvitskii, Bounding user contributions, ICML 2019.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> mechanism = PrivateCap(epsilon=1, most=2**20)
+    >>> people = People.of([7] * 5000, most=2**20)
+    >>> mechanism.measure(people, rng=Seeded(1)).parts["cap"]
+    8
+    """
+
+    epsilon: float
+    most: int
+    share: float = 0.3
+    failure: float = 0.02
+    groups: int = 1
+    signed: bool = False
+    """Whether contributions may be below 0: what a cap takes away may then be of either sign."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_epsilon(self.epsilon)
+        check_share(self.share, name="share")
+        check_share(self.failure, name="failure")
+        check_whole(self.groups, name="the number of groups", most=MOST_GROUPS)
+        check_add_remove(self.neighbours)
+        _ = self.counting, self.laws  # a scale out of reach is refused here
+
+    @cached_property
+    def caps(self) -> tuple[int, ...]:
+        """The caps to choose from."""
+        return ladder(self.most)
+
+    @property
+    def sensitivity(self) -> float:
+        """Of the total under the largest cap."""
+        return float(self.caps[-1])
+
+    @cached_property
+    def prices(self) -> tuple[Fraction, Fraction]:
+        """The epsilon of the numbers of people, and that of the answer."""
+        whole = check_epsilon(self.epsilon)
+        first = whole * check_share(self.share, name="share")
+        return first, whole - first
+
+    @cached_property
+    def counting(self) -> DiscreteLaplace:
+        """The noise of each number of people."""
+        return DiscreteLaplace(1 / self.prices[0])
+
+    @cached_property
+    def laws(self) -> tuple[DiscreteLaplace, ...]:
+        """The noise of the answer under each cap."""
+        return tuple(DiscreteLaplace(cap / self.prices[1]) for cap in self.caps)
+
+    @cached_property
+    def alarms(self) -> tuple[int, ...]:
+        """What a noisy number of people must exceed to be taken for more than noise."""
+        chances = falling(float(check_share(self.failure, name="failure")), len(self.caps))
+        # The chance of noise above a bound is half of that of noise larger in size.
+        return tuple(self.counting.bound(1 - 2 * chance) for chance in chances)
+
+    def privacy_loss(self) -> Loss:
+        """Epsilon: one number of people moves by one, then the answer is paid."""
+        answer = Pure(self.prices[1])  # for every cap, and for every way to spread it over groups
+        return Composed((LaplaceLoss(self.counting.scale, 1), answer))
+
+    def measure(self, x: People, *, rng: Source) -> Measurement[Any]:
+        """Choose the cap and answer under it.
+
+        Raises:
+            InputError: CEL-Q081 not a total for each cap; CEL-Q082 not a number of people for each.
+        """
+        levels = read_levels(x.levels, len(self.caps))
+        totals = self._read(x.totals)
+        noise = self.counting.draw(len(self.caps), rng).tolist()
+        noisy = [level + each for level, each in zip(levels, noise, strict=True)]
+        place = self.chosen(noisy)
+        law = self.laws[place]
+        drawn = law.draw(self.groups, rng).tolist()
+        values = [total + each for total, each in zip(totals[place], drawn, strict=True)]
+        return Measurement(
+            values[0] if self.groups == 1 else np.array(values, dtype=np.int64),
+            {
+                "cap": self.caps[place],
+                "caps": self.caps,
+                "people": tuple(noisy),
+                "error": law.bound(0.95, size=self.groups),
+            },
+        )
+
+    def chosen(self, noisy: list[int]) -> int:
+        """The place of the cap for noisy numbers of people: a function of released numbers only.
+
+        >>> PrivateCap(epsilon=1, most=16).chosen([1000, 900, 800, 4, -3])
+        2
+        """
+        seen = [i for i, alarm in enumerate(self.alarms) if noisy[i] > alarm]
+        top = max(seen, default=0)
+        return min(range(top + 1), key=lambda place: self._cost(noisy, place, top))
+
+    def _cost(self, noisy: list[int], place: int, top: int) -> Fraction:
+        """Squares of what a cap takes away and of the noise, four times each."""
+        cap = self.caps[place]
+        lost = sum(
+            noisy[i] * max(0, self.caps[i - 1] + self.caps[i] - 2 * cap)
+            for i in range(place + 1, top + 1)
+        )
+        return max(0, lost) ** 2 + 8 * (cap / self.prices[1]) ** 2
+
+    def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
+        """An error that is not exceeded whatever the data are, in terms of the largest cap.
+
+        With chance 1 - (1 - confidence) / 2 no number of people is off by more than some b. Levels
+        that passed no alarm then hold at most alarm + b people. Those below the top one have an
+        estimated loss of at most sqrt(2) most / epsilon, or the top would have been chosen; the
+        loss is at most twice the estimate (a level ends at most twice as far above the cap as its
+        middle is), and b people a level more.
+        """
+        doubt = (1 - check_confidence(confidence)) / 2 / check_whole(size, name="the size")
+        off = self.counting.bound(1 - doubt, size=len(self.caps))
+        noise = self.laws[-1].bound(1 - doubt, size=self.groups)
+        estimated = 2 * (isqrt(int(2 * (self.caps[-1] / self.prices[1]) ** 2)) + 1)
+        unseen = sum(
+            cap * (alarm + 2 * off) for cap, alarm in zip(self.caps, self.alarms, strict=True)
+        )
+        return float(noise + estimated + unseen)
+
+    def typical_error(self, largest: int) -> float:
+        """The scale of the noise under the least cap that nobody exceeds.
+
+        A prediction from a guess of the largest contribution, not a bound.
+        """
+        place = next(i for i, cap in enumerate(self.caps) if cap >= min(largest, self.most))
+        return float(self.laws[place].scale)
+
+    def interval(self, measurement: Measurement[Any], confidence: float = 0.95) -> tuple[Any, Any]:
+        """Bounds of the exact total, if nobody contributes more than `most`.
+
+        A cap can only take away, so the lower bound is that of the noise alone. The upper bound
+        adds all that the people above the cap may have, by their noisy numbers: it is far away,
+        because no private answer can rule out a few people with the largest contribution.
+        """
+        doubt = (1 - check_confidence(confidence)) / 2
+        cap = measurement.parts["cap"]
+        place = self.caps.index(cap)
+        noise = self.laws[place].bound(1 - doubt, size=self.groups)
+        off = self.counting.bound(1 - doubt, size=len(self.caps))
+        beyond = sum(
+            max(0, people + off) * (limit - cap)
+            for people, limit in zip(measurement.parts["people"], self.caps, strict=True)
+            if limit > cap
+        )
+        low = measurement.value - noise - (beyond if self.signed else 0)
+        high = measurement.value + noise + beyond
+        return (low, high) if self.signed else (np.maximum(low, 0), np.maximum(high, 0))
+
+    def _read(self, totals: Any) -> list[list[int]]:
+        if self.groups == 1:
+            return [[total] for total in read_totals(totals, len(self.caps))]
+        rows = totals.tolist() if isinstance(totals, np.ndarray) else totals
+        if not isinstance(rows, (list, tuple)) or len(rows) != len(self.caps):
+            read_totals(None, len(self.caps))
+        return [read_totals(list(row), self.groups) for row in rows]

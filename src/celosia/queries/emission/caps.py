@@ -1,0 +1,92 @@
+"""Declared caps, kept: at most so many rows that share a value of a column.
+
+Which rows stay? A row stays if, for each capped column, it is among the first `most` rows of its
+value, in an order that follows from the contents of rows alone (a hash of them, then the contents).
+All ranks are those in the whole table; no column is cut after another. NULL is no value, and no
+cap concerns it; nor a unique column.
+
+Let K(D) be the rows of D that stay, with j capped columns, and r a row that is added.
+
+- For each capped column, r moves later rows of its value back by one place. So at most one row
+  leaves the first `most`, and none comes in but r: K(D + r) is K(D), perhaps with r, without at
+  most j others. One row changes at most 1 + j rows.
+- No rule does better than one displaced row, j = 1: of `most` + 1 rows of one value, one must go.
+  Without any of them all others stay, so the rule moves by two rows (one comes, one goes) for
+  each of the `most` that it kept.
+- To drop all rows of a value that has too many is worse: the row that is one too many takes
+  `most` others away.
+- A count, or a sum of values that are not negative, of K(D) itself moves by no more than one row
+  can add, while j = 1: both K(D) and K(D + r) are one row more than what they share.
+
+With a person as unit all this would fail for a capped column that does not tell the owner: a person
+with a thousand rows makes place for a thousand rows of others, whatever their own contribution is
+clipped to. Such a cap is refused (CEL-Q123). Where the column tells all owners of a row, the rows
+of one value all belong to the same people, come and go with them, and displace nobody else.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from celosia.queries.emission.target import (
+    Target,
+    at_most,
+    chosen,
+    column,
+    grouped,
+    name,
+    row_number,
+)
+from celosia.queries.policy.values import ColumnPolicy
+
+
+def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:
+    """A table under an alias, without the rows that are beyond its caps."""
+    declared = target.table(table)
+    caps = [each for each in declared.columns if each.most is not None and not each.unique]
+    if not caps:
+        return exp.Table(this=name(declared.name), alias=exp.TableAlias(this=name(alias)))
+    columns = [each.name for each in declared.columns]
+    few = _rows(declared.name, columns, exp.not_(_is_crowded(declared.name, caps)))
+    many = _rows(declared.name, columns, _is_crowded(declared.name, caps))
+    # A unique column orders rows as well as all columns do, and faster.
+    unique = [each.name for each in declared.columns if each.unique][:1] or columns
+    order = [target.scramble([column(each) for each in unique]), *map(column, unique)]
+    for number, cap in enumerate(caps):
+        place = row_number([column(cap.name)], [each.copy() for each in order])
+        many.select(exp.Alias(this=place, alias=name(f"celosia_place_{number}")), copy=False)
+    kept = chosen(many, [column(each) for each in columns])
+    for number, cap in enumerate(caps):
+        assert cap.most is not None
+        place_fits = at_most(column(f"celosia_place_{number}"), cap.most)
+        kept.where(exp.or_(_is_null(cap.name), place_fits), copy=False)
+    stacked = exp.Union(this=few, expression=kept, distinct=False)
+    return exp.Subquery(this=stacked, alias=exp.TableAlias(this=name(alias)))
+
+
+def _rows(table: str, columns: list[str], condition: exp.Expr) -> exp.Select:
+    return exp.Select(
+        expressions=[column(each) for each in columns],
+        from_=exp.From(this=exp.Table(this=name(table))),
+        where=exp.Where(this=condition),
+    )
+
+
+def _is_null(word: str) -> exp.Expr:
+    return exp.Is(this=column(word), expression=exp.Null())
+
+
+def _is_crowded(table: str, caps: list[ColumnPolicy]) -> exp.Expr:
+    """Whether a row has a value that too many share; ranks matter to no other row.
+
+    Of such a value all rows are crowded, so their ranks are those in the whole table.
+    """
+    tests = []
+    for cap in caps:
+        assert cap.most is not None
+        crowd = grouped(_rows(table, [cap.name], exp.not_(_is_null(cap.name))), [cap.name])
+        size = exp.Count(this=exp.Star())
+        crowd.set("having", exp.Having(this=exp.not_(at_most(size, cap.most))))
+        among = exp.In(this=column(cap.name), query=exp.Subquery(this=crowd))
+        tests.append(exp.func("COALESCE", among, exp.false()))
+    return exp.or_(*tests)

@@ -1,0 +1,105 @@
+"""What kind of value an expression of a question has, where that decides how it is written."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from celosia.queries.algebra import (
+    Column,
+    Derived,
+    Filter,
+    Join,
+    Match,
+    Relation,
+    Scan,
+    Stack,
+    aliases,
+)
+from celosia.queries.emission.target import Target
+from celosia.queries.ownership.equalities import plain
+from celosia.queries.policy.values import ColumnType
+
+_TYPES: dict[exp.DType, ColumnType] = {
+    **dict.fromkeys(exp.DataType.INTEGER_TYPES, "integer"),
+    **dict.fromkeys(exp.DataType.REAL_TYPES, "number"),
+    **dict.fromkeys(exp.DataType.TEXT_TYPES, "text"),
+    exp.DType.BOOLEAN: "boolean",
+    exp.DType.DATE: "date",
+    exp.DType.TIMESTAMP: "timestamp",
+    exp.DType.TIMESTAMPNTZ: "timestamp",
+}
+_TEXTS = (
+    exp.Lower,
+    exp.Upper,
+    exp.Substring,
+    exp.Left,
+    exp.Right,
+    exp.Trim,
+    exp.Concat,
+    exp.DPipe,
+)
+_SAME_AS_FIRST = (exp.Paren, exp.Try, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif)
+ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
+NUMERIC = (*ARITHMETIC, exp.Neg, exp.Abs, exp.Round, exp.Ceil, exp.Floor)
+
+
+def kind_of(  # noqa: PLR0911 - one for each kind of node
+    tree: exp.Expr | None, relation: Relation, *, target: Target
+) -> ColumnType | None:
+    """The kind of an expression over a relation, or None where nothing tells."""
+    column = plain(tree)
+    if column is not None:
+        return _kind_of_column(column, relation, target)
+    match tree:
+        case exp.Literal():
+            return "text" if tree.is_string else "number"
+        case exp.Cast():
+            return _TYPES.get(tree.args["to"].this)
+        case exp.Length() | exp.Extract():
+            return "integer"
+        case exp.TimestampTrunc():
+            return "timestamp"
+        case exp.Case():
+            results = [*(each.args["true"] for each in tree.args["ifs"]), tree.args.get("default")]
+            found = (kind_of(each, relation, target=target) for each in results)
+            return next((each for each in found if each is not None), None)
+    if isinstance(tree, exp.Add | exp.Sub):
+        return _of_sum(tree, relation, target)
+    if isinstance(tree, _SAME_AS_FIRST):
+        return kind_of(tree.this, relation, target=target)
+    for parts, kind in ((NUMERIC, "number"), (_TEXTS, "text"), ((exp.Condition,), "boolean")):
+        if isinstance(tree, parts) and not isinstance(tree, exp.Null):
+            return kind  # type: ignore[return-value]
+    return None
+
+
+def _of_sum(tree: exp.Add | exp.Sub, relation: Relation, target: Target) -> ColumnType:
+    left, right = (kind_of(each, relation, target=target) for each in (tree.left, tree.right))
+    moments = [each for each in (left, right) if each in ("date", "timestamp")]
+    if tree.find(exp.Interval) and moments:
+        return "timestamp"
+    if left == "date" and right == "date":
+        return "integer"
+    return "date" if moments else "number"
+
+
+def _kind_of_column(column: Column, relation: Relation, target: Target) -> ColumnType | None:
+    if column.relation not in aliases(relation):
+        return None
+    match relation:
+        case Scan(table=table):
+            declared = target.table(table).column(column.name)
+            return declared.type if declared else None
+        case Filter(source=inner) | Match(left=inner):
+            return _kind_of_column(column, inner, target)
+        case Join(left=left, right=right):
+            return _kind_of_column(column, left, target) or _kind_of_column(column, right, target)
+        case Derived(source=source, columns=columns):
+            named = next((each for each in columns if each.name == column.name), None)
+            return kind_of(named.expression, source, target=target) if named else None
+        case Stack(parts=parts):
+            found = {
+                _kind_of_column(Column(part.alias, column.name), part, target) for part in parts
+            }
+            one: ColumnType | None = "number" if found == {"integer", "number"} else None
+            return found.pop() if len(found) == 1 else one

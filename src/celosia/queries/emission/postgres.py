@@ -1,0 +1,222 @@
+"""Row-wise expressions for PostgreSQL, which lacks TRY and TRY_CAST, total all the same.
+
+Questions come with `TRY(...)` around arithmetic and `TRY_CAST` for casts. Here numbers are decimal
+ones of any length, which neither overflow nor fail beside doubles. What is beyond doubles, moments
+outside the years 1 to 9999, and texts that are not numbers become NULL before they can fail.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from celosia.core.errors import QueryRefused
+from celosia.queries.algebra import Relation
+from celosia.queries.emission.kinds import NUMERIC, kind_of
+from celosia.queries.emission.target import Target
+from celosia.queries.policy.values import ColumnType
+
+MOST_FACTORS = 200
+"""The most multiplications and divisions of an expression: 131,072 digits hold 400 doubles."""
+LARGEST = "1e309"
+NUMBER = r"^\s*[-+]?([0-9]{1,200}(\.[0-9]{0,200})?|\.[0-9]{1,200})([eE][-+]?[0-9]{1,2})?\s*$"
+"""Texts that are numbers, whatever comes after them."""
+MOST_YEARS = 4000
+"""Back from the year 1: PostgreSQL's time begins in 4713 BC."""
+TRUE = ("true", "t", "1", "yes", "y")
+FALSE = ("false", "f", "0", "no", "n")
+
+
+def without_try(tree: exp.Expr, relation: Relation, *, target: Target) -> exp.Expr:
+    """The same expression, total in PostgreSQL.
+
+    Args:
+        tree: of the question; TRY and TRY_CAST say where it could fail.
+        relation: whose columns it speaks of.
+        target: the policy, for the types of columns.
+
+    Raises:
+        QueryRefused: CEL-Q127, what cannot be made total.
+    """
+    if sum(1 for _ in tree.find_all(exp.Mul, exp.Div)) > MOST_FACTORS:
+        raise _not_total(f"more than {MOST_FACTORS} multiplications")
+    if isinstance(tree, exp.Column):
+        return tree.copy()  # as it is, so that values which differ in the last digit still do
+    return _Writer(relation, target).write(tree)
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    relation: Relation
+    target: Target
+
+    def write(self, tree: exp.Expr) -> exp.Expr:  # noqa: PLR0911 - one for each kind of node
+        match tree:
+            case exp.Column() if self._kind(tree) == "number":
+                return self.target.cast(tree.copy(), "real")
+            case exp.Column() | exp.DataType() | exp.Literal() | exp.Interval():
+                return tree.copy()
+            case exp.Try():
+                return self.write(tree.this)
+            case exp.TryCast():
+                return self._cast(tree.this, tree.args["to"])
+            case exp.Extract(this=part):
+                moment = self._moment(tree.expression)
+                return exp.Extract(this=part.copy(), expression=moment)
+            case exp.TimestampTrunc():
+                unit = tree.args["unit"].copy()
+                return exp.TimestampTrunc(this=self._moment(tree.this), unit=unit)
+        if isinstance(tree, exp.Add | exp.Sub) and self._kind(tree) != "number":
+            return self._shifted(tree)
+        if isinstance(tree, NUMERIC):
+            return self._arithmetic(tree)
+        return self._rebuilt(tree)
+
+    def _rebuilt(self, tree: exp.Expr) -> exp.Expr:
+        def again(value: object) -> object:
+            if isinstance(value, list):
+                return [again(each) for each in value]
+            return self.write(value) if isinstance(value, exp.Expr) else value
+
+        return type(tree)(**{name: again(value) for name, value in tree.args.items()})
+
+    def _kind(self, tree: exp.Expr) -> ColumnType | None:
+        return kind_of(tree, self.relation, target=self.target)
+
+    def _arithmetic(self, tree: exp.Expr) -> exp.Expr:
+        if isinstance(tree, exp.IntDiv):
+            parts = [self._number(tree.left), self._number(tree.right)]
+            return exp.Anonymous(this="DIV", expressions=parts)
+        made = tree.copy()
+        made.set("this", self._number(tree.this))
+        if isinstance(tree, exp.Binary):
+            made.set("expression", self._number(tree.expression))
+        if isinstance(tree, exp.Div):
+            made.set("typed", True)  # decimal already: SQLGlot need not cast
+            made.set("safe", True)
+        return made
+
+    def _number(self, tree: exp.Expr) -> exp.Expr:  # noqa: PLR0911 - one for each kind of node
+        """An operand as a decimal number of at most 310 digits before the point."""
+        match tree:
+            case exp.Paren():
+                return exp.Paren(this=self._number(tree.this))
+            case exp.Try():
+                return self._number(tree.this)
+            case exp.Nullif():
+                return exp.Nullif(this=self._number(tree.this), expression=tree.expression.copy())
+            case exp.Literal():
+                return self.target.cast(tree.copy(), "real")
+        if isinstance(tree, NUMERIC):
+            return self.write(tree)
+        written = self.write(tree)
+        if self._kind(tree) == "integer":
+            return self.target.cast(written, "wide")
+        value = written if _is_real(written) else self.target.cast(written, "real")
+        largest = self._real(LARGEST)
+        within = exp.LTE(this=exp.Abs(this=value.copy()), expression=largest)
+        odd = exp.In(
+            this=value.copy(),
+            expressions=[self._real(each) for each in ("NaN", "Infinity", "-Infinity")],
+        )
+        return exp.Case().when(exp.or_(within, odd), value)
+
+    def _real(self, text: str) -> exp.Expr:
+        return self.target.cast(exp.Literal.string(text), "real")
+
+    def _moment(self, tree: exp.Expr) -> exp.Expr:
+        """A timestamp from the year 1 to 9999, or NULL."""
+        value = self.write(tree)
+        first, last = (
+            exp.Cast(this=exp.Literal.string(text), to=exp.DataType.build("date"))
+            for text in ("0001-01-01", "9999-12-30")
+        )
+        inside = exp.Between(this=value.copy(), low=first, high=last)
+        return exp.Case().when(
+            inside, exp.Cast(this=value, to=exp.DataType.build("timestamp", dialect="postgres"))
+        )
+
+    def _shifted(self, tree: exp.Add | exp.Sub) -> exp.Expr:
+        """A moment and a span, a date and days, or the days between two dates."""
+        for span in tree.find_all(exp.Interval):
+            if span.args["unit"].name.upper() == "YEAR" and int(span.this.name) > MOST_YEARS:
+                raise _not_total(f"an interval of more than {MOST_YEARS} years")
+        is_long = self._kind(tree) == "timestamp"
+        sides = []
+        for side in (tree.left, tree.right):
+            if self._kind(side) not in ("date", "timestamp"):
+                sides.append(self.write(side))
+                continue
+            moment = self._moment(side)
+            date = exp.DataType.build("date")
+            sides.append(moment if is_long else exp.Cast(this=moment, to=date))
+        return type(tree)(this=sides[0], expression=sides[1])
+
+    def _cast(self, tree: exp.Expr, to: exp.DataType) -> exp.Expr:  # noqa: PLR0911 - one a pair
+        source, wanted = self._kind(tree), self._kind(exp.Cast(this=tree.copy(), to=to.copy()))
+        value = self.write(tree)
+        plain = exp.Cast(this=value, to=to.copy())
+        numbers = ("integer", "number")
+        match source, wanted:
+            case (_, "text"):
+                return plain
+            case ("timestamp", "timestamp") | ("date", "date") | ("timestamp", "date"):
+                return plain
+            case ("boolean", "boolean"):
+                return plain
+            case ("date", "timestamp"):
+                return self._moment(tree)
+            case ("boolean", kind) if kind in numbers:
+                one, zero = exp.Literal.number(1), exp.Literal.number(0)
+                return exp.Case().when(value, one).when(exp.Not(this=value.copy()), zero)
+            case (kind, "boolean") if kind in numbers:
+                return exp.NEQ(this=value, expression=exp.Literal.number(0))
+            case ("text", "boolean"):
+                return self._truth(value)
+            case (kind, other) if kind in (*numbers, "text") and other in numbers:
+                number = self._text_number(value) if kind == "text" else self._number(tree)
+                return self._bounded(number, to)
+        raise _not_total(f"a cast from {source or 'an unknown kind'} to {wanted}")
+
+    def _text_number(self, value: exp.Expr) -> exp.Expr:
+        is_number = exp.RegexpLike(this=value, expression=exp.Literal.string(NUMBER))
+        return exp.Case().when(is_number, self.target.cast(value.copy(), "real"))
+
+    @staticmethod
+    def _truth(value: exp.Expr) -> exp.Expr:
+        lower = exp.Lower(this=value)
+        lists = [[exp.Literal.string(each) for each in words] for words in (TRUE, FALSE)]
+        return (
+            exp.Case()
+            .when(exp.In(this=lower, expressions=lists[0]), exp.true())
+            .when(exp.In(this=lower.copy(), expressions=lists[1]), exp.false())
+        )
+
+    def _bounded(self, value: exp.Expr, to: exp.DataType) -> exp.Expr:
+        """A number in the wanted type, NULL where it does not fit."""
+        bits = {exp.DType.TINYINT: 8, exp.DType.SMALLINT: 16, exp.DType.INT: 32}
+        if to.this in exp.DataType.INTEGER_TYPES:
+            limit, scale = 2 ** (bits.get(to.this, 64) - 1), 0
+        elif to.this == exp.DType.DECIMAL and to.expressions:
+            digits, *rest = (int(each.name) for each in to.expressions)
+            scale = rest[0] if rest else 0
+            limit = 10 ** (digits - scale)
+        else:
+            return value  # a double: decimal numbers hold all of them
+        rounded = exp.Round(this=value, decimals=exp.Literal.number(scale))
+        fits = exp.LT(this=exp.Abs(this=rounded), expression=self._real(str(limit)))
+        return exp.Case().when(fits, exp.Cast(this=rounded.copy(), to=to.copy()))
+
+
+def _is_real(tree: exp.Expr) -> bool:
+    return isinstance(tree, exp.Cast) and tree.is_type("decimal")
+
+
+def _not_total(what: str) -> QueryRefused:
+    return QueryRefused(
+        "CEL-Q127",
+        f"{what} cannot be asked of PostgreSQL.",
+        why="It may fail on some rows, and the error would tell of them.",
+        fix="Leave it out, or declare a view with the value that you need.",
+    )

@@ -1,0 +1,111 @@
+"""Relations of the algebra as FROM and WHERE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from celosia.queries.algebra import (
+    Column,
+    Derived,
+    Filter,
+    Join,
+    Match,
+    Relation,
+    Scan,
+    Stack,
+)
+from celosia.queries.emission.caps import table_source
+from celosia.queries.emission.postgres import without_try
+from celosia.queries.emission.target import Target, column, name, named, whole
+
+
+def select(relation: Relation, projections: Iterable[exp.Expr], *, target: Target) -> exp.Select:
+    """A SELECT of expressions over the rows of a relation."""
+    body = _body(relation, target)
+    return body.select([each.copy() for each in projections])
+
+
+def row_wise(expression: exp.Expr, relation: Relation, *, target: Target) -> exp.Expr:
+    """An expression of a question over a relation, every name quoted, total in the engine."""
+    tree = expression.copy()
+    for each in tree.find_all(exp.Identifier):
+        each.set("quoted", True)
+    return without_try(tree, relation, target=target) if target.dialect == "postgres" else tree
+
+
+def tree_of(each: Column) -> exp.Column:
+    """A column of the algebra as a part of an expression."""
+    return column(each.name, each.relation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """What FROM and WHERE hold."""
+
+    sources: tuple[exp.Expr, ...]
+    conditions: tuple[exp.Expr, ...] = ()
+
+    def select(self, projections: list[exp.Expr]) -> exp.Select:
+        first, *others = (each.copy() for each in self.sources)
+        made = exp.Select(
+            expressions=projections,
+            from_=exp.From(this=first),
+            # A plain list, with all conditions in WHERE: the engine finds the order of joins.
+            joins=[exp.Join(this=each) for each in others],
+        )
+        if self.conditions:
+            made.set("where", exp.Where(this=exp.and_(*self.conditions)))
+        return made
+
+
+def _body(relation: Relation, target: Target) -> _Body:
+    match relation:
+        case Scan(table=table, alias=alias):
+            return _Body((table_source(table, alias=alias, target=target),))
+        case Filter(source=source, condition=condition):
+            inner = _body(source, target)
+            return _Body(
+                inner.sources, (*inner.conditions, row_wise(condition, source, target=target))
+            )
+        case Join(left=left, right=right):
+            one, other = _body(left, target), _body(right, target)
+            agree = _agreement(relation, target)
+            return _Body(one.sources + other.sources, (*one.conditions, *other.conditions, *agree))
+        case Match(left=left, right=right, negated=negated):
+            one, other = _body(left, target), _body(right, target)
+            partners = _Body(other.sources, (*other.conditions, *_agreement(relation, target)))
+            found: exp.Expr = exp.Exists(this=partners.select([whole(1)]))
+            test = exp.Not(this=found) if negated else found
+            return _Body(one.sources, (*one.conditions, test))
+        case Derived(source=source, alias=alias):
+            inner_query = select(source, _columns(relation, target), target=target)
+            return _Body((_subquery(inner_query, alias),))
+        case Stack(parts=parts, alias=alias):
+            queries = [select(part.source, _columns(part, target), target=target) for part in parts]
+            stacked: exp.Query = queries[0]
+            for query in queries[1:]:
+                stacked = exp.Union(this=stacked, expression=query, distinct=False)
+            return _Body((_subquery(stacked, alias),))
+
+
+def _agreement(pair: Join | Match, target: Target) -> tuple[exp.Expr, ...]:
+    equal = (exp.EQ(this=tree_of(left), expression=tree_of(right)) for left, right in pair.keys)
+    if pair.condition is None:
+        return tuple(equal)
+    # The condition of a semi-join speaks of both sides, as that of a join does.
+    both = Join(pair.left, pair.right, pair.keys)
+    return (*equal, row_wise(pair.condition, both, target=target))
+
+
+def _columns(derived: Derived, target: Target) -> list[exp.Expr]:
+    return [
+        named(row_wise(each.expression, derived.source, target=target), each.name)
+        for each in derived.columns
+    ]
+
+
+def _subquery(query: exp.Query, alias: str) -> exp.Subquery:
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=name(alias)))

@@ -1,0 +1,155 @@
+"""What a query is written for: the tables of a policy, in the dialect of an engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from celosia.queries.algebra import (
+    Column,
+    Derived,
+    Filter,
+    Join,
+    Match,
+    Relation,
+    Scan,
+    Stack,
+    aliases,
+)
+from celosia.queries.ownership.equalities import plain
+from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy
+
+Dialect = Literal["duckdb", "postgres"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The policy that declares the tables, and the engine that holds them."""
+
+    policy: Policy
+    dialect: Dialect = "duckdb"
+
+    def table(self, name: str) -> TablePolicy:
+        """The declaration of a table."""
+        found = self.policy.table(name)
+        assert found is not None, "questions speak of declared tables only"
+        return found
+
+    def text(self, query: exp.Expr) -> str:
+        """A query as the engine reads it."""
+        return query.sql(dialect=self.dialect)
+
+    def cast(self, tree: exp.Expr, kind: Literal["whole", "wide", "real", "text"]) -> exp.Cast:
+        """A cast that cannot fail where it is used.
+
+        `whole` has 64 bits; `wide` at least 128; `real` is a double in DuckDB and a decimal number
+        of any length in PostgreSQL, whose doubles fail where others become infinite.
+        """
+        names = {
+            "duckdb": {"whole": "BIGINT", "wide": "HUGEINT", "real": "DOUBLE", "text": "VARCHAR"},
+            "postgres": {"whole": "BIGINT", "wide": "DECIMAL", "real": "DECIMAL", "text": "TEXT"},
+        }
+        if kind == "real" and self.dialect == "postgres" and isinstance(tree, exp.Column):
+            # By way of text: PostgreSQL's own cast drops all but 15 digits of a double.
+            tree = self.cast(tree, "text")
+        build = exp.DataType.build(names[self.dialect][kind], dialect=self.dialect)
+        return exp.Cast(this=tree, to=build)
+
+    def scramble(self, trees: list[exp.Expr]) -> exp.Expr:
+        """A fixed but lawless number or text of some values, to order rows by."""
+        if self.dialect == "duckdb":
+            return exp.Anonymous(this="HASH", expressions=[tree.copy() for tree in trees])
+        texts: list[exp.Expr] = [
+            exp.func("COALESCE", self.cast(tree.copy(), "text"), exp.Literal.string(""))
+            for tree in trees
+        ]
+        joined = texts[0]
+        for text in texts[1:]:
+            parted = exp.DPipe(this=joined, expression=exp.Literal.string("/"))
+            joined = exp.DPipe(this=parted, expression=text)
+        return exp.Anonymous(this="MD5", expressions=[joined])
+
+    def declared(self, expression: exp.Expr | None, relation: Relation) -> ColumnPolicy | None:
+        """What is declared of the column that an expression is, if it is one, under any name."""
+        column = plain(expression)
+        return None if column is None else self._origin(column, relation)
+
+    def _origin(self, column: Column, relation: Relation) -> ColumnPolicy | None:
+        if column.relation not in aliases(relation):
+            return None
+        match relation:
+            case Scan(table=table):
+                return self.table(table).column(column.name)
+            case Filter(source=inner) | Match(left=inner):
+                return self._origin(column, inner)
+            case Join(left=left, right=right):
+                return self._origin(column, left) or self._origin(column, right)
+            case Derived(source=source, columns=columns):
+                named = [each for each in columns if each.name == column.name]
+                return self.declared(named[0].expression, source) if named else None
+            case Stack(parts=parts):
+                return self._of_all([Column(part.alias, column.name) for part in parts], parts)
+
+    def _of_all(self, columns: list[Column], parts: tuple[Derived, ...]) -> ColumnPolicy | None:
+        """The first part's declaration, if all parts have one of the same type."""
+        found = [self._origin(*each) for each in zip(columns, parts, strict=True)]
+        types = {None if each is None else each.type for each in found}
+        return found[0] if len(types) == 1 else None
+
+
+def name(word: str) -> exp.Identifier:
+    """A quoted identifier."""
+    return exp.to_identifier(word, quoted=True)
+
+
+def column(word: str, relation: str | None = None) -> exp.Column:
+    """A quoted column."""
+    return exp.column(word, table=relation, quoted=True)
+
+
+def whole(number: int) -> exp.Expr:
+    """A written whole number."""
+    literal = exp.Literal.number(str(abs(number)))
+    return exp.Neg(this=literal) if number < 0 else literal
+
+
+def named(tree: exp.Expr, word: str) -> exp.Alias:
+    """An expression under a quoted name."""
+    return exp.Alias(this=tree, alias=name(word))
+
+
+def chosen(source: exp.Query, projections: list[exp.Expr], *, alias: str = "part") -> exp.Select:
+    """A SELECT of expressions from a query."""
+    inner = exp.Subquery(this=source, alias=exp.TableAlias(this=name(alias)))
+    return exp.Select(expressions=projections, from_=exp.From(this=inner))
+
+
+def grouped(select: exp.Select, keys: list[str]) -> exp.Select:
+    """The same SELECT by some columns of its source; without any, one group, empty or not."""
+    if keys:
+        select.set("group", exp.Group(expressions=[column(key) for key in keys]))
+    return select
+
+
+def ordered(select: exp.Select, keys: list[str]) -> exp.Select:
+    """The same SELECT with its rows in the order of some columns."""
+    if keys:
+        order = [exp.Ordered(this=column(key), nulls_first=False) for key in keys]
+        select.set("order", exp.Order(expressions=order))
+    return select
+
+
+def at_most(limited: exp.Expr, number: int) -> exp.LTE:
+    """The condition that a number is not above another."""
+    return exp.LTE(this=limited, expression=whole(number))
+
+
+def row_number(by: list[exp.Expr], order: list[exp.Expr]) -> exp.Window:
+    """The place of a row among those that agree in some columns."""
+    return exp.Window(
+        this=exp.RowNumber(),
+        partition_by=by,
+        order=exp.Order(expressions=[exp.Ordered(this=each, nulls_first=False) for each in order]),
+    )

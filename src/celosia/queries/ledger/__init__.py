@@ -1,0 +1,9 @@
+"""The ledger: what was spent of a data set, durable, exact, and never more than was promised."""
+
+from celosia.queries.ledger.chain import Head
+from celosia.queries.ledger.exports import verify_export
+from celosia.queries.ledger.ledger import Ledger
+from celosia.queries.ledger.records import Record, Reservation, Stored
+from celosia.queries.ledger.request import Request
+
+__all__ = ["Head", "Ledger", "Record", "Request", "Reservation", "Stored", "verify_export"]

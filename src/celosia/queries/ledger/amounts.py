@@ -1,0 +1,65 @@
+"""Amounts as they are stored: exact fractions as texts, rounded up where they must be."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+
+from celosia.accounting.prices import Price
+from celosia.core.errors import PrivacyError
+
+STEPS = 720720 * 10**30
+"""How finely charges are kept. Decimals of 30 places and halves to sixteenths are exact.
+
+Without a common denominator an analyst could make each sum slower than the last, by charges with
+ever new denominators.
+"""
+
+
+def rounded_up(amount: Fraction) -> Fraction:
+    """The least multiple of 1/STEPS that is not below an amount.
+
+    >>> rounded_up(Fraction(1, 10)), rounded_up(Fraction(1, 3)), rounded_up(Fraction(1, 10**99)) > 0
+    (Fraction(1, 10), Fraction(1, 3), True)
+    """
+    return Fraction(ceil(amount * STEPS), STEPS)
+
+
+def price_rounded_up(price: Price) -> Price:
+    """The same of each currency of a price."""
+    return Price(
+        {
+            name: None if amount is None else rounded_up(amount)
+            for name, amount in price.amounts.items()
+        }
+    )
+
+
+def text_of(amount: Fraction) -> str:
+    """A fraction as `numerator/denominator`.
+
+    >>> text_of(Fraction(0.5)), text_of(Fraction(2))
+    ('1/2', '2/1')
+    """
+    return f"{amount.numerator}/{amount.denominator}"
+
+
+def amount_of(text: object) -> Fraction:
+    """The fraction that a text stands for.
+
+    Raises:
+        PrivacyError: CEL-Q104 it is not one that this ledger wrote.
+    """
+    top, slash, bottom = text.partition("/") if isinstance(text, str) else ("", "", "")
+    if not (slash and _digits(top) and _digits(bottom) and int(bottom)):
+        raise PrivacyError(
+            "CEL-Q104",
+            "an amount in the ledger is not a fraction.",
+            why="What was spent can no longer be told.",
+            fix="Restore the ledger from a copy whose head matches the last release.",
+        )
+    return Fraction(int(top), int(bottom))
+
+
+def _digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()

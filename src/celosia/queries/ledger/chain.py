@@ -1,0 +1,162 @@
+"""A chain of entries, each hashed together with the one before it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from celosia.core.errors import InputError, PrivacyError
+
+START = "0" * 64
+"""What the first entry follows."""
+FORMAT = "celosia ledger 1"
+
+_HEAD = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last entry of a chain: whoever knows it can tell any change before it.
+
+    >>> Head.parse(f"7:{START}").sequence
+    7
+    """
+
+    sequence: int
+    hash: str
+
+    @classmethod
+    def parse(cls, text: str) -> Head:
+        """Read what `str` wrote, as it is printed in a release.
+
+        Raises:
+            InputError: CEL-Q105 it is not the head of a ledger.
+        """
+        found = _HEAD.fullmatch(text) if isinstance(text, str) else None
+        if found is None:
+            raise InputError(
+                "CEL-Q105",
+                "the anchor is not the head of a ledger.",
+                why="It is a number, a colon and 64 letters and digits.",
+                fix="Copy it from the last release, or from ledger.head.",
+            )
+        return cls(int(found[1]), found[2])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"sequence": self.sequence, "hash": self.hash}
+
+    def __str__(self) -> str:
+        return f"{self.sequence}:{self.hash}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry as it is stored."""
+
+    sequence: int
+    previous: str
+    body: str
+    """Canonical JSON; the hash is of this very text."""
+    hash: str
+
+    @classmethod
+    def after(cls, head: Head | None, values: dict[str, Any]) -> Entry:
+        """The entry that follows a head, the first one for None."""
+        sequence, previous = (0, START) if head is None else (head.sequence + 1, head.hash)
+        body = canonical(values)
+        return cls(sequence, previous, body, digest(sequence, previous, body))
+
+    @property
+    def head(self) -> Head:
+        """The chain up to this entry."""
+        return Head(self.sequence, self.hash)
+
+    def follows(self, head: Head | None) -> bool:
+        """Whether this is the entry after a head, unchanged since it was written."""
+        sequence, previous = (0, START) if head is None else (head.sequence + 1, head.hash)
+        return self.sequence == sequence and self.previous == previous and self.unchanged
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the hash is that of what the entry says."""
+        return self.hash == digest(self.sequence, self.previous, self.body)
+
+    def values(self) -> dict[str, Any]:
+        """What the entry says."""
+        found = json.loads(self.body)
+        if not isinstance(found, dict):
+            raise broken(self.sequence)
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, from which anybody can compute the hash again."""
+        return {
+            "sequence": self.sequence,
+            "previous": self.previous,
+            "body": self.body,
+            "hash": self.hash,
+        }
+
+
+def canonical(values: object) -> str:
+    """The one way to write plain values: keys in order, no spaces, ASCII only.
+
+    >>> print(canonical({"b": 1, "a": [None, "x"]}))
+    {"a":[null,"x"],"b":1}
+    """
+    return json.dumps(
+        values, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
+
+
+def digest(sequence: int, previous: str, body: str) -> str:
+    """SHA-256 of an entry and of all that came before it, which `previous` stands for.
+
+    None of the parts before the body can hold a line break, so no two entries are hashed alike.
+    """
+    return sha256(f"{FORMAT}\n{sequence}\n{previous}\n{body}".encode()).hexdigest()
+
+
+def checked(entries: Iterable[Entry], *, anchor: Head | None = None) -> Head | None:
+    """The head of a whole chain, each link of which was checked.
+
+    Raises:
+        PrivacyError: CEL-Q104 an entry was edited, removed or moved; CEL-Q106 the chain does not
+            hold the anchor.
+    """
+    head: Head | None = None
+    met = anchor is None
+    for entry in entries:
+        if not entry.follows(head):
+            raise broken(0 if head is None else head.sequence + 1)
+        head = entry.head
+        met = met or head == anchor
+    if not met:
+        raise rolled_back()
+    return head
+
+
+def broken(sequence: int) -> PrivacyError:
+    """The refusal of a chain that was changed at an entry."""
+    return PrivacyError(
+        "CEL-Q104",
+        f"the ledger was changed from outside: entry {sequence} is not as it was written.",
+        why="Each entry is hashed with the one before it. What was spent can no longer be told.",
+        fix="Restore the ledger from a copy whose head matches the last release.",
+        sequence=sequence,
+    )
+
+
+def rolled_back() -> PrivacyError:
+    """The refusal of a chain that lacks an entry known from elsewhere."""
+    return PrivacyError(
+        "CEL-Q106",
+        "the ledger does not hold an entry that was seen before.",
+        why="It is an older copy or another ledger, so charges are missing from it.",
+        fix="Restore the ledger from a copy whose head matches the last release.",
+    )

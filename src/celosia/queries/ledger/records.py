@@ -1,0 +1,137 @@
+"""What the ledger hands out: reservations, stored answers, and lines of its history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+from celosia.accounting.checks import written
+from celosia.queries.ledger.amounts import amount_of, text_of
+from celosia.queries.ledger.chain import Entry, Head
+
+Status = Literal["reserved", "sealed", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """A charge that is on disk: now, and only now, the data may be touched."""
+
+    sequence: int
+    hash: str
+    key: str
+    analyst: str
+    epsilon: Fraction
+    delta: Fraction
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, amounts as fractions."""
+        return {
+            "sequence": self.sequence,
+            "hash": self.hash,
+            "key": self.key,
+            "analyst": self.analyst,
+            "epsilon": text_of(self.epsilon),
+            "delta": text_of(self.delta),
+        }
+
+    def __str__(self) -> str:
+        return f"entry {self.sequence}: {_amounts(self.epsilon, self.delta)} for {self.analyst}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """An answer that was released, and may be told again for free."""
+
+    answer: Any
+    """The plain JSON values that were sealed."""
+    reservation: int
+    """The entry that was charged for it."""
+    head: Head
+    """The entry that holds the answer: what the release prints."""
+    at: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "answer": self.answer,
+            "reservation": self.reservation,
+            "head": str(self.head),
+            "at": self.at,
+        }
+
+    def __str__(self) -> str:
+        return f"answer of entry {self.reservation}, released at {self.at} ({self.head})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One charge with what became of it."""
+
+    sequence: int
+    analyst: str
+    question: str
+    epsilon: Fraction
+    delta: Fraction
+    at: str
+    status: Status = "reserved"
+    ended: str | None = None
+    reason: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, amounts as fractions."""
+        return {
+            "sequence": self.sequence,
+            "analyst": self.analyst,
+            "question": self.question,
+            "epsilon": text_of(self.epsilon),
+            "delta": text_of(self.delta),
+            "at": self.at,
+            "status": self.status,
+            "ended": self.ended,
+            "reason": self.reason,
+        }
+
+    def __str__(self) -> str:
+        what = self.status + (f" ({self.reason})" if self.reason else "")
+        spent = _amounts(self.epsilon, self.delta)
+        return f"{self.sequence} {self.at} {self.analyst}: {self.question}: {spent}, {what}"
+
+
+def stored_of(entry: Entry) -> Stored:
+    """The answer that a `sealed` entry holds."""
+    values = entry.values()
+    return Stored(
+        answer=values["answer"],
+        reservation=values["reservation"],
+        head=entry.head,
+        at=values["at"],
+    )
+
+
+def records_of(entries: Iterable[Entry], *, analyst: str | None) -> tuple[Record, ...]:
+    """The charges of a chain in order, of one analyst or of all."""
+    records: dict[int, Record] = {}
+    for entry in entries:
+        values = entry.values()
+        kind, at = values["kind"], values["at"]
+        if kind == "reserved" and analyst in {None, values["analyst"]}:
+            records[entry.sequence] = Record(
+                sequence=entry.sequence,
+                analyst=values["analyst"],
+                question=values["question"],
+                epsilon=amount_of(values["epsilon"]),
+                delta=amount_of(values["delta"]),
+                at=at,
+            )
+        elif kind in {"sealed", "failed"} and values["reservation"] in records:
+            begun = records[values["reservation"]]
+            records[begun.sequence] = replace(
+                begun, status=kind, ended=at, reason=values.get("reason")
+            )
+    return tuple(records.values())
+
+
+def _amounts(epsilon: Fraction, delta: Fraction) -> str:
+    return f"epsilon {written(epsilon)}" + (f", delta {written(delta)}" if delta else "")

@@ -1,0 +1,134 @@
+"""One question to be charged: who asks what, at which price."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from hashlib import sha256
+from math import nextafter
+from typing import Any
+
+from celosia.accounting.amounts import delta_amount, epsilon_amount
+from celosia.accounting.checks import up
+from celosia.accounting.composed import parts_of
+from celosia.accounting.loss import Loss
+from celosia.accounting.loss_from_dict import loss_from_dict
+from celosia.accounting.losses import Approximate, Pure
+from celosia.accounting.prices import exact_pure
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.numbers import exact
+from celosia.queries.ledger.amounts import rounded_up, text_of
+from celosia.queries.ledger.chain import canonical
+
+LONGEST = 2**20
+"""Characters of a question with its parameters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is asked, by whom, and what the whole of it costs; nothing here depends on data.
+
+    Args:
+        analyst: who asks.
+        question: in a form that is the same whenever the question is (rewritten, with names in
+            full), for the same question is answered once and told again for free.
+        epsilon: of the whole request, all its columns and parts.
+        delta: of the whole request.
+        parameters: everything else that changes the answer, as plain JSON values.
+        loss: the finer loss of what will be released, where it is known: that of a fixed list of
+            releases. It must keep the promise of epsilon and delta.
+
+    Raises:
+        InputError: CEL-Q107 a part is missing or is not plain; CEL-B040, CEL-B041 an amount is out
+            of range; CEL-Q117 a loss that cannot be written down.
+        PrivacyError: CEL-Q108 the loss does not keep the promise.
+    """
+
+    analyst: str
+    question: str
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    loss: Loss | None = None
+
+    def __post_init__(self) -> None:
+        for name, text in (("analyst", self.analyst), ("question", self.question)):
+            if not isinstance(text, str) or not text.strip():
+                raise _not_plain(f"the {name} of a request must be a text, and not an empty one")
+        try:
+            written = canonical(self.parameters)
+        except (TypeError, ValueError, RecursionError):
+            raise _not_plain("the parameters of a request must be plain JSON values") from None
+        if len(written) + len(self.question) > LONGEST:
+            raise _not_plain(f"a question may have {LONGEST} characters with its parameters")
+        # Up, before anything is compared: a charge may be too large, never too small.
+        object.__setattr__(self, "epsilon", rounded_up(epsilon_amount(self.epsilon)))
+        object.__setattr__(self, "delta", rounded_up(delta_amount(self.delta, zero=True)))
+        if self.loss is not None:
+            self._check_loss(self.loss)
+
+    @property
+    def stated(self) -> Loss:
+        """The loss of which nothing but epsilon and delta are known."""
+        return stated_loss(self.epsilon, self.delta)
+
+    def key(self, policy: str) -> str:
+        """What tells this question from others under a policy: its SHA-256."""
+        whole = {
+            "question": self.question,
+            "parameters": self.parameters,
+            "epsilon": text_of(self.epsilon),
+            "delta": text_of(self.delta),
+            "policy": policy,
+        }
+        return sha256(canonical(whole).encode()).hexdigest()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "analyst": self.analyst,
+            "question": self.question,
+            "parameters": dict(self.parameters),
+            "epsilon": text_of(self.epsilon),
+            "delta": text_of(self.delta),
+            "loss": (self.stated if self.loss is None else self.loss).as_dict(),
+        }
+
+    def __str__(self) -> str:
+        return f"{self.analyst}: {self.question} ({self.stated})"
+
+    def _check_loss(self, loss: Loss) -> None:
+        # As it will be read back, rounded up: the ledger keeps no other.
+        kept = loss_from_dict(loss.as_dict()) if isinstance(loss, Loss) else loss
+        singles = [exact_pure(part) for part in parts_of([kept])]
+        total = sum((each for each in singles if each is not None), Fraction(0))
+        if None not in singles and total <= self.epsilon:
+            return  # by the sum, without a float in between
+        if kept.epsilon(_down(self.delta)) > _down(self.epsilon):
+            raise PrivacyError(
+                "CEL-Q108",
+                f"the loss of the request, {loss}, is more than its {self.stated} allows.",
+                why="What is charged must cover what is released.",
+                fix="Ask with a larger epsilon or delta, or add more noise.",
+            )
+
+
+def stated_loss(epsilon: Fraction, delta: Fraction) -> Loss:
+    """The worst loss that an epsilon and a delta allow."""
+    return Approximate(epsilon, up(delta)) if delta else Pure(epsilon)
+
+
+def _down(amount: Fraction) -> float:
+    number = float(amount)
+    meant = exact(number)
+    return number if meant is not None and meant <= amount else nextafter(number, 0.0)
+
+
+def _not_plain(what: str) -> InputError:
+    return InputError(
+        "CEL-Q107",
+        f"{what}.",
+        why="The ledger must tell the same question from another one.",
+        fix="Give the rewritten query as text, and numbers, texts and lists as parameters.",
+    )

@@ -1,0 +1,210 @@
+"""What the entries of a ledger amount to, brought up to date entry by entry."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+
+from celosia.accounting.filters import Filter
+from celosia.accounting.loss import Loss
+from celosia.accounting.loss_from_dict import loss_from_dict
+from celosia.accounting.prices import DELTA, EPSILON, Price
+from celosia.core.errors import BudgetExceeded, CelosiaError, PrivacyError, QueryRefused
+from celosia.core.wording import did_you_mean
+from celosia.queries.ledger.amounts import amount_of, price_rounded_up
+from celosia.queries.ledger.chain import Entry, Head, broken
+from celosia.queries.ledger.request import Request, stated_loss
+from celosia.queries.ledger.terms import Terms
+from celosia.queries.policy.values import Spending
+
+
+@dataclass(frozen=True, slots=True)
+class Charged:
+    """What a reservation costs, whatever became of it."""
+
+    analyst: str
+    epsilon: Fraction
+    delta: Fraction
+    loss: Loss
+    key: str
+
+    @classmethod
+    def of(cls, request: Request, key: str) -> Charged:
+        """The cost of a request, just as it will be read back from its entry."""
+        loss = loss_from_dict((request.loss or request.stated).as_dict())
+        return cls(request.analyst, request.epsilon, request.delta, loss, key)
+
+    def price(self, rule: Filter) -> Price:
+        """What a rule charges for it.
+
+        Sums charge what was asked for. Other rules read the finer loss, or where it cannot be paid
+        in their currency, what was asked for as well; which of the two depends on the loss alone.
+
+        Raises:
+            PrivacyError: CEL-B062 the rule has no price for it.
+        """
+        if rule.name == "basic":
+            return Price({EPSILON: self.epsilon, DELTA: self.delta})
+        try:
+            return price_rounded_up(rule.price(self.loss))
+        except PrivacyError:
+            return price_rounded_up(rule.price(stated_loss(self.epsilon, self.delta)))
+
+
+class Account:
+    """A limit and what was spent of it."""
+
+    def __init__(self, rule: Filter) -> None:
+        self.rule = rule
+        self.spent = rule.nothing
+
+    def add(self, charged: Charged) -> None:
+        """Count a charge."""
+        self.spent = self.spent + charged.price(self.rule)
+
+    @property
+    def remaining(self) -> Price:
+        """What is left of each limit."""
+        return self.spent.taken_from(self.rule.limits)
+
+    def check(self, charged: Charged, *, code: str, whose: str) -> None:
+        """Refuse a charge that would exceed the limit.
+
+        Raises:
+            BudgetExceeded: with the code that is given, the price and what remains.
+        """
+        price = charged.price(self.rule)
+        if self.rule.admits(self.spent + price):
+            return
+        raise BudgetExceeded(
+            code,
+            f"{whose} does not allow this charge: it costs {price}, and what remains is "
+            f"{self.remaining}.",
+            why="Further answers would tell more about one person than was promised.",
+            fix="Ask with a smaller epsilon, or ask the owner of the data.",
+            requested=price.as_dict(),
+            remaining=self.remaining.as_dict(),
+        )
+
+
+class State:
+    """The sum of a chain. Entries only ever add to it: there is no way to give back."""
+
+    def __init__(self) -> None:
+        self.head: Head | None = None
+        self._terms: Terms | None = None
+        self.reservations: dict[int, tuple[str, Charged]] = {}
+        """By number: the hash of the entry, and what was charged."""
+        self.ended: dict[int, Head] = {}
+        """The entry with which a reservation was sealed or failed."""
+        self.answers: dict[str, Head] = {}
+        """The entry that holds the answer to a question; the first where there are several."""
+        self.pending: Counter[Loss] = Counter()
+        """Losses that the tight account has not counted yet."""
+        self._total: Account | None = None
+        self._accounts: dict[str, Account] = {}
+
+    @property
+    def terms(self) -> Terms:
+        """The terms in force."""
+        if self._terms is None:
+            raise broken(0)
+        return self._terms
+
+    @property
+    def total(self) -> Account:
+        """The account of the data set."""
+        if self._total is None:
+            raise broken(0)
+        return self._total
+
+    def account(self, analyst: str) -> Account:
+        """The account of an analyst; that of the data set where analysts have no limits.
+
+        Raises:
+            QueryRefused: CEL-Q109 the policy does not name the analyst.
+        """
+        if not self.terms.analysts:
+            return self.total
+        if analyst not in self._accounts:
+            raise QueryRefused(
+                "CEL-Q109",
+                f"the policy names no analyst {analyst!r}{did_you_mean(analyst, self._accounts)}.",
+                why="It says who may ask, and how much.",
+                fix="Ask the owner of the data to add the analyst to the policy.",
+            )
+        return self._accounts[analyst]
+
+    def check(self, charged: Charged) -> None:
+        """Refuse a charge that the analyst or all analysts together may not make.
+
+        Raises:
+            QueryRefused: CEL-Q109 the policy does not name the analyst.
+            BudgetExceeded: CEL-Q110 the limit of the data set, CEL-Q111 that of the analyst.
+        """
+        own = self.account(charged.analyst)
+        self.total.check(charged, code="CEL-Q110", whose="the budget of the data set")
+        own.check(charged, code="CEL-Q111", whose=f"the budget of {charged.analyst}")
+
+    def add(self, entry: Entry) -> None:
+        """Count the next entry.
+
+        Raises:
+            PrivacyError: CEL-Q104 it does not follow from the entries before it.
+        """
+        if not entry.follows(self.head):
+            raise broken(entry.sequence)
+        try:
+            self._count(entry)
+        except (KeyError, TypeError, ValueError, AttributeError, CelosiaError):
+            raise broken(entry.sequence) from None  # the hash fits, the content does not
+        self.head = entry.head
+
+    def _count(self, entry: Entry) -> None:
+        values = entry.values()
+        kind = values["kind"]
+        if (kind == "opened") != (entry.sequence == 0):
+            raise broken(entry.sequence)
+        if kind in {"opened", "policy"}:
+            self._enforce(Terms.from_dict(values["terms"]))
+        elif kind == "reserved":
+            self._charge(
+                entry,
+                Charged(
+                    values["analyst"],
+                    amount_of(values["epsilon"]),
+                    amount_of(values["delta"]),
+                    loss_from_dict(values["loss"]),
+                    values["key"],
+                ),
+            )
+        elif kind in {"sealed", "failed"}:
+            begun = values["reservation"]
+            if begun in self.ended:
+                raise broken(entry.sequence)
+            _, charged = self.reservations[begun]
+            self.ended[begun] = entry.head
+            if kind == "sealed":
+                self.answers.setdefault(charged.key, entry.head)
+        else:
+            raise broken(entry.sequence)
+
+    def _charge(self, entry: Entry, charged: Charged) -> None:
+        self.total.add(charged)
+        if charged.analyst in self._accounts:
+            self._accounts[charged.analyst].add(charged)
+        self.reservations[entry.sequence] = (entry.hash, charged)
+        self.pending[charged.loss] += 1
+
+    def _enforce(self, terms: Terms) -> None:
+        def opened(limit: Spending, who: str | None) -> Account:
+            account = Account(terms.filter_of(limit))
+            for _, charged in self.reservations.values():
+                if who in {None, charged.analyst}:
+                    account.add(charged)
+            return account
+
+        total = opened(terms.total, None)
+        accounts = {name: opened(limit, name) for name, limit in terms.analysts.items()}
+        self._terms, self._total, self._accounts = terms, total, accounts

@@ -1,0 +1,156 @@
+"""What a ledger was opened for: the data set, its policy, and how much may be spent of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from celosia.accounting.allowance import FILTERS, Allowance
+from celosia.accounting.amounts import delta_amount, epsilon_amount
+from celosia.accounting.filters import Filter
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.wording import did_you_mean
+from celosia.queries.ledger.amounts import amount_of, text_of
+from celosia.queries.policy.values import Spending
+
+Limit = Spending | tuple[object, object]
+"""A `Spending`, or a pair of an epsilon and a delta."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """The terms in force; each change of them is an entry of the ledger."""
+
+    dataset: str
+    policy: str
+    rule: str
+    total: Spending
+    analysts: Mapping[str, Spending]
+
+    @classmethod
+    def of(
+        cls, *, dataset: str, policy: str, rule: str, total: Limit, analysts: Mapping[str, Limit]
+    ) -> Terms:
+        """The terms that a policy declares.
+
+        Raises:
+            InputError: CEL-Q100 a name is missing or a rule does not exist; CEL-B040, CEL-B041 an
+                amount is out of range; CEL-B061 a rule that does not fit.
+        """
+        for name, text in (("data set", dataset), ("policy hash", policy), *_named(analysts)):
+            if not isinstance(text, str) or not text.strip():
+                raise _unnamed(f"the {name} of a ledger must be a text, and not an empty one")
+        if rule not in FILTERS:
+            hint = did_you_mean(str(rule), FILTERS)
+            raise _unnamed(f"the rule must be one of {', '.join(FILTERS)}, got {rule!r}{hint}")
+        limits = {name: _spending(limit) for name, limit in sorted(analysts.items())}
+        terms = cls(
+            dataset=dataset, policy=policy, rule=rule, total=_spending(total), analysts=limits
+        )
+        for limit in (terms.total, *limits.values()):
+            terms.filter_of(limit)
+        return terms
+
+    def filter_of(self, limit: Spending) -> Filter:
+        """The rule that keeps a limit; sums where delta is 0, for then no other rule does."""
+        name = self.rule if limit.delta else "basic"
+        return Allowance(epsilon=limit.epsilon, delta=limit.delta, filter=name).rule
+
+    def check_follows(self, old: Terms, *, enlarge: bool) -> None:
+        """Refuse to go on with a ledger that was kept for something else, or for less.
+
+        Raises:
+            PrivacyError: CEL-Q102 another data set or rule; CEL-Q103 more may be spent than was
+                promised.
+        """
+        for name, mine, its in (
+            ("data set", self.dataset, old.dataset),
+            ("rule", self.rule, old.rule),
+        ):
+            if mine != its:
+                raise PrivacyError(
+                    "CEL-Q102",
+                    f"the ledger was kept for the {name} {its!r}, not for {mine!r}.",
+                    why="Charges of one account say nothing about another.",
+                    fix="Open the ledger that belongs to the policy, or begin one elsewhere.",
+                )
+        larger = self._larger_than(old)
+        if larger and not (enlarge and self.rule == "basic"):
+            raise PrivacyError(
+                "CEL-Q103",
+                f"the policy now allows more than the ledger was opened with: {larger}.",
+                why="People were promised less. And a rule other than sums keeps its promise only "
+                "if the limit was fixed before the first answer.",
+                fix="Put the old limit back, or, with the rule of sums, open with enlarge=True, "
+                "which is recorded.",
+            )
+
+    def _larger_than(self, old: Terms) -> str:
+        found = [] if _within(self.total, old.total) else ["the total"]
+        if old.analysts and not self.analysts:
+            found.append("anybody may ask")
+        for name, limit in self.analysts.items():
+            before = old.analysts.get(name)
+            if before is not None and not _within(limit, before):
+                found.append(f"the limit of {name}")
+        return ", ".join(found)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, amounts as fractions."""
+        return {
+            "dataset": self.dataset,
+            "policy": self.policy,
+            "rule": self.rule,
+            "total": _written(self.total),
+            "analysts": {name: _written(limit) for name, limit in self.analysts.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Terms:
+        """What `as_dict` wrote."""
+        return cls(
+            dataset=values["dataset"],
+            policy=values["policy"],
+            rule=values["rule"],
+            total=_read(values["total"]),
+            analysts={name: _read(limit) for name, limit in values["analysts"].items()},
+        )
+
+
+def _named(analysts: object) -> list[tuple[str, object]]:
+    if not isinstance(analysts, Mapping):
+        raise _unnamed("the analysts must be names, each with a limit")
+    return [("name of an analyst", name) for name in analysts]
+
+
+def _spending(limit: object) -> Spending:
+    if isinstance(limit, tuple) and len(limit) == 2:
+        epsilon, delta = limit
+    elif hasattr(limit, "epsilon"):
+        epsilon, delta = limit.epsilon, getattr(limit, "delta", Fraction(0))
+    else:
+        raise _unnamed("a limit must be a Spending, or a pair of an epsilon and a delta")
+    return Spending(epsilon=epsilon_amount(epsilon), delta=delta_amount(delta, zero=True))
+
+
+def _within(one: Spending, other: Spending) -> bool:
+    return one.epsilon <= other.epsilon and one.delta <= other.delta
+
+
+def _written(limit: Spending) -> dict[str, str]:
+    return {"epsilon": text_of(limit.epsilon), "delta": text_of(limit.delta)}
+
+
+def _read(values: Mapping[str, Any]) -> Spending:
+    return Spending(epsilon=amount_of(values["epsilon"]), delta=amount_of(values["delta"]))
+
+
+def _unnamed(what: str) -> InputError:
+    return InputError(
+        "CEL-Q100",
+        f"{what}.",
+        why="A ledger belongs to one data set under one policy.",
+        fix="Give the name and the limits that the policy declares.",
+    )

@@ -1,0 +1,26 @@
+"""Whose rows a question is about: an owner column for every private table that it reads.
+
+With a person as unit, the rows of a person are those of the unit table with their key, and all rows
+from which declared foreign keys lead there, by any path that meets no table twice. A row to which
+several paths lead (sender and receiver of a message) belongs to several people. Two databases are
+neighbours when they differ in the rows of one person, so what follows here is what one person can
+change:
+
+- A row without an owner (a foreign key that is NULL, or leads nowhere over several steps) belongs
+  to nobody, could not be bounded, and is left out of every answer.
+- Owners that equal keys force to be equal are one owner: the owner of a line item, of its order
+  and of the customer joined to it is one person.
+- A row with a partner (EXISTS, IN), or without one (NOT EXISTS, NOT IN), depends on the partners'
+  owners as well. It is accepted only where the keys force each partner's owner to be an owner of
+  the row: the row then changes only with data of its own people. Else it is refused, because one
+  person could bring in, or take away, rows of everybody.
+- A row of UNION ALL belongs to the owners that it has in its part.
+"""
+
+from __future__ import annotations
+
+from celosia.queries.ownership.attaching import attach_owners
+from celosia.queries.ownership.owned import Owned
+from celosia.queries.ownership.ways import ways
+
+__all__ = ["Owned", "attach_owners", "ways"]

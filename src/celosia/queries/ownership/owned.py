@@ -1,0 +1,44 @@
+"""A relation whose rows show whom they belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from celosia.queries.algebra import Column, Relation
+from celosia.queries.ownership.equalities import lower, plain
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A relation whose rows show whom they belong to."""
+
+    relation: Relation
+    owners: tuple[Column, ...]
+    """One column for each person that a row can belong to; never NULL."""
+    tables: tuple[str, ...]
+    """For each owner the table that the key is of: values of different tables are different."""
+    tellers: tuple[frozenset[Column], ...]
+    """For each owner the columns of which one value never goes with two owners."""
+    nameless: int = 0
+    """With a row as unit: private rows that take part and that no unique column tells apart."""
+
+    @property
+    def classes(self) -> int:
+        """How many different people (or rows) one row of the relation can belong to."""
+        return len(self.owners) + self.nameless
+
+    def is_told_by(self, expression: exp.Expression | None) -> bool:
+        """Whether one value of an expression never goes with two different owners."""
+        column = plain(expression)
+        known = {lower(each) for tellers in self.tellers[:1] for each in tellers}
+        return self.classes == 1 and column is not None and lower(column) in known
+
+    def as_dict(self) -> dict[str, object]:
+        """The same facts as plain values."""
+        return {
+            "owners": [str(each) for each in self.owners],
+            "tables": list(self.tables),
+            "classes": self.classes,
+        }

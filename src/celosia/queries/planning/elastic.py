@@ -1,0 +1,202 @@
+"""Totals with noise scaled by what is measured on the data, smoothed: method "elastic"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from sqlglot import exp
+
+from celosia.accounting.loss import Loss
+from celosia.core.neighbours import Neighbours
+from celosia.core.randomness import Source
+from celosia.queries.bounds.elastic import Elastic, elastic
+from celosia.queries.bounds.facts import Declared, Facts
+from celosia.queries.bounds.noise import smooth_noise
+from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.emission import count_query, grouped_query
+from celosia.queries.emission.target import chosen, column, grouped, name, named, whole
+from celosia.queries.planning.facts import PublicFacts
+from celosia.queries.planning.plan import Part
+from celosia.queries.planning.step import (
+    Ask,
+    Bounds,
+    Known,
+    Measured,
+    Scene,
+    Step,
+    fixed_of,
+    group_count,
+)
+from celosia.queries.planning.totals import Total
+
+Place = tuple[str, str]
+"""A table and one of its columns."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElasticStep(Step):
+    """Totals with noise for the smooth bound of how far one row can move them.
+
+    Guarantee: (epsilon, delta)-DP for one row, for each total, by the proof in `bounds.noise`. The
+    frequencies, the bound and the scale of the noise depend on the data and are never released, so
+    there is no interval. Counts and frequencies come from one statement, and so from one state of
+    the data.
+    """
+
+    scene: Scene
+    totals: tuple[Total, ...]
+    epsilon: Fraction
+    """Of each total."""
+    delta: Fraction
+    """Of each total."""
+    neighbours: Neighbours
+    facts: PublicFacts
+    groups: int
+
+    def __post_init__(self) -> None:
+        dry = dict.fromkeys(self.columns, 1)
+        for total in self.totals:  # what is out of reach is refused here; degrees are public
+            smooth(self._bound(total, dry).growth, beta=self.beta)
+
+    @property
+    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+        return tuple(each.name for each in self.totals)
+
+    @cached_property
+    def beta(self) -> Fraction:
+        """How fast the bound may fall with the distance."""
+        return beta(self.epsilon, self.delta, cells=self.groups)
+
+    @cached_property
+    def columns(self) -> tuple[Place, ...]:
+        """The columns of private tables whose frequencies the bound needs."""
+        asked = _Asked(self.facts)
+        for total in self.totals:
+            bound_of(self.scene, total, asked, self.neighbours)
+        return tuple(sorted(asked.seen))
+
+    @property
+    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+        dry = dict.fromkeys(self.columns, 1)
+        return tuple(
+            Part(
+                name=total.label,
+                mechanism="discrete Laplace noise, scaled by the data and smoothed",
+                bound=f"elastic sensitivity {self._bound(total, dry)}",
+                epsilon=self.epsilon,
+                delta=self.delta,
+            )
+            for total in self.totals
+        )
+
+    def unit(self, number: int) -> Fraction:  # noqa: D102
+        return self.totals[number].step
+
+    def losses(self, groups: int) -> tuple[Loss, ...] | None:  # noqa: D102
+        return None
+
+    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
+        question, target = self.scene.asked(self.totals), self.scene.target
+        if not question.keys and [each.kind for each in self.totals] == ["rows"]:
+            query = count_query(question.source, target=target)
+        else:
+            lists = known if question.keys else None
+            query = grouped_query(question, target=target, fixed=fixed_of(self.totals), known=lists)
+        for number, (table, word) in enumerate(self.columns, start=1):
+            declared = target.table(table)
+            spelled = declared.column(word)
+            assert spelled is not None
+            most = exp.Subquery(this=_frequency(declared.name, spelled.name))
+            query = query.select(named(most, f"frequency_{number}"), copy=False)
+        rows = ask(query)
+        frequencies = rows[0][len(rows[0]) - len(self.columns) :]
+        measured = {place: int(each) for place, each in zip(self.columns, frequencies, strict=True)}
+        found = []
+        for place, total in enumerate(self.totals, start=self.scene.width):
+            bound = self._bound(total, measured)
+            smoothed = smooth(bound.growth, beta=self.beta).bound * bound.unit
+            noise = smooth_noise(smoothed, epsilon=self.epsilon, size=group_count(known), rng=rng)
+            found.append(
+                Measured(tuple(int(row[place]) + n for row, n in zip(rows, noise, strict=True)))
+            )
+        return tuple(found)
+
+    def bounds(  # noqa: D102
+        self, number: int, measured: Measured, confidence: float
+    ) -> tuple[Bounds | None, ...]:
+        return (None,) * len(measured.values)  # the scale of the noise is a secret
+
+    def _bound(self, total: Total, measured: Mapping[Place, int]) -> Elastic:
+        facts = _Measured(self.facts, Declared(self.facts.policy, measured))
+        return bound_of(self.scene, total, facts, self.neighbours)
+
+
+def bound_of(scene: Scene, total: Total, facts: Facts, neighbours: Neighbours) -> Elastic:
+    """The elastic sensitivity of a total, in steps.
+
+    Raises:
+        QueryRefused: CEL-Q060 to CEL-Q064 a frequency is missing, or a key cannot be bounded.
+    """
+    bounds = None
+    if total.fixed is not None:
+        bounds = Fraction(total.fixed.low), Fraction(total.fixed.high)
+    return elastic(
+        scene.question, total.aggregate, facts=facts, neighbours=neighbours, bounds=bounds
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Facts that note which frequencies of private columns are asked for; all are taken as 1."""
+
+    facts: PublicFacts
+    seen: set[Place] = field(default_factory=set)
+
+    def is_public(self, table: str) -> bool:
+        return self.facts.is_public(table)
+
+    def frequency(self, table: str, column: str) -> int | None:
+        if self.is_public(table):
+            return self.facts.frequency(table, column)
+        self.seen.add((table.lower(), column.lower()))
+        return 1
+
+    def cap(self, table: str, column: str) -> int | None:
+        return self.facts.cap(table, column)
+
+    def displaced(self, table: str) -> int:
+        return self.facts.displaced(table)
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """Public facts, with measured frequencies of private columns."""
+
+    facts: PublicFacts
+    private: Declared
+
+    def is_public(self, table: str) -> bool:
+        return self.facts.is_public(table)
+
+    def frequency(self, table: str, column: str) -> int | None:
+        return (self.facts if self.is_public(table) else self.private).frequency(table, column)
+
+    def cap(self, table: str, column: str) -> int | None:
+        return self.facts.cap(table, column)
+
+    def displaced(self, table: str) -> int:
+        return self.facts.displaced(table)
+
+
+def _frequency(table: str, word: str) -> exp.Select:
+    """The most rows of a table that share a value, before any is left out."""
+    rows = exp.Select(
+        expressions=[column(word), named(exp.Count(this=exp.Star()), "n")],
+        from_=exp.From(this=exp.Table(this=name(table))),
+        where=exp.Where(this=exp.Not(this=exp.Is(this=column(word), expression=exp.Null()))),
+    )
+    most = exp.func("COALESCE", exp.Max(this=column("n")), whole(0))
+    return chosen(grouped(rows, [word]), [named(most, "n")])

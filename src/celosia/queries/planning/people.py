@@ -1,0 +1,156 @@
+"""Totals under a cap that is chosen privately, for rows of one person each: "chosen-cap"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Pure
+from celosia.core.randomness import Source
+from celosia.mechanisms.mechanism import Measurement
+from celosia.queries.bounds.private_cap import People, PrivateCap
+from celosia.queries.emission import people_totals_query
+from celosia.queries.planning.plan import Part
+from celosia.queries.planning.step import (
+    Ask,
+    Bounds,
+    Known,
+    Measured,
+    Rows,
+    Scene,
+    Step,
+    fixed_of,
+    group_count,
+    within,
+)
+from celosia.queries.planning.totals import Total
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeopleStep(Step):
+    """Totals in which nobody counts for more than a cap chosen inside epsilon.
+
+    Guarantee: that of `PrivateCap` for each total: epsilon times their number, delta 0, for one
+    person with all their rows, added or removed. Where a person is changed instead, `halved` stands
+    for one removal and one addition, each at half the epsilon.
+    """
+
+    scene: Scene
+    totals: tuple[Total, ...]
+    most: tuple[int, ...]
+    """For each total the most that one person may add, in steps."""
+    epsilon: Fraction
+    """Of each total."""
+    halved: bool = False
+    typical: int
+    """Rows that a person is taken to add, to predict the error."""
+
+    def __post_init__(self) -> None:
+        _ = self.mechanisms(1)  # parameters out of range are refused here
+
+    @property
+    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+        return tuple(each.name for each in self.totals)
+
+    def mechanisms(self, groups: int) -> tuple[PrivateCap, ...]:
+        """The mechanism of each total."""
+        price: Any = self.epsilon / 2 if self.halved else self.epsilon
+        return tuple(
+            PrivateCap(epsilon=price, most=most, groups=groups, signed=total.is_signed)
+            for total, most in zip(self.totals, self.most, strict=True)
+        )
+
+    @property
+    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+        return tuple(
+            Part(
+                name=total.label,
+                mechanism="discrete Laplace noise for a cap that is chosen privately",
+                bound=f"caps 1, 2, 4, ... up to {most} steps of {total.step}"
+                if total.fixed
+                else f"caps 1, 2, 4, ... up to {most}",
+                epsilon=self.epsilon,
+                error=mechanism.typical_error(self.typical * total.reach) * float(total.step),
+            )
+            for total, mechanism, most in zip(
+                self.totals, self.mechanisms(1), self.most, strict=True
+            )
+        )
+
+    def unit(self, number: int) -> Fraction:  # noqa: D102
+        return self.totals[number].step
+
+    def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
+        if self.halved:
+            return tuple(Pure(self.epsilon) for _ in self.totals)
+        return tuple(each.privacy_loss() for each in self.mechanisms(groups))
+
+    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
+        groups = group_count(known)
+        if not groups:  # no key was chosen
+            return tuple(Measured(()) for _ in self.totals)
+        return tuple(
+            _released(mechanism.measure(people, rng=rng))
+            for mechanism, people in zip(
+                self.mechanisms(groups), self._people(ask, known), strict=True
+            )
+        )
+
+    def _people(self, ask: Ask, known: Known | None) -> list[People]:
+        """Exact numbers, in one pass; apart for distinct values that people share."""
+        owned = self.scene.owned
+        assert owned is not None
+        found: dict[str, People] = {}
+        own = [
+            each
+            for each in self.totals
+            if each.kind != "distinct" or owned.is_told_by(each.argument)
+        ]
+        shared = [[each] for each in self.totals if each not in own]
+        for totals in ([own] if own else []) + shared:
+            ladders = [self._caps(each) for each in totals]
+            query = people_totals_query(
+                self.scene.asked(totals),
+                owned,
+                caps=ladders,
+                target=self.scene.target,
+                fixed=fixed_of(totals),
+                known=known if self.scene.width else None,
+            )
+            rows, start = ask(query), self.scene.width
+            for total, ladder in zip(totals, ladders, strict=True):
+                found[total.name] = _read(rows, start, len(ladder))
+                start += 2 * len(ladder)
+        return [found[each.name] for each in self.totals]
+
+    def _caps(self, total: Total) -> tuple[int, ...]:
+        return self.mechanisms(1)[self.totals.index(total)].caps
+
+    def bounds(  # noqa: D102
+        self, number: int, measured: Measured, confidence: float
+    ) -> tuple[Bounds | None, ...]:
+        groups = len(measured.values)
+        if not groups:
+            return ()
+        mechanism = self.mechanisms(groups)[number]
+        value: Any = np.array(measured.values) if groups > 1 else measured.values[0]
+        low, high = mechanism.interval(Measurement(value, measured.released), confidence)
+        lows, highs = np.atleast_1d(low).tolist(), np.atleast_1d(high).tolist()
+        return tuple(zip(map(float, lows), map(float, highs), strict=True))
+
+
+def _read(rows: Rows, start: int, size: int) -> People:
+    levels = [sum(int(row[start + place]) for row in rows) for place in range(size)]
+    totals = [[within(row[start + size + place]) for row in rows] for place in range(size)]
+    return People(levels, totals if len(rows) > 1 else [each[0] for each in totals])
+
+
+def _released(measurement: Measurement[Any]) -> Measured:
+    values = np.atleast_1d(measurement.value).tolist()
+    parts = dict(measurement.parts)
+    kept = {"cap": parts["cap"], "people": list(parts["people"])}
+    return Measured(tuple(values), kept)

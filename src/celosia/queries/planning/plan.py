@@ -1,0 +1,102 @@
+"""What will be done to answer a question, before anything is spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Composed
+from celosia.core.neighbours import Neighbours
+from celosia.queries.algebra import Question
+from celosia.queries.planning.step import Step, group_count
+from celosia.queries.planning.totals import Recipe
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One number (or one for each group) that is measured, and what it costs."""
+
+    name: str
+    mechanism: str
+    """In words."""
+    bound: str
+    """What one unit can change, or how that is found."""
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    error: float | None = None
+    """The typical size of the noise, in the unit of the answer; None where it is not public."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "name": self.name,
+            "mechanism": self.mechanism,
+            "bound": self.bound,
+            "epsilon": float(self.epsilon),
+            "delta": float(self.delta),
+            "error": self.error,
+        }
+
+    def __str__(self) -> str:
+        noise = "not public" if self.error is None else f"about {self.error:,.4g}"
+        return f"{self.name}: {self.mechanism}; {self.bound}; error {noise}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How a question will be answered: made of the policy and the question, never of data."""
+
+    question_text: str
+    steps: tuple[str, ...]
+    """The tree of the question, each line with the rule that is used there."""
+    parts: tuple[Part, ...]
+    epsilon: Fraction
+    """Of the whole request; 0 where only public tables are asked."""
+    delta: Fraction
+    """What is charged: 0 where no mechanism needs one."""
+    neighbours: Neighbours
+    method: str
+    normalised: str = field(repr=False)
+    """The question in the form that is the same whenever the question is."""
+    question: Question = field(repr=False)
+    recipes: tuple[Recipe, ...] = field(repr=False)
+    work: tuple[Step, ...] = field(repr=False)
+    known: tuple[tuple[Any, ...], ...] | None = field(default=None, repr=False)
+    """The values of each key of GROUP BY; None where a step finds them."""
+
+    @property
+    def loss(self) -> Loss | None:
+        """The loss of all steps, where more is known of it than epsilon and delta."""
+        losses = [step.losses(group_count(self.known)) for step in self.work]
+        if self.delta or None in losses:
+            return None
+        return Composed(tuple(loss for listed in losses for loss in listed or ()))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What else changes the answer, without names that the text may choose freely."""
+        parts = [
+            [each.mechanism, each.bound, str(each.epsilon), str(each.delta)] for each in self.parts
+        ]
+        return {"method": self.method, "parts": parts}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "question": self.question_text,
+            "steps": list(self.steps),
+            "parts": [each.as_dict() for each in self.parts],
+            "epsilon": float(self.epsilon),
+            "delta": float(self.delta),
+            "neighbours": str(self.neighbours),
+            "method": self.method,
+        }
+
+    def __str__(self) -> str:
+        cost = f"epsilon {float(self.epsilon):g}"
+        if self.delta:
+            cost += f", delta {float(self.delta):g}"
+        lines = [f"method {self.method}; {cost}; neighbours: {self.neighbours}"]
+        return "\n".join([*lines, *map(str, self.parts), *self.steps])

@@ -1,0 +1,103 @@
+"""From a question and a policy to a plan; what cannot be promised is refused here."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from celosia.core.neighbours import Neighbours
+from celosia.core.numbers import exact
+from celosia.mechanisms.parameters import check_delta, check_epsilon
+from celosia.queries.algebra import scans
+from celosia.queries.emission import Target
+from celosia.queries.planning.facts import Frequency, PublicFacts
+from celosia.queries.planning.keys import keys_of
+from celosia.queries.planning.persons import person_choice
+from celosia.queries.planning.plan import Plan
+from celosia.queries.planning.public import PublicStep
+from celosia.queries.planning.refusals import check_method
+from celosia.queries.planning.rowwise import row_choice
+from celosia.queries.planning.situation import Situation
+from celosia.queries.planning.totals import needs_of
+from celosia.queries.planning.words import tree_of
+from celosia.queries.policy.values import Policy
+from celosia.queries.sql import compile, normalised
+
+
+def make_plan(  # noqa: PLR0913 - what a request is made of
+    query: str,
+    policy: Policy,
+    *,
+    epsilon: object,
+    delta: object = 0,
+    method: str | None = None,
+    count: Frequency | None = None,
+) -> Plan:
+    """How a query will be answered, and at what price; no private data is touched.
+
+    Args:
+        query: one SELECT.
+        policy: what is declared.
+        epsilon: of the whole request.
+        delta: of the whole request; charged only where a mechanism needs it.
+        method: one of `METHODS`; the planner's choice if None.
+        count: counts how often values of public tables repeat, where that is not declared.
+
+    Raises:
+        InputError: CEL-M002, CEL-M003, CEL-Q020, CEL-Q142 a parameter or the text is wrong.
+        QueryRefused: what cannot be promised, with what would make it answerable.
+    """
+    price = check_epsilon(epsilon)
+    check_delta(delta, zero=True)
+    failure = exact(delta)
+    assert failure is not None
+    wish = check_method(method)
+    target = Target(policy=policy, dialect=policy.database.kind)
+    question = compile(query, policy, dialect=target.dialect)
+    neighbours = Neighbours(policy.relation, unit=policy.unit.name)
+    if all(_is_public(policy, scan.table) for scan in scans(question.source)):
+        step = PublicStep(question=question, target=target)
+        return Plan(
+            question_text=" ".join(query.split()),
+            steps=tree_of(question, policy, None),
+            parts=step.parts,
+            epsilon=Fraction(0),
+            delta=Fraction(0),
+            neighbours=neighbours,
+            method="public",
+            normalised=normalised(question),
+            question=question,
+            recipes=(),
+            work=(step,),
+        )
+    situation = Situation(
+        question=question,
+        target=target,
+        needs=needs_of(question, target),
+        keys=keys_of(question, target),
+        epsilon=price,
+        delta=failure,
+        method=wish,
+        facts=PublicFacts(policy, count),
+    )
+    choice = row_choice(situation) if policy.unit.is_row else person_choice(situation)
+    steps, owned = choice.steps, choice.owned
+    parts = tuple(part for step in steps for part in step.parts)
+    return Plan(
+        question_text=" ".join(query.split()),
+        steps=tree_of(question, policy, owned),
+        parts=parts,
+        epsilon=price,
+        delta=sum((part.delta for part in parts), Fraction(0)),
+        neighbours=neighbours,
+        method=choice.method,
+        normalised=normalised(question),
+        question=question,
+        recipes=tuple(choice.recipes),
+        work=tuple(steps),
+        known=situation.keys.known,
+    )
+
+
+def _is_public(policy: Policy, table: str) -> bool:
+    declared = policy.table(table)
+    return declared is not None and declared.public

@@ -1,0 +1,110 @@
+"""Questions about public tables only: the exact answer, for nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from celosia.accounting.loss import Loss
+from celosia.core.randomness import Source
+from celosia.queries.algebra import Aggregate, Question
+from celosia.queries.emission import Target
+from celosia.queries.emission.relations import row_wise, select
+from celosia.queries.emission.target import chosen, column, grouped, named, ordered
+from celosia.queries.planning.plan import Part
+from celosia.queries.planning.step import Ask, Bounds, Known, Measured, Step
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicStep(Step):
+    """The rows of an answer as the engine has them; no unit changes any of them."""
+
+    question: Question
+    target: Target
+
+    @property
+    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+        return tuple(each.name for each in self.question.aggregates)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+        return tuple(
+            Part(
+                name=each.name,
+                mechanism="the exact answer",
+                bound="public tables only",
+                epsilon=Fraction(0),
+                error=0.0,
+            )
+            for each in self.question.aggregates
+        )
+
+    def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
+        return ()
+
+    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
+        raise AssertionError("public rows are read, not measured")
+
+    def rows(self, ask: Ask) -> list[dict[str, Any]]:
+        """The groups that there are, with their exact aggregates."""
+        question, target = self.question, self.target
+        keys = [f"key_{number}" for number, _ in enumerate(question.keys, start=1)]
+        columns: list[exp.Expr] = [
+            named(row_wise(each.expression, question.source, target=target), word)
+            for word, each in zip(keys, question.keys, strict=True)
+        ]
+        words = [f"value_{number}" for number, _ in enumerate(question.aggregates, start=1)]
+        columns += [
+            named(
+                row_wise(each.argument or exp.Literal.number(1), question.source, target=target),
+                word,
+            )
+            for word, each in zip(words, question.aggregates, strict=True)
+        ]
+        amounts = [
+            named(_amount(each, word), word)
+            for word, each in zip(words, question.aggregates, strict=True)
+        ]
+        inner = select(question.source, columns, target=target)
+        made = grouped(chosen(inner, [*map(column, keys), *amounts]), keys)
+        names = [*(each.name for each in question.keys), *self.names]
+        return [dict(zip(names, map(_plain, row), strict=True)) for row in ask(ordered(made, keys))]
+
+    def bounds(  # noqa: D102
+        self, number: int, measured: Measured, confidence: float
+    ) -> tuple[Bounds | None, ...]:
+        raise AssertionError("public rows are exact")
+
+
+def _amount(aggregate: Aggregate, word: str) -> exp.Expr:
+    value = column(word)
+    match aggregate.kind:
+        case "rows":
+            return exp.Count(this=exp.Star())
+        case "count":
+            return exp.Count(this=value)
+        case "distinct":
+            return exp.Count(this=exp.Distinct(expressions=[value]))
+        case "quantile":
+            share = exp.Literal.number(repr(aggregate.share))
+            order = exp.Order(expressions=[exp.Ordered(this=value, nulls_first=False)])
+            return exp.WithinGroup(this=exp.PercentileCont(this=share), expression=order)
+    functions: dict[str, type[exp.AggFunc]] = {
+        "sum": exp.Sum,
+        "mean": exp.Avg,
+        "variance": exp.Variance,
+        "deviation": exp.StddevSamp,
+        "minimum": exp.Min,
+        "maximum": exp.Max,
+    }
+    return functions[aggregate.kind](this=value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

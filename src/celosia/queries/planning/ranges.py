@@ -1,0 +1,142 @@
+"""Between which numbers an expression lies, as far as the policy declares it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import ceil, floor, log10
+
+from sqlglot import exp
+
+from celosia.queries.algebra import Relation
+from celosia.queries.emission import FixedPoint, Target
+
+Range = tuple[Fraction, Fraction]
+
+FINEST = 2**20
+"""Steps between the bounds where no grid is declared."""
+MOST_STEPS = 2**40
+"""Steps of one value, at most: what one person adds must stay far within 64 bits."""
+_THROUGH = (exp.Paren, exp.Try)
+_INTEGERS = exp.DataType.INTEGER_TYPES | exp.DataType.REAL_TYPES
+
+
+def range_of(tree: exp.Expr | None, source: Relation, target: Target) -> Range | None:
+    """Bounds of a row-wise expression from declared bounds, by interval arithmetic; or None.
+
+    Whatever lies outside is clipped, so a wrong bound costs accuracy and never privacy.
+    """
+    declared = target.declared(tree, source)
+    if declared is not None:
+        if declared.lower is None or declared.upper is None:
+            return None
+        return declared.lower, declared.upper
+    parts = _parts(tree)
+    if parts is not None:
+        return _hull(range_of(each, source, target) for each in parts)
+    if isinstance(tree, exp.Literal) and not tree.is_string:
+        number = Fraction(tree.name)
+        return number, number
+    inner = [range_of(each, source, target) for each in _operands(tree)]
+    if tree is None or not inner or None in inner:
+        return None
+    return _combined(tree, [each for each in inner if each is not None])
+
+
+def fixed_for(bounds: Range, *, grid: Fraction | None, is_whole: bool) -> FixedPoint:
+    """The grid that a sum is taken on: the declared one, or whole numbers, or a million steps.
+
+    A grid that is too fine for what one person may add is made coarser by powers of ten.
+    """
+    lower, upper = bounds
+    widest = max(upper - lower, abs(lower), abs(upper))
+    step = grid or Fraction(1)
+    if grid is None and not is_whole and widest:
+        step = Fraction(10) ** floor(log10(widest / FINEST))
+    while widest / step > MOST_STEPS:
+        step *= 10
+    # A range that holds no point of the grid is widened to the points around it.
+    low, high = floor(lower / step) * step, ceil(upper / step) * step
+    inside = ceil(lower / step) <= floor(upper / step)
+    return FixedPoint(lower=lower if inside else low, upper=upper if inside else high, step=step)
+
+
+def is_whole(tree: exp.Expr | None, source: Relation, target: Target) -> bool:
+    """Whether an expression is made of whole numbers by sums, differences and products."""
+    declared = target.declared(tree, source)
+    if declared is not None:
+        return declared.type == "integer" and declared.grid is None
+    parts = _parts(tree)
+    if parts is None and isinstance(tree, exp.Add | exp.Sub | exp.Mul | exp.Neg | exp.Abs):
+        parts = _operands(tree)
+    if parts is not None:
+        return all(is_whole(each, source, target) for each in parts)
+    return isinstance(tree, exp.Literal) and not tree.is_string and tree.name.isdecimal()
+
+
+def _parts(tree: exp.Expr | None) -> list[exp.Expr] | None:
+    """The expressions of which the value is always one; NULL is no value."""
+    match tree:
+        case exp.Case():
+            results = [each.args["true"] for each in tree.args["ifs"]]
+            results.append(tree.args.get("default"))
+        case exp.Coalesce() | exp.Greatest() | exp.Least():
+            results = [tree.this, *tree.expressions]
+        case exp.If():
+            results = [tree.args.get("true"), tree.args.get("false")]
+        case exp.Nullif():
+            results = [tree.this]
+        case _ if isinstance(tree, _THROUGH):
+            results = [tree.this]
+        case _ if isinstance(tree, exp.Cast) and tree.to.this in _INTEGERS:
+            results = [tree.this]
+        case _:
+            return None
+    return [each for each in results if each is not None and not isinstance(each, exp.Null)]
+
+
+def _operands(tree: exp.Expr | None) -> list[exp.Expr]:
+    if isinstance(tree, exp.Add | exp.Sub | exp.Mul | exp.Div):
+        return [tree.left, tree.right]
+    if isinstance(tree, exp.Neg | exp.Abs | exp.Round | exp.Ceil | exp.Floor):
+        return [tree.this]
+    return []
+
+
+def _combined(tree: exp.Expr, inner: list[Range]) -> Range | None:  # noqa: PLR0911 - one a kind
+    low, high = inner[0]
+    match tree:
+        case exp.Neg():
+            return -high, -low
+        case exp.Abs():
+            return (Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))), max(
+                abs(low), abs(high)
+            )
+        case exp.Round() | exp.Ceil() | exp.Floor():
+            return Fraction(floor(low)), Fraction(ceil(high))
+    least, most = inner[1]
+    match tree:
+        case exp.Add():
+            return low + least, high + most
+        case exp.Sub():
+            return low - most, high - least
+        case exp.Mul():
+            return _span(a * b for a in (low, high) for b in (least, most))
+        case exp.Div():
+            if least <= 0 <= most:
+                return None
+            return _span(a / b for a in (low, high) for b in (least, most))
+    return None
+
+
+def _span(numbers: Iterable[Fraction]) -> Range:
+    found = list(numbers)
+    return min(found), max(found)
+
+
+def _hull(ranges: Iterable[Range | None]) -> Range | None:
+    found = list(ranges)
+    known = [each for each in found if each is not None]
+    if not known or len(known) < len(found):
+        return None
+    return min(low for low, _ in known), max(high for _, high in known)

@@ -1,0 +1,135 @@
+"""One pass over the data and the noise that its numbers get."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlglot import exp
+
+from celosia.accounting.loss import Loss
+from celosia.core.randomness import Source
+from celosia.queries.algebra import Question
+from celosia.queries.bounds.caps import FARTHEST
+from celosia.queries.emission import FixedPoint, Target
+from celosia.queries.ownership import Owned
+from celosia.queries.planning.totals import Total
+
+if TYPE_CHECKING:
+    from celosia.queries.planning.plan import Part
+
+Rows = Sequence[Sequence[Any]]
+Known = tuple[tuple[Any, ...], ...]
+Ask = Callable[[exp.Expr], Rows]
+"""Runs a query in the owner's engine: what comes back is exact, private, and stays here."""
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Released numbers: one for each group, and what else was released on the way."""
+
+    values: tuple[float, ...]
+    released: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"values": list(self.values), "released": dict(self.released)}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Measured:
+        """What `as_dict` wrote."""
+        return cls(tuple(facts["values"]), dict(facts["released"]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """What every step of a question knows."""
+
+    question: Question
+    target: Target
+    owned: Owned | None = None
+    """The rows with their owners, where people (or rows as people) are followed."""
+
+    def asked(self, totals: Sequence[Total]) -> Question:
+        """The question about totals, over rows that have owners where these matter."""
+        source = self.question.source if self.owned is None else self.owned.relation
+        return Question(source, tuple(each.aggregate for each in totals), self.question.keys)
+
+    def alone(self) -> Scene:
+        """The same without groups."""
+        return replace(self, question=replace(self.question, keys=()))
+
+    @property
+    def width(self) -> int:
+        """How many columns of a result are keys."""
+        return len(self.question.keys)
+
+
+class Step(ABC):
+    """A mechanism over some totals, with the query that its exact numbers come from."""
+
+    finds_keys: ClassVar[bool] = False
+    """Whether it finds the groups of the answer, see `KeyStep`."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """What is measured, in order."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Part, ...]:
+        """What the plan says of it."""
+
+    @abstractmethod
+    def losses(self, groups: int) -> tuple[Loss, ...] | None:
+        """The losses of a release; None where nothing finer than epsilon and delta is known."""
+
+    @property
+    def labelled(self) -> tuple[tuple[str, Part], ...]:
+        """Each name with what the plan says of it."""
+        return tuple(zip(self.names, self.parts, strict=True))
+
+    def unit(self, number: int) -> Fraction:
+        """What one step of a measured number is worth."""
+        return Fraction(1)
+
+    def find(self, ask: Ask, *, rng: Source) -> tuple[Known, tuple[int, ...]]:
+        """The values of each key, and which of their combinations are groups."""
+        raise AssertionError("only a step that finds keys is asked for them")
+
+    @abstractmethod
+    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:
+        """Ask for the exact numbers and add noise to them, one `Measured` for each name."""
+
+    @abstractmethod
+    def bounds(
+        self, number: int, measured: Measured, confidence: float
+    ) -> tuple[Bounds | None, ...]:
+        """For each group, between what the exact number lies, in steps; from released numbers."""
+
+
+def fixed_of(totals: Sequence[Total]) -> dict[str, FixedPoint]:
+    """How each sum is put on its grid."""
+    return {each.name: each.fixed for each in totals if each.fixed is not None}
+
+
+def within(total: Any) -> int:
+    """A total of the engine, cut off where noise cannot follow.
+
+    Cutting off moves two numbers closer, never apart, so no sensitivity grows by it; and no size of
+    the data can make an answer fail.
+    """
+    return max(-FARTHEST, min(FARTHEST, int(total)))
+
+
+def group_count(known: Known | None) -> int:
+    """How many groups there are."""
+    count = 1
+    for values in known or ():
+        count *= len(values)
+    return count

@@ -1,0 +1,41 @@
+"""What may be asked of a database, of whom it speaks, and how much of it may be told."""
+
+from celosia.queries.policy.checking import check_policy
+from celosia.queries.policy.drafting import draft_policy
+from celosia.queries.policy.hashing import policy_facts, policy_hash
+from celosia.queries.policy.matching import check_against, type_in_policy
+from celosia.queries.policy.places import database_url
+from celosia.queries.policy.problems import Problem
+from celosia.queries.policy.reading import load_policy, policy_from_table, read_policy
+from celosia.queries.policy.values import (
+    ColumnPolicy,
+    ColumnType,
+    Database,
+    Policy,
+    Spending,
+    TablePolicy,
+    Unit,
+)
+from celosia.queries.policy.writing import policy_text
+
+__all__ = [
+    "ColumnPolicy",
+    "ColumnType",
+    "Database",
+    "Policy",
+    "Problem",
+    "Spending",
+    "TablePolicy",
+    "Unit",
+    "check_against",
+    "check_policy",
+    "database_url",
+    "draft_policy",
+    "load_policy",
+    "policy_facts",
+    "policy_from_table",
+    "policy_hash",
+    "policy_text",
+    "read_policy",
+    "type_in_policy",
+]

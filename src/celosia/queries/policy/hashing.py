@@ -1,0 +1,73 @@
+"""One hash for one policy, however it is written: what the ledger keeps."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from fractions import Fraction
+from typing import Any
+
+from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
+
+FORM = "celosia policy 1"
+"""What is hashed begins with this, so that another form can never give the same hash."""
+
+
+def policy_hash(policy: Policy) -> str:
+    """The SHA-256 of what a policy says, as 64 hexadecimal digits.
+
+    It does not depend on the order of tables, columns, keys, references, files and analysts, nor on
+    comments, spaces, the way numbers are written, or the folder of the file.
+    """
+    said = json.dumps([FORM, policy_facts(policy)], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def policy_facts(policy: Policy) -> dict[str, Any]:
+    """Everything a policy says as plain JSON values, exact and in one order."""
+    database, unit = policy.database, policy.unit
+    return {
+        "name": policy.name,
+        "neighbours": str(policy.relation),
+        "most_per_unit": policy.most_per_unit,
+        "elastic": policy.elastic,
+        "database": {
+            "kind": database.kind,
+            "path": database.path,
+            "url": database.url,  # as written: what $NAME stands for is no part of a policy
+            "files": sorted(database.files),
+        },
+        "unit": {"name": unit.name, "table": unit.table, "key": unit.key},
+        "budget": _spending(policy.budget),
+        "analysts": sorted([name, _spending(amount)] for name, amount in policy.analysts),
+        "tables": sorted(([each.name, _table(each)] for each in policy.tables), key=json.dumps),
+    }
+
+
+def _table(table: TablePolicy) -> dict[str, Any]:
+    return {
+        "public": table.public,
+        "rows": table.rows,
+        "references": sorted(table.references),
+        "columns": sorted(([each.name, _column(each)] for each in table.columns), key=json.dumps),
+    }
+
+
+def _column(column: ColumnPolicy) -> dict[str, Any]:
+    return {
+        "type": column.type,
+        "lower": _fraction(column.lower),
+        "upper": _fraction(column.upper),
+        "grid": _fraction(column.grid),
+        "keys": None if column.keys is None else sorted(map(json.dumps, column.keys)),
+        "unique": column.unique,
+        "most": column.most,
+    }
+
+
+def _spending(amount: Spending) -> list[str | None]:
+    return [_fraction(amount.epsilon), _fraction(amount.delta)]
+
+
+def _fraction(number: Fraction | None) -> str | None:
+    return None if number is None else f"{number.numerator}/{number.denominator}"

@@ -1,0 +1,158 @@
+"""Settings of a policy file one by one: each of its type, or a problem that says which it needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from celosia.core.numbers import exact, whole
+from celosia.core.wording import did_you_mean
+from celosia.queries.policy.problems import Problems
+
+Table = Mapping[str, Any]
+
+_AMOUNT = re.compile(r"[+-]?[0-9]+(?:/[0-9]+|\.[0-9]+)?")
+LONGEST_AMOUNT = 80
+"""Letters of an amount in quotes: exact sums of longer ones would cost more than they say."""
+LARGEST_PART = 10**400
+"""The same for other numbers: every decimal that is near to any use is below."""
+
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (bool, "true or false"),
+    (int, "a whole number"),
+    ((float, Decimal), "a number"),
+    (str, "a text"),
+    (list, "a list"),
+    (Mapping, "a table of settings"),
+    (datetime, "a time"),
+    (date, "a date"),
+    (time, "a time"),
+)
+
+
+def kind_of(value: object) -> str:
+    """What a value of a TOML file is, in words.
+
+    >>> kind_of(True), kind_of(3), kind_of([])
+    ('true or false', 'a whole number', 'a list')
+    """
+    return next((words for type_, words in _KINDS if isinstance(value, type_)), "something else")
+
+
+def amount(value: object) -> Fraction | None:
+    """The exact number that a setting is written as: 0.1, 3, or a text such as "1/3".
+
+    >>> amount("1/3"), amount("0.1"), amount(0.1), amount("1/0"), amount("one")
+    (Fraction(1, 3), Fraction(1, 10), Fraction(1, 10), None, None)
+    """
+    if not isinstance(value, str):
+        number = exact(value)
+        longest = 0 if number is None else max(abs(number.numerator), number.denominator)
+        return number if longest < LARGEST_PART else None
+    if len(value) > LONGEST_AMOUNT or not _AMOUNT.fullmatch(value):
+        return None
+    bottom = value.partition("/")[2]
+    if bottom and int(bottom) == 0:
+        return None
+    return Fraction(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A table of a policy file, read key by key; what is wrong goes to `problems`.
+
+    Args:
+        table: the settings.
+        where: what the table is called in messages.
+        problems: where to note what is wrong.
+        allowed: the keys that are read; any other is a problem. None where keys are names.
+    """
+
+    table: Table
+    where: str
+    problems: Problems
+    allowed: frozenset[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.allowed is not None:
+            self.problems.unknown(self.table, self.allowed, self.where)
+
+    def has(self, key: str) -> bool:
+        """Whether a key is there."""
+        return key in self.table
+
+    def section(self, key: str, where: str, allowed: Iterable[str] | None = None) -> Settings:
+        """A table of settings in this one; empty if it is not there."""
+        found = self.table.get(key, {})
+        if not isinstance(found, Mapping):
+            self.wrong(key, found, "a table of settings", f"Write it as a section: {where}.")
+            found = {}
+        keys = None if allowed is None else frozenset(allowed)
+        return Settings(found, where, self.problems, keys)
+
+    def text(self, key: str) -> str | None:
+        """A text; None if it is not there or is none."""
+        value = self.table.get(key)
+        if value is None or isinstance(value, str):
+            return value
+        self.wrong(key, value, "a text", "Put it in quotes.")
+        return None
+
+    def flag(self, key: str) -> bool:
+        """True or false; false if it is not there."""
+        value = self.table.get(key, False)
+        if isinstance(value, bool):
+            return value
+        self.wrong(key, value, "true or false", "Write it without quotes.")
+        return False
+
+    def word(self, key: str, options: Iterable[str], default: str | None = None) -> str | None:
+        """One of some words."""
+        known = list(options)
+        value = self.text(key)
+        if value is None:
+            return default
+        if value not in known:
+            self.problems.add(
+                "CEL-Q005",
+                f"{key} of {self.where} must be one of {', '.join(known)}; got {value!r}"
+                f"{did_you_mean(value, known)}.",
+                fix="Correct it in the policy.",
+            )
+            return default
+        return value
+
+    def count(self, key: str) -> int | None:
+        """A whole number; None if it is not there or is none."""
+        value = self.table.get(key)
+        number = whole(value)
+        if value is not None and number is None:
+            self.wrong(key, value, "a whole number", "Write it without quotes and fractions.")
+        return number
+
+    def number(self, key: str) -> Fraction | None:
+        """An exact number; None if it is not there or is none."""
+        value = self.table.get(key)
+        if value is None:
+            return None
+        number = amount(value)
+        if number is None:
+            self.problems.add(
+                "CEL-Q005",
+                f"{key} of {self.where} must be a finite number of sensible length.",
+                fix='Write 0.5, 3, or "1/3" for a fraction.',
+            )
+        return number
+
+    def wrong(self, key: str, value: object, wanted: str, fix: str) -> None:
+        """Note a setting of another type. What was written is not shown but for its type."""
+        self.problems.add(
+            "CEL-Q005",
+            f"{key} of {self.where} must be {wanted}; got {kind_of(value)}.",
+            fix=fix,
+        )

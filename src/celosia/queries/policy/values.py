@@ -1,0 +1,114 @@
+"""A policy as values: what the owner of a database has declared, and nothing measured on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal
+
+from celosia.core.neighbours import Relation
+
+MOST_PER_UNIT = 2**20
+"""What one unit may add to any answer where nothing is declared."""
+
+ColumnType = Literal["integer", "number", "text", "boolean", "date", "timestamp"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnPolicy:
+    """What is declared of a column. All of it is public."""
+
+    name: str
+    type: ColumnType
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    grid: Fraction | None = None
+    """The step that values are rounded to before they are added up."""
+    keys: tuple[str | int | bool, ...] | None = None
+    """All values that groups may be shown for, dates as ISO texts; None where they are private."""
+    unique: bool = False
+    """Whether no two rows share a value: a primary key, enforced by the database."""
+    most: int | None = None
+    """The most rows that may share one value; the others are left out of every answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TablePolicy:
+    """What is declared of a table."""
+
+    name: str
+    columns: tuple[ColumnPolicy, ...]
+    public: bool = False
+    references: tuple[tuple[str, str, str], ...] = ()
+    """Foreign keys: a column, the table it points to, and the unique column there."""
+    rows: int | None = None
+    """A public bound on the number of rows."""
+
+    def column(self, name: str) -> ColumnPolicy | None:
+        """The column of a name, whatever its case."""
+        return next((each for each in self.columns if each.name.lower() == name.lower()), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """Whom the promise protects: a person by the key of a table, or a single row."""
+
+    name: str = "row"
+    table: str | None = None
+    key: str | None = None
+    """The unique column of `table` that tells people apart; None for rows."""
+
+    @property
+    def is_row(self) -> bool:
+        """Whether single rows are protected, in whichever private table they are."""
+        return self.table is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """How much of a budget: an epsilon, and the chance that the promise fails."""
+
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """Where the tables are."""
+
+    kind: Literal["duckdb", "postgres"] = "duckdb"
+    path: str | None = None
+    """A DuckDB file; None for files only, in memory."""
+    url: str | None = None
+    """Of PostgreSQL; `$NAME` is read from the environment."""
+    files: tuple[tuple[str, str], ...] = ()
+    """Tables that are CSV or Parquet files."""
+    folder: str | None = field(default=None, compare=False)
+    """Where relative paths start: the folder of the policy file; None for the working folder."""
+
+    def located(self, written: str) -> str:
+        """The path of a file as the policy writes it, from the folder of the policy."""
+        return written if self.folder is None else str(Path(self.folder, written))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Everything that decides about questions: declared by the owner, public, checked."""
+
+    name: str
+    tables: tuple[TablePolicy, ...]
+    budget: Spending
+    database: Database = field(default_factory=Database)
+    unit: Unit = field(default_factory=Unit)
+    relation: Relation = Relation.ADD_REMOVE
+    analysts: tuple[tuple[str, Spending], ...] = ()
+    """Who may ask, and how much each; nobody else may if it is not empty."""
+    most_per_unit: int = MOST_PER_UNIT
+    """A public bound on what one unit adds to any answer; where the race to the top begins."""
+    elastic: bool = False
+    """Whether noise may be scaled by what is measured on the data (smooth elastic sensitivity)."""
+
+    def table(self, name: str) -> TablePolicy | None:
+        """The table of a name, whatever its case."""
+        return next((each for each in self.tables if each.name.lower() == name.lower()), None)

@@ -1,0 +1,217 @@
+"""The service as an ASGI app, and as a server that runs."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.core.errors import InputError
+from celosia.queries.service.audit_log import AuditLog
+from celosia.queries.service.errors import missing_extra
+from celosia.queries.service.limits import Limits
+from celosia.queries.service.service import Service, VaultFace
+from celosia.queries.service.timing import TimeGrid
+from celosia.queries.service.tokens import TokenStore
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+PORT = 8440
+
+
+def create_app(  # noqa: PLR0913 - each part of the service by its name
+    vault: str | Path | Callable[[], VaultFace],
+    *,
+    tokens: TokenStore,
+    audit_log: AuditLog | str | Path | None = None,
+    limits: Limits | None = None,
+    grid: TimeGrid | None = None,
+    docs: bool = False,
+) -> FastAPI:
+    """The service over a vault.
+
+    Statuses: 401 no good token, 403 another role, 402 no budget, 400 refused, 422 wrong input,
+    404, 405, 408, 413 too large, 429 too many, 500 one fixed text for everything else. No other
+    origin is allowed (no CORS).
+
+    Args:
+        vault: a policy file, or what opens the vault when the app starts.
+        tokens: who may ask.
+        audit_log: where it is noted who asked; nowhere if None.
+        limits: sizes, rates and times.
+        grid: the times at which questions are answered.
+        docs: whether /v1/docs shows the API in a browser, with scripts from a public server.
+
+    Raises:
+        InputError: CEL-Q170 the extra is missing.
+        EngineError: CEL-Q184 the audit log cannot be written.
+    """
+    try:
+        from fastapi import FastAPI  # noqa: PLC0415 - part of an extra
+
+        from celosia.queries.service.gate import Gate  # noqa: PLC0415
+        from celosia.queries.service.handlers import add_handlers  # noqa: PLC0415 - likewise
+        from celosia.queries.service.routes import router  # noqa: PLC0415 - likewise
+    except ImportError as error:
+        raise missing_extra(error.name) from None
+    log = AuditLog(audit_log) if isinstance(audit_log, str | Path) else audit_log
+    bounded = limits or Limits()
+    service = Service(
+        factory=vault if callable(vault) else _opener(vault, limits=bounded),
+        tokens=tokens,
+        audit=log,
+        limits=bounded,
+        grid=grid or TimeGrid(),
+    )
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await asyncio.to_thread(service.open)
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(service.close)
+
+    app = FastAPI(
+        title="Celosía",
+        summary="Ask a database that you may not see.",
+        version="1",
+        openapi_url="/v1/openapi.json",
+        docs_url="/v1/docs" if docs else None,
+        redoc_url=None,
+        lifespan=lifespan,
+        redirect_slashes=False,
+    )
+    app.state.service = service
+    app.include_router(router)
+    add_handlers(app)
+    app.add_middleware(Gate, service=service)
+    return app
+
+
+def serve(  # noqa: PLR0913 - each part of the service by its name
+    policy: str | Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = PORT,
+    ledger: str | Path | None = None,
+    tokens: TokenStore | str | Path | None = None,
+    audit_log: AuditLog | str | Path | None = None,
+    limits: Limits | None = None,
+    certificate: str | Path | None = None,
+    key: str | Path | None = None,
+    plain: bool = False,
+    docs: bool = False,
+) -> None:
+    """Run the service until it is stopped (Ctrl-C, or SIGTERM).
+
+    Files that are not named lie beside the policy: `policy.tokens.sqlite` and
+    `policy.audit.jsonl`.
+
+    Args:
+        policy: the policy file.
+        host: where to listen; only this machine unless said otherwise.
+        port: of it.
+        ledger: as for `Vault.open`.
+        tokens: who may ask.
+        audit_log: where it is noted who asked.
+        limits: sizes, rates and times.
+        certificate: a file, for HTTPS.
+        key: its private key.
+        plain: whether to listen to other machines without HTTPS, behind a proxy that has it.
+        docs: as for `create_app`.
+
+    Raises:
+        InputError: CEL-Q170 the extra is missing; CEL-Q188 others could read along; CEL-Q189
+            nobody holds a token of a curator; or what is wrong with the policy.
+    """
+    try:
+        import uvicorn  # noqa: PLC0415 - part of an extra
+    except ImportError as error:
+        raise missing_extra(error.name) from None
+    if certificate is None and not plain and not is_this_machine(host):
+        raise _readable(host)
+    store = tokens if isinstance(tokens, TokenStore) else TokenStore(tokens or tokens_of(policy))
+    if not store.has_curator():
+        raise InputError(
+            "CEL-Q189",
+            "nobody holds a token of a curator.",
+            why="Nobody could ask, and nobody could make tokens.",
+            fix=f"Make one: TokenStore({str(store.path)!r}).create(role='curator', name='...').",
+        )
+    bounded = limits or Limits()
+    app = create_app(
+        _opener(policy, limits=bounded, ledger=ledger),
+        tokens=store,
+        audit_log=audit_log or audit_log_of(policy),
+        limits=bounded,
+        docs=docs,
+    )
+    app.state.service.open()  # here, so that what is wrong with the policy is told as an error
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        access_log=False,  # the audit log tells more, and outlives the terminal
+        server_header=False,
+        log_level="warning",
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+        timeout_graceful_shutdown=round(bounded.seconds),
+    )
+
+
+def tokens_of(policy: str | Path) -> Path:
+    """Where the tokens of a policy are kept unless said otherwise.
+
+    >>> tokens_of("shop.toml").name, audit_log_of("shop.toml").name
+    ('shop.tokens.sqlite', 'shop.audit.jsonl')
+    """
+    return _beside(policy, ".tokens.sqlite")
+
+
+def audit_log_of(policy: str | Path) -> Path:
+    """Where the audit log of a policy is kept unless said otherwise."""
+    return _beside(policy, ".audit.jsonl")
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether only this machine can reach a host.
+
+    >>> [is_this_machine(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "db.org")]
+    [True, True, True, False, False]
+    """
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def _beside(policy: str | Path, ending: str) -> Path:
+    return Path(policy).with_name(Path(policy).stem + ending)
+
+
+def _opener(
+    policy: str | Path, *, limits: Limits, ledger: str | Path | None = None
+) -> Callable[[], VaultFace]:
+    def opened() -> VaultFace:
+        from celosia.queries.vault import Vault  # noqa: PLC0415 - engines are heavy
+
+        vault = Vault.open(policy, ledger=ledger)
+        vault.timeout = min(vault.timeout, limits.seconds)  # nobody waits for what comes later
+        return vault
+
+    return opened
+
+
+def _readable(host: str) -> InputError:
+    return InputError(
+        "CEL-Q188",
+        f"{host} is reached by other machines, and nothing would be encrypted.",
+        why="Who reads along could take tokens and answers.",
+        fix="Give a certificate, or let a proxy encrypt and say plain=True.",
+    )

@@ -1,0 +1,186 @@
+"""Ask a vault behind a service as if it were here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+from urllib.parse import quote, urlsplit
+
+from celosia.core.errors import EngineError, InputError
+from celosia.queries.service.app import is_this_machine
+from celosia.queries.service.envelope import opened
+from celosia.queries.service.errors import missing_extra
+from celosia.queries.service.remote import RemoteLedger, RemotePlan, answer_of
+
+if TYPE_CHECKING:
+    import httpx
+
+    from celosia.queries.answer import QueryAnswer
+
+T = TypeVar("T")
+
+PATIENCE = 180.0
+"""Seconds to wait for an answer: more than twice the usual limit of a service."""
+
+
+class Client:
+    """A vault elsewhere; a context manager. Errors are those that the vault raises there.
+
+    Args:
+        url: of the service, such as https://vault.example.org.
+        token: as the curator gave it.
+        http: a client of httpx to use instead of an own one, for proxies and tests.
+        plain: whether the token may travel to another machine without HTTPS.
+
+    Raises:
+        InputError: CEL-Q170 the extra is missing; CEL-Q188 others could read along.
+    """
+
+    def __init__(
+        self, url: str, token: str, *, http: httpx.Client | None = None, plain: bool = False
+    ) -> None:
+        try:
+            import httpx  # noqa: PLC0415 - part of an extra
+        except ImportError as error:
+            raise missing_extra(error.name) from None
+        parts = urlsplit(url)
+        safe = parts.scheme == "https" or plain or is_this_machine(parts.hostname or "")
+        if parts.scheme not in {"http", "https"} or not parts.hostname or not safe:
+            raise InputError(
+                "CEL-Q188",
+                "the address of the service is not one of https.",
+                why="Who reads along could take the token and the answers.",
+                fix="Write https://..., or say plain=True where the way there is safe.",
+            )
+        self._url = url.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {token}"}
+        self._is_own = http is None
+        # No redirects: a token goes to the address that was given, and nowhere else.
+        self._http = http or httpx.Client(timeout=PATIENCE, follow_redirects=False)
+
+    def __repr__(self) -> str:
+        return f"Client({self._url!r})"
+
+    def sql(
+        self,
+        query: str,
+        *,
+        epsilon: float,
+        delta: float = 0,
+        method: str | None = None,
+        confidence: float = 0.95,
+    ) -> QueryAnswer:
+        """Answer a question; who asks is known by the token.
+
+        Intervals of another confidence are told when the question is asked again with it, which is
+        free.
+        """
+        asked = {
+            "sql": query,
+            "epsilon": epsilon,
+            "delta": delta,
+            "method": method,
+            "confidence": confidence,
+        }
+        return _understood(answer_of, lambda: self._send("POST", "/v1/query", asked))
+
+    def explain(
+        self, query: str, *, epsilon: float = 1, delta: float = 0, method: str | None = None
+    ) -> RemotePlan:
+        """How a question would be answered, before anything is spent."""
+        asked = {"sql": query, "epsilon": epsilon, "delta": delta, "method": method}
+        return RemotePlan(self._send("POST", "/v1/explain", asked))
+
+    def public_schema(self) -> dict[str, Any]:
+        """What may be asked about."""
+        found: dict[str, Any] = self._send("GET", "/v1/schema")
+        return found
+
+    @property
+    def ledger(self) -> RemoteLedger:
+        """What was spent: all of it for a curator, for an analyst the own part."""
+        return RemoteLedger(lambda address, **wanted: self._send("GET", address, **wanted))
+
+    def create_token(self, *, role: str, name: str, days: float = 30) -> dict[str, Any]:
+        """Make a token, whose `text` is shown only now; for curators."""
+        wish = {"role": role, "name": name, "days": days}
+        found: dict[str, Any] = self._send("POST", "/v1/tokens", wish)
+        return found
+
+    def tokens(self) -> list[dict[str, Any]]:
+        """All tokens without their texts; for curators."""
+        found: list[dict[str, Any]] = self._send("GET", "/v1/tokens")
+        return found
+
+    def revoke_token(self, name: str) -> dict[str, Any]:
+        """End a token, by its `id`; for curators."""
+        found: dict[str, Any] = self._send("DELETE", f"/v1/tokens/{quote(name, safe='')}")
+        return found
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        if self._is_own:
+            self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _send(self, method: str, address: str, body: object = None, **wanted: Any) -> Any:
+        import httpx  # noqa: PLC0415 - loaded already, by the constructor
+
+        try:
+            response = self._http.request(
+                method,
+                self._url + address,
+                json=body,
+                params=wanted or None,
+                headers=self._headers,
+            )
+        except ValueError:  # NaN and infinity are no JSON
+            raise _not_sendable() from None
+        except (httpx.HTTPError, httpx.InvalidURL):
+            raise _unreachable() from None
+        return _understood(opened, response.json)
+
+
+def _understood(read: Callable[[Any], T], told: Callable[[], Any]) -> T:
+    try:
+        return read(told())
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise _strange() from None
+
+
+def _not_sendable() -> InputError:
+    return InputError(
+        "CEL-Q175",
+        "the request cannot be written as JSON.",
+        why="Amounts must be finite numbers, and texts whole letters.",
+        fix="Give a number such as 0.5.",
+    )
+
+
+def _unreachable() -> EngineError:
+    return EngineError(
+        "CEL-Q186",
+        "the service cannot be reached, or did not answer in time.",
+        why="What was asked may have been charged; asked again, an answer that was kept is free.",
+        fix="Check the address and whether the service runs, then ask again.",
+    )
+
+
+def _strange() -> EngineError:
+    return EngineError(
+        "CEL-Q187",
+        "what answered is not a service of Celosía.",
+        why="The answer is not in its form.",
+        fix="Check the address.",
+    )

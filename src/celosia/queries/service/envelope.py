@@ -1,0 +1,95 @@
+"""The one form of every answer of the service.
+
+`{"ok": true, "data": ...}` or `{"ok": false, "code", "error", "why", "hint", "status", "kind",
+"details"}`; `kind` is the class of the error, for clients that raise it again.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from celosia.core.errors import CelosiaError
+from celosia.queries.service.errors import (
+    KINDS,
+    TooBusy,
+    plain_details,
+    shown,
+    status_of,
+    unanswered,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """An answer that is ready to be sent, to the last byte."""
+
+    status: int
+    body: bytes = field(repr=False)
+    code: str = "ok"
+    """What the audit log notes as its outcome."""
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def answered(data: object, *, status: int = 200) -> Reply:
+    """The envelope of plain values.
+
+    >>> answered({"value": 3}).body
+    b'{"ok":true,"data":{"value":3}}'
+    """
+    return Reply(status=status, body=_written({"ok": True, "data": data}))
+
+
+def failed(error: BaseException) -> Reply:
+    """The envelope of an error, or of the fixed one where it may not be told."""
+    told = shown(error)
+    try:
+        return _refused(told)
+    except (ValueError, TypeError):  # a text that cannot be written
+        return _refused(unanswered())
+
+
+def _refused(error: CelosiaError) -> Reply:
+    status = status_of(error)
+    facts = error.as_dict() | {
+        "ok": False,
+        "status": status,
+        "kind": type(error).__name__,
+        "details": plain_details(error),
+    }
+    headers = {}
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, TooBusy):
+        headers["Retry-After"] = str(error.details["seconds"])
+    return Reply(status=status, body=_written(facts), code=error.code, headers=headers)
+
+
+def opened(values: Any) -> Any:
+    """The data of an envelope.
+
+    Raises:
+        CelosiaError: the error that the envelope holds, of the class that it names.
+        KeyError, TypeError: it is not an envelope.
+
+    >>> opened({"ok": True, "data": 3})
+    3
+    """
+    if values["ok"] is True:
+        return values["data"]
+    kind = KINDS.get(values["kind"], CelosiaError)
+    taken = {"code", "what", "why", "fix", "self"}
+    details = {name: value for name, value in values["details"].items() if name not in taken}
+    raise kind(
+        str(values["code"]),
+        str(values["error"]),
+        why=str(values["why"]),
+        fix=str(values["hint"]),
+        **details,
+    )
+
+
+def _written(values: object) -> bytes:
+    # ASCII: no text, however odd, can then fail to be sent.
+    return json.dumps(values, allow_nan=False, separators=(",", ":")).encode("ascii")

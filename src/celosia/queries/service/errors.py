@@ -1,0 +1,226 @@
+"""What the service refuses on its own account, and how every error becomes a status."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+from celosia.core.errors import (
+    BudgetExceeded,
+    CelosiaError,
+    EngineError,
+    InputError,
+    PrivacyError,
+    QueryRefused,
+)
+
+LOGGER = logging.getLogger(__name__)
+
+
+class AccessDenied(CelosiaError):  # noqa: N818 - reads as the fact it states
+    """Who asks is not known, or may not do this."""
+
+    exit_code = 1
+
+
+class TooBusy(CelosiaError):  # noqa: N818 - likewise
+    """Too many requests at once or in one minute; nothing was charged."""
+
+    exit_code = 1
+
+
+KINDS: dict[str, type[CelosiaError]] = {
+    kind.__name__: kind
+    for kind in (
+        AccessDenied,
+        BudgetExceeded,
+        EngineError,
+        InputError,
+        PrivacyError,
+        QueryRefused,
+        TooBusy,
+    )
+}
+"""The errors that an envelope can name, for clients to raise again."""
+
+STATUSES: dict[type[CelosiaError], int] = {
+    AccessDenied: 403,
+    BudgetExceeded: 402,
+    InputError: 422,
+    PrivacyError: 400,
+    QueryRefused: 400,
+    TooBusy: 429,
+}
+"""By kind. Budget is money that is spent: 402 is used by nothing else between us and a client, so
+that the status alone tells it; 409 would read as a clash with another request, to be sent again."""
+
+STATUSES_OF_CODES = {
+    "CEL-Q102": 500,
+    "CEL-Q104": 500,
+    "CEL-Q106": 500,
+    "CEL-Q171": 401,
+    "CEL-Q173": 404,
+    "CEL-Q174": 405,
+    "CEL-Q176": 413,
+    "CEL-Q183": 404,
+    "CEL-Q190": 408,
+}
+"""Where the code says more than the kind: a ledger that is not sound is no fault of the question,
+and what HTTP has a status of its own for."""
+
+_SHOWN = ("CEL-Q", "CEL-B", "CEL-M002", "CEL-M003", "CEL-M004")
+"""Codes of policy, question, budget and the parameters of a request; others may come from rows."""
+_HIDDEN = frozenset({"CEL-Q112", "CEL-Q113", "CEL-Q118", "CEL-Q140", "CEL-Q152"})
+"""Raised where an answer is already there, or where rows were compared with the policy."""
+
+
+def unanswered() -> EngineError:
+    """The one error of everything that goes wrong after the data may have been touched.
+
+    An engine that failed, an answer that took too long, a fault of ours: who can tell them apart
+    learns something about the rows.
+    """
+    return EngineError(
+        "CEL-Q180",
+        "the question could not be answered.",
+        why="The reason is not shown, because it may tell of single rows. What was reserved for "
+        "it stays spent.",
+        fix="Ask for something else, or ask the owner of the data to look.",
+    )
+
+
+def shown(error: BaseException) -> CelosiaError:
+    """The error that may be told: itself if it follows from policy, question and ledger alone.
+
+    Everything else, an unexpected exception as well as the failure of an engine, becomes the one
+    of `unanswered`. The log gets the name of its class and its code, never its words.
+    """
+    code = error.code if isinstance(error, CelosiaError) else "no code"
+    is_public = code.startswith(_SHOWN) and code not in _HIDDEN
+    if isinstance(error, CelosiaError) and isinstance(error, tuple(STATUSES)) and is_public:
+        return error
+    LOGGER.error("a request failed: %s, %s", type(error).__name__, code)
+    return unanswered()
+
+
+def status_of(error: CelosiaError) -> int:
+    """The HTTP status of an error that may be told.
+
+    >>> status_of(unanswered()), status_of(no_token())
+    (500, 401)
+    """
+    by_kind = next((STATUSES[kind] for kind in STATUSES if isinstance(error, kind)), 500)
+    return STATUSES_OF_CODES.get(error.code, by_kind)
+
+
+def plain_details(error: CelosiaError) -> dict[str, Any]:
+    """The details that JSON can carry."""
+    kept = {}
+    for name, value in error.details.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            continue
+        kept[name] = value
+    return kept
+
+
+def no_token() -> AccessDenied:
+    """The refusal of whoever shows no good token; it does not tell what is wrong with it."""
+    return AccessDenied(
+        "CEL-Q171",
+        "there is no token, or it is unknown, expired or revoked.",
+        why="Only the holders of tokens may ask.",
+        fix="Send `Authorization: Bearer TOKEN`; ask the curator for a new one.",
+    )
+
+
+def not_allowed(role: str) -> AccessDenied:
+    """The refusal of a holder whose role does not suffice."""
+    return AccessDenied(
+        "CEL-Q172",
+        f"this is for a {role}.",
+        why="A token carries one role.",
+        fix="Ask the curator.",
+    )
+
+
+def no_address() -> InputError:
+    """The refusal of an address that there is not."""
+    return InputError(
+        "CEL-Q173",
+        "there is nothing at this address.",
+        fix="The addresses are listed in /v1/openapi.json.",
+    )
+
+
+def no_method() -> InputError:
+    """The refusal of a method that an address does not have."""
+    return InputError(
+        "CEL-Q174",
+        "this address does not take this method.",
+        fix="The methods are listed in /v1/openapi.json.",
+    )
+
+
+def bad_body(problems: str = "it is not the JSON that is wanted") -> InputError:
+    """The refusal of a body that cannot be read; it repeats nothing of the body."""
+    return InputError(
+        "CEL-Q175",
+        f"the request cannot be read: {problems}.",
+        why="Only what is understood in full is answered.",
+        fix="Send JSON as application/json, with the fields that /v1/openapi.json lists.",
+    )
+
+
+def too_large(what: str, most: int, unit: str) -> InputError:
+    """The refusal of something long."""
+    return InputError(
+        "CEL-Q176",
+        f"{what} is too large: at most {most:,} {unit}.",
+        why="Requests are bounded so that none can keep the service busy.",
+        fix="Shorten it.",
+    )
+
+
+def too_slow() -> InputError:
+    """The refusal of a body that does not arrive."""
+    return InputError(
+        "CEL-Q190",
+        "the body of the request did not arrive in time.",
+        why="A connection that waits takes the place of another.",
+        fix="Send it again.",
+    )
+
+
+def too_many(seconds: float) -> TooBusy:
+    """The refusal of one request too many in a minute."""
+    return TooBusy(
+        "CEL-Q178",
+        "too many requests with this token within a minute.",
+        why="Nobody may keep the others from asking. Nothing was charged.",
+        fix=f"Ask again in {max(1, round(seconds + 0.5))} s.",
+        seconds=max(1, round(seconds + 0.5)),
+    )
+
+
+def too_busy() -> TooBusy:
+    """The refusal while all places are taken."""
+    return TooBusy(
+        "CEL-Q179",
+        "the service is busy with other questions.",
+        why="Only so many are answered at once. Nothing was charged.",
+        fix="Ask again in a few seconds.",
+        seconds=5,
+    )
+
+
+def missing_extra(package: str | None) -> InputError:
+    """The refusal where the packages of the service are not installed."""
+    return InputError(
+        "CEL-Q170",
+        f"the service needs its extra; {package or 'a package'} is not installed.",
+        why="It speaks HTTP.",
+        fix="Run `pip install 'celosia[service]'`.",
+    )

@@ -1,0 +1,136 @@
+"""The outermost layer: who sends, how much, and that nothing unexpected is ever told.
+
+It is plain ASGI. An exception that leaves it would be written to the log of the server with its
+words, and the words of an exception may be values of rows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from celosia.queries.service.envelope import Reply, failed
+from celosia.queries.service.errors import bad_body, too_large, too_slow
+from celosia.queries.service.limits import Limits
+from celosia.queries.service.service import Service
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+HOLDER = "celosia.holder"
+"""Where the routes find whose token was sent."""
+
+OPEN = frozenset({"/v1/health", "/v1/openapi.json", "/v1/docs"})
+"""What anybody may see: none of it depends on data, policy or ledger."""
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+DOCS = "/v1/docs"
+DOCS_CONTENT = (
+    "default-src 'none'; frame-ancestors 'none'; connect-src 'self'; img-src https: data:; "
+    "script-src https://cdn.jsdelivr.net 'unsafe-inline'; "
+    "style-src https://cdn.jsdelivr.net 'unsafe-inline'"
+)
+"""What the page of the documentation may load, where it is switched on."""
+
+
+class Gate:
+    """Admits holders of tokens with requests of a fair size, and catches everything."""
+
+    def __init__(self, app: App, *, service: Service) -> None:
+        self._app = app
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection as ASGI wants it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                is_page = scope["path"] == DOCS and message["status"] == 200
+                message["headers"] = _with_ours(message.get("headers", ()), is_page=is_page)
+            await send(message)
+
+        try:
+            if scope["path"] not in OPEN:
+                scope[HOLDER] = await self._service.admit(_values(scope, b"authorization"))
+            body = await _whole_body(scope, receive, self._service.limits)
+            await self._app(scope, _again(body, receive), sending)
+        except Exception as error:  # see above
+            reply = failed(error)
+            if not begun:
+                await send_reply(reply, sending)
+
+
+async def send_reply(reply: Reply, send: Send) -> None:
+    """Send an envelope by hand."""
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(reply.body))}
+    pairs = [(name.encode(), value.encode()) for name, value in (headers | reply.headers).items()]
+    await send({"type": "http.response.start", "status": reply.status, "headers": pairs})
+    await send({"type": "http.response.body", "body": reply.body})
+
+
+def _with_ours(given: Any, *, is_page: bool) -> list[tuple[bytes, bytes]]:
+    headers = HEADERS | ({"Content-Security-Policy": DOCS_CONTENT} if is_page else {})
+    return [*given, *((name.lower().encode(), value.encode()) for name, value in headers.items())]
+
+
+def _values(scope: Scope, wanted: bytes) -> list[str]:
+    return [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == wanted]
+
+
+async def _whole_body(scope: Scope, receive: Receive, limits: Limits) -> bytes:
+    """Read the body before anything else does, as far as it is allowed to go.
+
+    Raises:
+        InputError: CEL-Q175 the connection ends first, CEL-Q176 it is too large, CEL-Q190 too slow.
+    """
+    large = too_large("the body", limits.body_bytes, "bytes")
+    for length in _values(scope, b"content-length"):
+        if not length.isdecimal() or len(length) > 18 or int(length) > limits.body_bytes:
+            raise large
+    parts, size, more = [], 0, True
+    try:
+        async with asyncio.timeout(limits.body_seconds):
+            while more:
+                message = await receive()
+                if message["type"] != "http.request":
+                    raise bad_body("it ends early")
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                more = message.get("more_body", False)
+                if size > limits.body_bytes:
+                    raise large
+    except TimeoutError:
+        raise too_slow() from None
+    return b"".join(parts)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Give the body out once more, to whoever is inside."""
+    message: Message | None = {"type": "http.request", "body": body, "more_body": False}
+
+    async def received() -> Message:
+        nonlocal message
+        if message is None:
+            return await receive()
+        given, message = message, None
+        return given
+
+    return received

@@ -1,0 +1,49 @@
+"""Errors of FastAPI in our envelope. Loaded when an app is made."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from celosia.core.errors import CelosiaError
+from celosia.queries.service.envelope import failed
+from celosia.queries.service.errors import bad_body, no_address, no_method
+from celosia.queries.service.routes import Question, Wish, response_of
+
+FIELDS = {*Question.model_fields, *Wish.model_fields, "most", "anchor"}
+"""Names that may be repeated in a message: ours, and not whatever was sent."""
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let an app answer in one form only."""
+
+    # FastAPI gives each handler the kind that it was added for.
+    @app.exception_handler(RequestValidationError)
+    async def _invalid(_: Request, error: RequestValidationError) -> Response:
+        return response_of(failed(bad_body(_problems(error))))
+
+    @app.exception_handler(HTTPException)
+    async def _http(_: Request, error: HTTPException) -> Response:
+        told = {404: no_address, 405: no_method}.get(error.status_code, bad_body)
+        return response_of(failed(told()))
+
+    @app.exception_handler(CelosiaError)
+    async def _ours(_: Request, error: CelosiaError) -> Response:
+        return response_of(failed(error))
+
+
+def _problems(error: RequestValidationError) -> str:
+    """What is wrong, by the names of fields; nothing of what was sent is repeated."""
+    found = []
+    for each in error.errors()[:5]:
+        named = [part for part in each["loc"] if part in FIELDS]
+        if each["type"] == "extra_forbidden":
+            found.append("it has a field that is not known")
+        elif each["type"] == "json_invalid" or not named:
+            found.append("it is not the JSON that is wanted")
+        elif each["type"] == "missing":
+            found.append(f"{named[0]} is missing")
+        else:
+            found.append(f"{named[0]}: {str(each['msg'])[:1].lower()}{str(each['msg'])[1:]}")
+    return "; ".join(dict.fromkeys(found))

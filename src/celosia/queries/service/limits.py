@@ -1,0 +1,86 @@
+"""How much the service takes on: sizes, rates, places and times."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from threading import Lock
+from typing import Any
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import real, whole
+
+MINUTE = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one request, one token and all requests together may take.
+
+    Raises:
+        InputError: CEL-Q185 a limit is not a number above 0.
+    """
+
+    body_bytes: int = 256 * 1024
+    body_seconds: float = 10.0
+    """Within which the whole body must have arrived."""
+    query_letters: int = 20_000
+    epsilon: float = 10.0
+    """The most that one request may ask for; the ledger decides about the sum."""
+    requests_per_minute: int = 60
+    """Of one token, in one process."""
+    concurrent: int = 4
+    """Questions that are answered at once."""
+    waiting: int = 16
+    """Questions that may wait for a place; further ones are sent away."""
+    seconds: float = 60.0
+    """Within which a question is answered, waiting included. The time limit of the engine should be
+    below it: an answer that comes later is kept in the ledger, and asking again tells it."""
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            number = whole(value) if each.type == "int" else real(value)
+            is_fine = number is not None and (
+                number > 0 or (number == 0 and each.name == "waiting")
+            )
+            if not is_fine:
+                raise InputError(
+                    "CEL-Q185",
+                    f"the limit {each.name} must be a number above 0, got {value!r}.",
+                    why="Without limits one request could stop the service.",
+                    fix="Leave it out for the usual one.",
+                )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+class RateLimit:
+    """How often each key was seen within the last minute."""
+
+    def __init__(self, per_minute: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = per_minute
+        self._clock = clock
+        self._seen: dict[str, deque[float]] = {}
+        self._lock = Lock()
+
+    def admit(self, key: str) -> float:
+        """0 if the key may pass now, which is counted; else the seconds until it may.
+
+        >>> rate = RateLimit(2, clock=lambda: 100.0)
+        >>> [rate.admit("a"), rate.admit("a"), rate.admit("a"), rate.admit("b")]
+        [0.0, 0.0, 60.0, 0.0]
+        """
+        with self._lock:
+            now = self._clock()
+            seen = self._seen.setdefault(key, deque())
+            while seen and seen[0] <= now - MINUTE:
+                seen.popleft()
+            if len(seen) >= self._most:
+                return max(0.001, min(MINUTE, seen[0] + MINUTE - now))  # never 0, by rounding
+            seen.append(now)
+            return 0.0

@@ -1,0 +1,144 @@
+"""What the service told, as the values that a vault would give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.accounting.prices import Price
+from celosia.core.files import replacing
+from celosia.core.guarantee import Guarantee
+from celosia.core.provenance import Provenance
+from celosia.queries.ledger import Head, Record
+
+if TYPE_CHECKING:
+    from celosia.queries.answer import QueryAnswer
+    from celosia.queries.planning.plan import Part
+
+Get = Callable[..., Any]
+"""Asks the service for an address and gives the data of its envelope."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePlan:
+    """How a question would be answered: the `Plan` of a vault, as the service told it."""
+
+    facts: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def question_text(self) -> str:
+        """The question in words."""
+        return str(self.facts["question"])
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The tree of the question, each line with the rule that is used there."""
+        return tuple(self.facts["steps"])
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The numbers that are measured, and what each costs."""
+        from celosia.queries.planning.plan import Part  # noqa: PLC0415 - loads the mechanisms
+
+        return tuple(
+            Part(**(each | {name: _amount(each[name]) for name in ("epsilon", "delta")}))
+            for each in self.facts["parts"]
+        )
+
+    @property
+    def epsilon(self) -> Fraction:
+        """Of the whole request."""
+        return _amount(self.facts["epsilon"])
+
+    @property
+    def delta(self) -> Fraction:
+        """Likewise."""
+        return _amount(self.facts["delta"])
+
+    @property
+    def neighbours(self) -> str:
+        """Whom the promise protects, in words."""
+        return str(self.facts["neighbours"])
+
+    @property
+    def method(self) -> str:
+        """How the answer is bounded."""
+        return str(self.facts["method"])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return dict(self.facts)
+
+    def __str__(self) -> str:
+        lines = [f"method {self.method}; epsilon {float(self.epsilon):g}; {self.neighbours}"]
+        return "\n".join([*lines, *map(str, self.parts), *self.steps])
+
+
+def answer_of(facts: Mapping[str, Any]) -> QueryAnswer:
+    """The answer that `QueryAnswer.as_dict` describes."""
+    from celosia.queries.answer import QueryAnswer  # noqa: PLC0415 - only where one is told
+
+    about = {"guarantee", "provenance", "warnings"}
+    measures = {name: value for name, value in facts.items() if name not in about}
+    return QueryAnswer.from_parts(
+        Path(),
+        {"measures": measures},
+        guarantee=Guarantee.from_dict(facts["guarantee"]),
+        provenance=Provenance(**facts["provenance"]),
+        warnings=tuple(facts["warnings"]),
+    )
+
+
+class RemoteLedger:
+    """The ledger behind a service: all of it for a curator, for an analyst the own part."""
+
+    def __init__(self, get: Get) -> None:
+        self._get = get
+
+    @property
+    def head(self) -> Head:
+        """The last entry."""
+        return Head.parse(self._get("/v1/ledger", most=1)["head"])
+
+    @property
+    def spent(self) -> Price:
+        """The sum of all charges that one may see."""
+        return _price(self._get("/v1/ledger", most=1)["spent"])
+
+    @property
+    def remaining(self) -> Price:
+        """What is left."""
+        return _price(self._get("/v1/ledger", most=1)["remaining"])
+
+    def history(self, analyst: str | None = None) -> tuple[Record, ...]:
+        """The last charges, with what became of them: of one analyst, or of all one may see."""
+        found = [_record(each) for each in self._get("/v1/ledger", most=10_000)["charges"]]
+        return tuple(each for each in found if analyst in {None, each.analyst})
+
+    def verify(self, *, anchor: Head | str | None = None) -> Head:
+        """Let the service check each link; for curators."""
+        wanted = {} if anchor is None else {"anchor": str(anchor)}
+        return Head.parse(self._get("/v1/ledger/verify", **wanted)["head"])
+
+    def export(self, path: str | Path, *, overwrite: bool = False) -> Head:
+        """Write all entries as JSON lines that `verify_export` can check; for curators."""
+        found = self._get("/v1/ledger/export")
+        with replacing(Path(path), overwrite=overwrite) as draft:
+            draft.write_text("".join(f"{line}\n" for line in found["lines"]), "ascii")
+        return Head.parse(found["head"])
+
+
+def _amount(written: float | str) -> Fraction:
+    return Fraction(str(written))
+
+
+def _price(written: Mapping[str, str | None]) -> Price:
+    return Price({name: None if text is None else Fraction(text) for name, text in written.items()})
+
+
+def _record(values: Mapping[str, Any]) -> Record:
+    amounts: dict[str, Any] = {name: Fraction(values[name]) for name in ("epsilon", "delta")}
+    return Record(**(dict(values) | amounts))

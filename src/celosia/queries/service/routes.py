@@ -1,0 +1,207 @@
+"""The routes. Loaded when an app is made: FastAPI is part of an extra."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.security import HTTPBearer
+from pydantic import BaseModel, ConfigDict, Field
+
+from celosia.queries.service.envelope import Reply, answered
+from celosia.queries.service.gate import HOLDER
+from celosia.queries.service.ledger_views import ledger_lines, ledger_view
+from celosia.queries.service.service import Asked, Service
+from celosia.queries.service.tokens import LONGEST_DAYS, Token
+
+_STRICT = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+
+
+class Plan(BaseModel):
+    """A question to be explained, which costs nothing."""
+
+    model_config = _STRICT
+
+    sql: str = Field(min_length=1, description="One SELECT statement.")
+    epsilon: float = Field(default=1.0, gt=0, le=1e6, allow_inf_nan=False)
+    delta: float = Field(default=0.0, ge=0, lt=1, allow_inf_nan=False)
+    method: str | None = Field(
+        default=None, max_length=40, description="A way to bound the answer; chosen if left out."
+    )
+
+
+class Question(Plan):
+    """A question and what it may cost, all its parts together."""
+
+    epsilon: float = Field(gt=0, le=1e6, allow_inf_nan=False)
+    confidence: float = Field(default=0.95, gt=0, lt=1, allow_inf_nan=False)
+
+
+class Wish(BaseModel):
+    """A token to be made."""
+
+    model_config = _STRICT
+
+    role: Literal["analyst", "curator"]
+    name: str = Field(min_length=1, max_length=100, description="As the policy names the analyst.")
+    days: float = Field(default=30, gt=0, le=LONGEST_DAYS, allow_inf_nan=False)
+
+
+class Answered(BaseModel):
+    """What was asked for."""
+
+    ok: Literal[True]
+    data: dict[str, Any] | list[Any]
+
+
+class Refused(BaseModel):
+    """Why it was not given."""
+
+    ok: Literal[False]
+    code: str
+    error: str
+    why: str
+    hint: str
+    status: int
+    kind: str
+    details: dict[str, Any]
+
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"model": Answered},
+    400: {"model": Refused, "description": "Refused: it cannot be promised under the policy"},
+    401: {"model": Refused, "description": "No token that is good now"},
+    402: {"model": Refused, "description": "The budget does not allow it; nothing was charged"},
+    403: {"model": Refused, "description": "The token is of another role"},
+    404: {"model": Refused, "description": "There is no such thing"},
+    405: {"model": Refused, "description": "Not this method"},
+    408: {"model": Refused, "description": "The body did not arrive in time"},
+    413: {"model": Refused, "description": "Too large"},
+    422: {"model": Refused, "description": "A field is missing or out of range"},
+    429: {"model": Refused, "description": "Too many requests; nothing was charged"},
+    500: {"model": Refused, "description": "Not answered; one fixed text whatever happened"},
+}
+
+
+def _service(request: Request) -> Service:
+    found: Service = request.app.state.service
+    return found
+
+
+def _holder(request: Request) -> Token:
+    found: Token = request.scope[HOLDER]
+    return found
+
+
+Serving = Annotated[Service, Depends(_service)]
+Holding = Annotated[Token, Depends(_holder)]
+
+router = APIRouter(prefix="/v1", responses=RESPONSES, default_response_class=Response)
+# The gate has checked the token already; this tells OpenAPI that one is wanted.
+tokened = APIRouter(dependencies=[Depends(HTTPBearer(auto_error=False))])
+
+
+def response_of(reply: Reply) -> Response:
+    """An envelope as FastAPI sends it."""
+    return Response(reply.body, reply.status, dict(reply.headers), "application/json")
+
+
+@router.get("/health")
+async def health() -> Response:
+    """Whether the service runs. Needs no token, and tells nothing else."""
+    return response_of(answered({"status": "running"}))
+
+
+@tokened.post("/query")
+async def query(body: Question, service: Serving, holder: Holding) -> Response:
+    """Answer a question under the budget of the holder.
+
+    The same question with the same parameters is told again for free. Answers, refusals and
+    failures leave at fixed times after the request: 0.25 s, 0.5 s, 1 s and so on.
+    """
+    return response_of(await service.query(holder, Asked(**body.model_dump())))
+
+
+@tokened.post("/explain")
+async def explain(body: Plan, service: Serving, holder: Holding) -> Response:
+    """How a question would be answered, at what cost and with which error. Nothing is spent."""
+    return response_of(await service.explain(holder, Asked(**body.model_dump())))
+
+
+@tokened.get("/schema")
+async def schema(service: Serving, holder: Holding) -> Response:
+    """The tables and columns that may be asked about, as far as they are public."""
+
+    def work() -> Reply:
+        return answered(service.vault().public_schema())
+
+    return response_of(await service.look_up("schema", holder, work))
+
+
+@tokened.get("/ledger")
+async def ledger(
+    service: Serving, holder: Holding, most: Annotated[int, Query(ge=1, le=10_000)] = 1_000
+) -> Response:
+    """What was spent and is left: an analyst's own part, or all of it for a curator."""
+
+    def work() -> Reply:
+        vault = service.vault()
+        return answered(ledger_view(vault.ledger, vault.policy, holder, most=most))
+
+    return response_of(await service.look_up("ledger", holder, work))
+
+
+@tokened.get("/ledger/verify")
+async def verify(
+    service: Serving, holder: Holding, anchor: Annotated[str | None, Query(max_length=90)] = None
+) -> Response:
+    """Check each link of the ledger; for curators."""
+
+    def work() -> Reply:
+        return answered({"head": str(service.vault().ledger.verify(anchor=anchor))})
+
+    return response_of(await service.look_up("verify", holder, work, role="curator"))
+
+
+@tokened.get("/ledger/export")
+async def export(service: Serving, holder: Holding) -> Response:
+    """All entries of the ledger, which anybody can check; for curators."""
+
+    def work() -> Reply:
+        return answered(ledger_lines(service.vault().ledger))
+
+    return response_of(await service.look_up("export", holder, work, role="curator"))
+
+
+@tokened.post("/tokens")
+async def create_token(body: Wish, service: Serving, holder: Holding) -> Response:
+    """Make a token; its text is in this answer and nowhere else. For curators."""
+
+    def work() -> Reply:
+        made = service.tokens.create(role=body.role, name=body.name, days=body.days)
+        return answered(made.as_dict())
+
+    return response_of(await service.look_up("tokens.create", holder, work, role="curator"))
+
+
+@tokened.get("/tokens")
+async def list_tokens(service: Serving, holder: Holding) -> Response:
+    """All tokens, without their texts; for curators."""
+
+    def work() -> Reply:
+        return answered([token.as_dict() for token in service.tokens.tokens()])
+
+    return response_of(await service.look_up("tokens.list", holder, work, role="curator"))
+
+
+@tokened.delete("/tokens/{name}")
+async def revoke_token(name: str, service: Serving, holder: Holding) -> Response:
+    """End a token, by its public part, from now on; for curators."""
+
+    def work() -> Reply:
+        return answered(service.tokens.revoke(name).as_dict())
+
+    return response_of(await service.look_up("tokens.revoke", holder, work, role="curator"))
+
+
+router.include_router(tokened)

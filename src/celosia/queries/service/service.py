@@ -1,0 +1,273 @@
+"""What the routes do: each a call of the vault, its ledger or the tokens, noted and enveloped."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Protocol
+
+from celosia.core.errors import CelosiaError, InputError
+from celosia.core.numbers import exact
+from celosia.queries.ledger import Ledger
+from celosia.queries.policy.values import Policy
+from celosia.queries.service.audit_log import AuditLine, AuditLog, question_hash
+from celosia.queries.service.envelope import Reply, answered, failed
+from celosia.queries.service.errors import (
+    bad_body,
+    no_token,
+    not_allowed,
+    too_large,
+    too_many,
+    unanswered,
+)
+from celosia.queries.service.lanes import Lane
+from celosia.queries.service.limits import Limits, RateLimit
+from celosia.queries.service.timing import TimeGrid
+from celosia.queries.service.tokens import Role, Token, TokenStore
+
+LOGGER = logging.getLogger(__name__)
+
+REFUSALS_NOTED = 60
+"""A minute: who has no token must not be able to fill the disk with lines about it."""
+
+
+class VaultFace(Protocol):
+    """What the service needs of a `Vault`."""
+
+    @property
+    def policy(self) -> Policy:
+        """What was declared."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was spent."""
+
+    def sql(  # noqa: PLR0913 - as the vault has it
+        self,
+        query: str,
+        *,
+        epsilon: float,
+        delta: float,
+        analyst: str | None,
+        method: str | None,
+        confidence: float,
+    ) -> Any:
+        """Answer a question."""
+
+    def explain(self, query: str, *, epsilon: float, delta: float, method: str | None) -> Any:
+        """Say how it would be answered."""
+
+    def public_schema(self) -> dict[str, Any]:
+        """What may be asked about."""
+
+    def __exit__(self, *_: Any) -> Any:
+        """Let go of the database."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question as it came in."""
+
+    sql: str
+    epsilon: float
+    delta: float = 0.0
+    method: str | None = None
+    confidence: float = 0.95
+
+
+@dataclass(slots=True)
+class Service:
+    """The vault behind its limits; used from one event loop, works in threads."""
+
+    factory: Callable[[], VaultFace]
+    tokens: TokenStore
+    audit: AuditLog | None
+    limits: Limits
+    grid: TimeGrid
+    _vault: VaultFace | None = None
+    _opening: Lock = field(default_factory=Lock)
+    _rate: RateLimit = field(init=False)
+    _refusals: RateLimit = field(init=False)
+    _questions: Lane = field(init=False)
+    _others: Lane = field(init=False)
+
+    def __post_init__(self) -> None:
+        limits = self.limits
+        self._rate = RateLimit(limits.requests_per_minute)
+        self._refusals = RateLimit(REFUSALS_NOTED)
+        self._questions = Lane(
+            places=limits.concurrent, waiting=limits.waiting, seconds=limits.seconds
+        )
+        # Looking things up must not wait behind questions to the database.
+        self._others = Lane(places=2, waiting=limits.waiting, seconds=limits.seconds)
+
+    def open(self) -> VaultFace:
+        """The vault, opened if it is not yet; what is wrong with it is for the curator's eyes."""
+        with self._opening:
+            if self._vault is None:
+                self._vault = self.factory()
+            return self._vault
+
+    def vault(self) -> VaultFace:
+        """The vault for a request, whose sender may not know why it cannot be opened."""
+        if self._vault is not None:
+            return self._vault
+        try:
+            return self.open()
+        except Exception as error:
+            LOGGER.error("the vault cannot be opened: %s", type(error).__name__)
+        raise unanswered()
+
+    def close(self) -> None:
+        """Wait for what is under way, then let go of the vault."""
+        self._questions.close()
+        self._others.close()
+        with self._opening:
+            vault, self._vault = self._vault, None
+        if vault is not None:
+            with suppress(Exception):  # its words may tell of data, and there is nobody to tell
+                vault.__exit__(None, None, None)
+
+    async def admit(self, authorization: list[str]) -> Token:
+        """Whoever sends a request.
+
+        Raises:
+            AccessDenied: CEL-Q171.
+            TooBusy: CEL-Q178.
+        """
+        holder = None
+        try:
+            scheme, _, text = (authorization if len(authorization) == 1 else [""])[0].partition(" ")
+            if scheme.lower() != "bearer":
+                raise no_token()
+            holder = await asyncio.to_thread(self.tokens.holder, text.strip())
+            seconds = self._rate.admit(holder.id)
+            if seconds:
+                raise too_many(seconds)
+        except CelosiaError as error:
+            if not self._refusals.admit(holder.id if holder else ""):
+                await asyncio.to_thread(self._note, "admit", failed(error), holder)
+            raise
+        return holder
+
+    async def query(self, holder: Token, asked: Asked) -> Reply:
+        """Answer a question, or refuse it, at a time of the grid."""
+        arrived = time.monotonic()
+
+        def work() -> Reply:
+            entry = None
+            try:
+                self._check(asked)
+                answer = self.vault().sql(
+                    asked.sql,
+                    epsilon=asked.epsilon,
+                    delta=asked.delta,
+                    analyst=holder.name,
+                    method=asked.method,
+                    confidence=asked.confidence,
+                )
+                entry = answer.entry
+                reply = answered(answer.as_dict())
+            except BaseException as error:  # noted, and told only if it may be
+                reply = failed(error)
+            self._note("query", reply, holder, asked=asked, entry=entry)
+            return reply
+
+        try:
+            reply = await self._questions.run(work)
+        except CelosiaError as error:
+            reply = failed(error)
+            await asyncio.to_thread(self._note, "query", reply, holder)
+        await self.grid.wait(arrived)
+        return reply
+
+    async def explain(self, holder: Token, asked: Asked) -> Reply:
+        """How a question would be answered; nothing is spent and no data is touched."""
+
+        def work() -> Reply:
+            self._check(asked)
+            plan = self.vault().explain(
+                asked.sql, epsilon=asked.epsilon, delta=asked.delta, method=asked.method
+            )
+            return answered(plan.as_dict())
+
+        return await self.look_up("explain", holder, work)
+
+    async def look_up(
+        self, action: str, holder: Token, work: Callable[[], Reply], *, role: Role | None = None
+    ) -> Reply:
+        """Anything that touches no data, noted with its outcome.
+
+        Args:
+            action: how the log names it.
+            holder: who wants it.
+            work: done in a thread.
+            role: who alone may; anybody with a token if None.
+        """
+
+        def noted() -> Reply:
+            try:
+                if role is not None and holder.role != role:
+                    raise not_allowed(role)
+                reply = work()
+            except BaseException as error:  # noted, and told only if it may be
+                reply = failed(error)
+            self._note(action, reply, holder)
+            return reply
+
+        return await self._others.run(noted)
+
+    def _check(self, asked: Asked) -> None:
+        most = self.limits.query_letters
+        if len(asked.sql) > most:
+            raise too_large("the query", most, "letters")
+        if not _is_text(asked.sql) or not _is_text(asked.method or ""):
+            raise bad_body("a text holds half a letter")
+        epsilon, limit = exact(asked.epsilon), exact(self.limits.epsilon)
+        if epsilon is None or limit is None or epsilon > limit:
+            raise InputError(
+                "CEL-Q177",
+                f"epsilon is above {self.limits.epsilon:g}, the most that one request may ask for.",
+                why="A slip could spend the whole budget at once.",
+                fix="Ask with a smaller epsilon.",
+                most=self.limits.epsilon,
+            )
+
+    def _note(
+        self,
+        action: str,
+        reply: Reply,
+        holder: Token | None,
+        *,
+        asked: Asked | None = None,
+        entry: int | None = None,
+    ) -> None:
+        if self.audit is None:
+            return
+        self.audit.write(
+            AuditLine(
+                action=action,
+                outcome=reply.code,
+                status=reply.status,
+                who=holder.name if holder else None,
+                role=holder.role if holder else None,
+                token=holder.id if holder else None,
+                question=question_hash(asked.sql, self.vault().policy) if asked else None,
+                epsilon=asked.epsilon if asked else None,
+                delta=asked.delta if asked else None,
+                entry=entry,
+            )
+        )
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,72 @@
+"""Row-wise expressions: every part is on the allow-list, of a kind that fits, and total.
+
+An expression is read from the query and built anew. Nothing is carried over that was not looked
+at: no comment, no flag of the parser, no node of a type that has no rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sqlglot import exp
+
+from celosia.queries.sql import functions, operators
+from celosia.queries.sql.kinds import TRUTHS, Typed, must_be, of_field
+from celosia.queries.sql.names import Scope
+from celosia.queries.sql.stops import stop
+from celosia.queries.sql.total import total
+
+Special = Callable[[exp.Expr], Typed | None]
+"""What an expression may speak of beside columns: the answers, in HAVING."""
+
+
+def read(node: exp.Expr, scope: Scope, *, special: Special | None = None) -> Typed:
+    """A row-wise expression of the query, with its columns found and total on every row.
+
+    Raises:
+        QueryRefused: CEL-Q024 to CEL-Q031, CEL-Q042, CEL-Q044, CEL-Q047 to CEL-Q050, CEL-Q053.
+    """
+    typed = _read(node, scope, special)
+    return Typed(total(typed.tree), typed.kind, typed.is_plain)
+
+
+def condition(node: exp.Expr, scope: Scope, *, special: Special | None = None) -> exp.Expression:
+    """A row-wise expression that is true, false or NULL."""
+    return must_be(read(node, scope, special=special), TRUTHS, at=node, use="a condition").tree
+
+
+def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
+    """The conditions that AND puts together, without brackets around them."""
+    rest = [node] if node is not None else []
+    while rest:
+        last = rest.pop().unnest()
+        if isinstance(last, exp.And):
+            rest += [last.expression, last.this]
+        else:
+            yield last
+
+
+def conjunction(trees: list[exp.Expression]) -> exp.Expression | None:
+    """One condition that is true where all are; None for none."""
+    whole: exp.Expression | None = None
+    for tree in trees:
+        whole = tree if whole is None else operators.both(whole, tree)
+    return whole
+
+
+def mentioned(tree: exp.Expression) -> frozenset[str]:
+    """The aliases whose columns an expression speaks of."""
+    return frozenset(column.table for column in tree.find_all(exp.Column))
+
+
+def _read(node: exp.Expr, scope: Scope, special: Special | None) -> Typed:
+    node = node.unnest() if isinstance(node, exp.Paren) else node
+    if special is not None and (known := special(node)) is not None:
+        return known
+    stop(node)
+    if isinstance(node, exp.Column):
+        return of_field(scope.find(node))
+    rule = operators.RULES.get(type(node)) or functions.RULES.get(type(node))
+    if rule is None:
+        raise functions.unknown(node)
+    return rule(node, lambda part: _read(part, scope, special))

@@ -1,0 +1,275 @@
+"""The functions of row-wise expressions: an allow-list, each with the kinds that it takes.
+
+A function that is not here is refused. Those that are here look at one row only, give the same for
+the same row, and fail on no row once `total.py` has been over them. Counts and places inside
+functions are written numbers, because several databases fail on some negative ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from sqlglot import exp
+
+from celosia.core.errors import CelosiaError
+from celosia.queries.sql.kinds import NUMBERS, TEXTS, TIMES, Typed, guarded, must_be, together
+from celosia.queries.sql.names import Kind
+from celosia.queries.sql.operators import Read, Rule
+from celosia.queries.sql.refusals import only, refusal
+
+PARTS = frozenset(
+    {"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOW", "ISODOW", "DOY", "HOUR", "MINUTE"}
+)
+"""What EXTRACT takes out of a date."""
+UNITS = frozenset({"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE"})
+"""What DATE_TRUNC cuts dates to."""
+MOST = 10_000
+"""The largest count or place inside a text."""
+
+VOLATILE = frozenset(
+    [
+        "clock_timestamp",
+        "current_catalog",
+        "current_date",
+        "current_datetime",
+        "current_role",
+        "current_schema",
+        "current_setting",
+        "current_time",
+        "current_timestamp",
+        "current_user",
+        "currval",
+        "gen_random_uuid",
+        "get_current_timestamp",
+        "getdate",
+        "getenv",
+        "getvariable",
+        "localtime",
+        "localtimestamp",
+        "nextval",
+        "now",
+        "pg_sleep",
+        "rand",
+        "randn",
+        "random",
+        "session_user",
+        "setseed",
+        "statement_timestamp",
+        "sysdate",
+        "timeofday",
+        "today",
+        "transaction_timestamp",
+        "txid_current",
+        "user",
+        "uuid",
+        "uuidv4",
+        "uuidv7",
+        "version",
+    ]
+)
+"""Functions known to change from call to call or to tell of the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a function takes and gives."""
+
+    gives: Kind | None = None
+    """None: what its first argument is."""
+    values: Mapping[str, frozenset[Kind]] | None = None
+    """Arguments, by the parser's name."""
+    counts: Mapping[str, int] | None = None
+    """Arguments that are written whole numbers, with the least of each."""
+    optional: frozenset[str] = frozenset()
+    """Those of `counts` that may be left out."""
+    literals: frozenset[str] = frozenset()
+    """Optional arguments that are texts written out."""
+    flags: frozenset[str] = frozenset()
+    """Settings of the parser that are copied."""
+
+
+_THIS_TEXT = {"this": TEXTS}
+SIGNATURES: Mapping[type[exp.Expr], Signature] = {
+    exp.Lower: Signature("text", _THIS_TEXT),
+    exp.Upper: Signature("text", _THIS_TEXT),
+    exp.Length: Signature("integer", _THIS_TEXT),
+    exp.Substring: Signature(
+        "text", _THIS_TEXT, {"start": 1, "length": 0}, optional=frozenset({"length"})
+    ),
+    exp.Left: Signature("text", _THIS_TEXT, {"expression": 0}),
+    exp.Right: Signature("text", _THIS_TEXT, {"expression": 0}),
+    exp.Trim: Signature(
+        "text", _THIS_TEXT, literals=frozenset({"expression"}), flags=frozenset({"position"})
+    ),
+    exp.StartsWith: Signature("boolean", {"this": TEXTS, "expression": TEXTS}),
+    exp.Abs: Signature(None, {"this": NUMBERS}),
+    exp.Ceil: Signature("number", {"this": NUMBERS}),
+    exp.Floor: Signature("number", {"this": NUMBERS}),
+    exp.Round: Signature(
+        "number", {"this": NUMBERS}, {"decimals": 0}, optional=frozenset({"decimals"})
+    ),
+}
+"""Functions whose arguments have kinds of their own."""
+
+
+def unknown(node: exp.Expr) -> CelosiaError:
+    """The refusal of a function, or another part, that has no rule."""
+    if isinstance(node, exp.Anonymous):
+        word = node.name
+    else:
+        word = node.sql_name() if isinstance(node, exp.Func) else type(node).__name__
+    if word.lower() in VOLATILE or word.lower().startswith("current"):
+        return refusal(
+            "CEL-Q048",
+            f"{word.upper()} gives another value at each call, or tells of the server",
+            at=node,
+            why="The same question must mean the same rows whenever it is asked.",
+            fix="Write the value into the query, such as DATE '2026-01-31'.",
+        )
+    return refusal(
+        "CEL-Q047",
+        f"{word.upper()} is not supported in row-wise expressions",
+        at=node,
+        why="Only functions known to look at one row and never to fail on one are let through.",
+        fix="Use comparisons, arithmetic, CASE, IN, BETWEEN, LIKE, CAST, COALESCE, NULLIF, ABS, "
+        "ROUND, CEIL, FLOOR, GREATEST, LEAST, LOWER, UPPER, SUBSTRING, LEFT, RIGHT, LENGTH, TRIM, "
+        "CONCAT, STARTS_WITH, EXTRACT or DATE_TRUNC.",
+        function=word,
+    )
+
+
+def _by_signature(node: exp.Expr, read: Read) -> Typed:
+    signature = SIGNATURES[type(node)]
+    values, counts = signature.values or {}, signature.counts or {}
+    only(node, frozenset({*values, *counts, *signature.literals, *signature.flags}))
+    made: dict[str, object] = {
+        name: node.args[name] for name in signature.flags if node.args.get(name)
+    }
+    first: Kind = "null"
+    for name, kinds in values.items():
+        part = node.args[name]
+        typed = must_be(read(part), kinds, at=part, use=_word(node))
+        made[name] = typed.tree
+        first = typed.kind if name == "this" else first
+    for name, least in counts.items():
+        if node.args.get(name) is not None or name not in signature.optional:
+            made[name] = exp.Literal.number(_whole(node, node.args.get(name), least))
+    for name in signature.literals:
+        if (part := node.args.get(name)) is not None:
+            if not (isinstance(part, exp.Literal) and part.is_string):
+                raise _must_be_written(node, "a text")
+            made[name] = exp.Literal.string(part.name)
+    tree = cast(type[exp.Expression], type(node))(**made)
+    return Typed(tree, signature.gives or first)
+
+
+def _whole(node: exp.Expr, part: exp.Expr | None, least: int) -> int:
+    text = part.name if isinstance(part, exp.Literal) and not part.is_string else ""
+    if not (text.isdecimal() and text.isascii() and least <= int(text) <= MOST):
+        raise _must_be_written(node, f"a whole number from {least} to {MOST:,}")
+    return int(text)
+
+
+def _must_be_written(node: exp.Expr, what: str) -> CelosiaError:
+    return refusal(
+        "CEL-Q050",
+        f"an argument of {_word(node)} must be {what}, written out",
+        at=node,
+        why="With values of rows in its place the function fails on some of them.",
+        fix="Write the value into the query.",
+    )
+
+
+def _word(node: exp.Expr) -> str:
+    return node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
+
+
+def _of_one_kind(node: exp.Expr, read: Read) -> Typed:
+    """COALESCE, GREATEST, LEAST: any number of values of one kind."""
+    only(node, frozenset({"this", "expressions", "ignore_nulls", "is_nvl", "is_null"}))
+    values = [read(node.this), *(read(each) for each in node.expressions)]
+    parts, kind = together(values, at=node, use=_word(node))
+    first, *rest = (part.tree for part in parts)
+    flags = {"ignore_nulls": True} if node.args.get("ignore_nulls") else {}
+    tree = cast(type[exp.Expression], type(node))(this=first, expressions=rest, **flags)
+    return Typed(guarded(tree, parts), kind)
+
+
+def _nullif(node: exp.Expr, read: Read) -> Typed:
+    parts, _ = together([read(node.this), read(node.expression)], at=node, use="NULLIF")
+    tree = exp.Nullif(this=parts[0].tree, expression=parts[1].tree)
+    return Typed(guarded(tree, parts), parts[0].kind)
+
+
+def _concat(node: exp.Expr, read: Read) -> Typed:
+    only(node, frozenset({"expressions", "safe", "coalesce"}))
+    parts = [must_be(read(each), TEXTS, at=each, use="CONCAT").tree for each in node.expressions]
+    return Typed(exp.Concat(expressions=parts, safe=True, coalesce=True), "text")
+
+
+def _extract(node: exp.Expr, read: Read) -> Typed:
+    return _part(node, node.name.upper(), node.expression, read)
+
+
+def _part(node: exp.Expr, part: str, value: exp.Expr, read: Read) -> Typed:
+    part = {"DAYOFWEEK": "DOW", "DAYOFYEAR": "DOY"}.get(part, part)
+    if part not in PARTS:
+        raise refusal(
+            "CEL-Q050",
+            "EXTRACT takes out a part that is not supported",
+            at=node,
+            why="Not every database has it.",
+            fix=f"Take one of {', '.join(sorted(PARTS))}.",
+        )
+    typed = must_be(read(value), TIMES, at=node, use="EXTRACT")
+    return Typed(exp.Extract(this=exp.var(part), expression=typed.tree), "integer")
+
+
+def _part_function(part: str) -> Rule:
+    """YEAR(d) is EXTRACT(YEAR FROM d)."""
+
+    def rule(node: exp.Expr, read: Read) -> Typed:
+        only(node, frozenset({"this"}))
+        return _part(node, part, node.this, read)
+
+    return rule
+
+
+def _truncated(node: exp.Expr, read: Read) -> Typed:
+    only(node, frozenset({"this", "unit", "input_type_preserved"}))
+    unit = node.args["unit"].name.upper()
+    if unit not in UNITS:
+        raise refusal(
+            "CEL-Q050",
+            "DATE_TRUNC cuts to a unit that is not supported",
+            at=node,
+            why="Not every database has it.",
+            fix=f"Take one of {', '.join(sorted(UNITS))}.",
+        )
+    typed = must_be(read(node.this), TIMES, at=node, use="DATE_TRUNC")
+    return Typed(exp.TimestampTrunc(this=typed.tree, unit=exp.var(unit)), "timestamp")
+
+
+RULES: Mapping[type[exp.Expr], Rule] = {
+    **dict.fromkeys(SIGNATURES, _by_signature),
+    exp.Coalesce: _of_one_kind,
+    exp.Greatest: _of_one_kind,
+    exp.Least: _of_one_kind,
+    exp.Nullif: _nullif,
+    exp.Concat: _concat,
+    exp.Extract: _extract,
+    exp.TimestampTrunc: _truncated,
+    exp.DateTrunc: _truncated,
+    exp.Year: _part_function("YEAR"),
+    exp.Quarter: _part_function("QUARTER"),
+    exp.Month: _part_function("MONTH"),
+    exp.Week: _part_function("WEEK"),
+    exp.Day: _part_function("DAY"),
+    exp.DayOfWeek: _part_function("DOW"),
+    exp.DayOfYear: _part_function("DOY"),
+    exp.Hour: _part_function("HOUR"),
+    exp.Minute: _part_function("MINUTE"),
+}
+"""The allow-list."""

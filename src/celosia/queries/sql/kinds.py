@@ -1,0 +1,123 @@
+"""What an expression is, and which kinds go together.
+
+A database casts in silence where kinds differ (`name = 5` reads every name as a number), and such
+a cast can fail on a row: an error that tells of the data. So kinds must fit here, before that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from sqlglot import exp
+
+from celosia.core.errors import CelosiaError
+from celosia.queries.sql.names import Field, Kind
+from celosia.queries.sql.refusals import refusal
+
+NUMBERS: frozenset[Kind] = frozenset({"integer", "number"})
+TEXTS: frozenset[Kind] = frozenset({"text"})
+TRUTHS: frozenset[Kind] = frozenset({"boolean"})
+TIMES: frozenset[Kind] = frozenset({"date", "timestamp"})
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A row-wise expression, with its kind."""
+
+    tree: exp.Expression
+    kind: Kind
+    is_plain: bool = False
+    """Whether it is a column of a table, and not computed on the way."""
+
+
+def of_field(field: Field) -> Typed:
+    """A column as an expression."""
+    return Typed(field.tree, field.kind, field.is_plain)
+
+
+def must_be(typed: Typed, wanted: frozenset[Kind], *, at: exp.Expr, use: str) -> Typed:
+    """The expression, if it is of a wanted kind; a bare NULL is of every kind."""
+    if typed.kind in wanted or typed.kind == "null":
+        return typed
+    if wanted == TIMES and _is_text(typed.tree):
+        return _moment(typed.tree, "timestamp", at=at)
+    names = " or ".join(sorted(wanted))
+    raise misfit(f"{use} takes {names}, not {typed.kind}", at=at)
+
+
+def together(parts: Sequence[Typed], *, at: exp.Expr, use: str) -> tuple[list[Typed], Kind]:
+    """The same expressions as one kind: texts that are written out become dates beside dates."""
+    kinds = {part.kind for part in parts if not _is_text(part.tree)} - {"null"}
+    if kinds and kinds <= TIMES:
+        kind: Kind = "timestamp" if "timestamp" in kinds else "date"
+        return [
+            _moment(part.tree, kind, at=at) if _is_text(part.tree) else part for part in parts
+        ], (kind)
+    kinds = {part.kind for part in parts} - {"null"}
+    if "interval" in kinds:
+        raise misfit(f"{use} takes no interval", at=at)
+    if kinds == NUMBERS:
+        return list(parts), "number"
+    if len(kinds) > 1:
+        raise misfit(f"{use} puts {' and '.join(sorted(kinds))} together", at=at)
+    return list(parts), kinds.pop() if kinds else "null"
+
+
+def guarded(tree: exp.Expression, parts: Sequence[Typed]) -> exp.Expression:
+    """What puts parts of one kind together, in TRY where the database may cast one and fail.
+
+    Beside a decimal number of more places, a decimal column is cast to as many, and a value that
+    leaves no room for them fails; so does a date beside timestamps that do not reach its year.
+    """
+    kinds = {part.kind for part in parts}
+    written = [part.tree for part in parts if isinstance(part.tree, exp.Literal)]
+    has_places = len(parts) - len(written) > 1 or any("." in each.name for each in written)
+    has_dates = any(part.kind == "date" and part.tree.find(exp.Column) for part in parts)
+    may_fail = ("number" in kinds and has_places) or (has_dates and "timestamp" in kinds)
+    return exp.Try(this=tree) if may_fail else tree
+
+
+def moment(text: str, kind: Kind, *, at: exp.Expr) -> Typed:
+    """A date or timestamp that is written out and exists in the calendar."""
+    written = _DATE if kind == "date" else _TIMESTAMP
+    try:
+        if not written.fullmatch(text):
+            raise ValueError
+        (date if kind == "date" else datetime).fromisoformat(text)
+    except ValueError:
+        form = "2026-01-31" if kind == "date" else "2026-01-31 23:59:59"
+        raise refusal(
+            "CEL-Q050",
+            f"the {kind} is not written as '{form}'",
+            at=at,
+            why="One that cannot be read would fail in the database.",
+            fix=f"Write it as {kind.upper()} '{form}'.",
+        ) from None
+    return Typed(exp.Cast(this=exp.Literal.string(text), to=exp.DataType.build(kind)), kind)
+
+
+def _is_text(tree: exp.Expression) -> bool:
+    return isinstance(tree, exp.Literal) and tree.is_string
+
+
+def _moment(tree: exp.Expression, kind: Kind, *, at: exp.Expr) -> Typed:
+    if kind == "date" and not _DATE.fullmatch(tree.name):
+        kind = "timestamp"
+    return moment(tree.name, kind, at=at)
+
+
+def misfit(what: str, *, at: exp.Expr) -> CelosiaError:
+    """The refusal of kinds that do not go together."""
+    return refusal(
+        "CEL-Q049",
+        what,
+        at=at,
+        why="The database would cast row by row, and a row that fails would tell of itself.",
+        fix="Write the cast yourself, such as CAST(x AS INTEGER): what cannot be cast is NULL.",
+    )

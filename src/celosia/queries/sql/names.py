@@ -1,0 +1,171 @@
+"""Names to columns: aliases that are unique in the whole question, and scopes that find a column.
+
+SQLGlot's own qualifier is not used: it rewrites while it resolves (stars, USING, aliases), and
+here each name must lead to one declared column or to a refusal that shows its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sqlglot import exp
+
+from celosia.core.errors import CelosiaError
+from celosia.core.wording import did_you_mean
+from celosia.queries.algebra import Column, Relation
+from celosia.queries.policy.values import ColumnType
+from celosia.queries.sql.refusals import only, refusal
+
+Kind = ColumnType | Literal["interval", "null"]
+"""What an expression is: a type that columns may have, a span of time, or a bare NULL."""
+
+MOST_RELATIONS = 64
+"""The most relations of a question: CTEs that use each other twice double at every step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column that can be spoken of."""
+
+    column: Column
+    kind: Kind
+    is_plain: bool
+    """Whether it is a column of a table, and not computed on the way: only those can be joined."""
+
+    @property
+    def tree(self) -> exp.Expression:
+        """The column as a part of an expression."""
+        return exp.column(self.column.name, table=self.column.relation, quoted=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A relation in FROM: its name there, and its columns by their names in lower case."""
+
+    name: str
+    alias: str
+    relation: Relation
+    fields: Mapping[str, Field]
+
+
+@dataclass(slots=True)
+class Aliases:
+    """Gives every relation of a question an alias of its own."""
+
+    taken: set[str] = field(default_factory=set)
+
+    def fresh(self, word: str) -> str:
+        """The word, or the word with a number that makes it new.
+
+        >>> aliases = Aliases()
+        >>> aliases.fresh("Orders"), aliases.fresh("orders")
+        ('orders', 'orders_2')
+        """
+        if len(self.taken) >= MOST_RELATIONS:
+            raise refusal(
+                "CEL-Q023",
+                f"the query has more than {MOST_RELATIONS} relations, CTEs counted at each use",
+                why="Queries are bounded so that none can keep the service busy.",
+                fix="Use fewer tables and sub-queries.",
+            )
+        word = word.lower()
+        number = 1
+        alias = word
+        while alias in self.taken:
+            number += 1
+            alias = f"{word}_{number}"
+        self.taken.add(alias)
+        return alias
+
+
+@dataclass(slots=True)
+class Scope:
+    """The relations that the expressions of a SELECT can speak of.
+
+    `outer` is the scope of the query around an EXISTS or IN, one level and no more.
+    """
+
+    outer: Scope | None = None
+    items: dict[str, Item] = field(default_factory=dict)
+    merged: dict[str, tuple[Field, frozenset[str]]] = field(default_factory=dict)
+    """Columns of USING: their bare names mean the left one; with all aliases it is equal in."""
+
+    def add(self, item: Item, *, at: exp.Expr) -> None:
+        """Put a relation of FROM into the scope."""
+        if item.name.lower() in self.items:
+            raise refusal(
+                "CEL-Q027",
+                f"two relations of FROM are called '{item.name}'",
+                at=at,
+                why="A column of either could be meant.",
+                fix="Give each an alias of its own: FROM t AS a JOIN t AS b ON ...",
+            )
+        self.items[item.name.lower()] = item
+
+    @property
+    def aliases(self) -> frozenset[str]:
+        """The aliases of the scope itself, without those around it."""
+        return frozenset(item.alias for item in self.items.values())
+
+    def find(self, node: exp.Column) -> Field:
+        """The column that is meant."""
+        only(node, frozenset({"this", "table"}))
+        found = self._look(node) or (self.outer._look(node) if self.outer else None)
+        if found is None:
+            raise self._unknown(node)
+        return found
+
+    def has(self, name: str) -> bool:
+        """Whether a bare name is a column of the scope itself."""
+        return any(name.lower() in item.fields for item in self.items.values())
+
+    def merge(self, name: str, left: Field, right: Field) -> None:
+        """Let the bare name of a column of USING mean the left one."""
+        first, equal = self.merged.get(name, (left, frozenset({left.column.relation})))
+        self.merged[name] = (first, equal | {right.column.relation})
+
+    def _look(self, node: exp.Column) -> Field | None:
+        name = node.name.lower()
+        if node.table:
+            item = self.items.get(node.table.lower())
+            return item.fields.get(name) if item else None
+        hits = [item for item in self.items.values() if name in item.fields]
+        if name in self.merged:
+            field, equal = self.merged[name]
+            if all(item.alias in equal for item in hits):
+                return field
+        if len(hits) > 1:
+            raise ambiguous(node, [f"{item.name}.{node.name}" for item in hits])
+        return hits[0].fields[name] if hits else None
+
+    def _unknown(self, node: exp.Column) -> CelosiaError:
+        scopes = [self, self.outer] if self.outer else [self]
+        items = [item for scope in scopes for item in scope.items.values()]
+        names: list[str] = [field.column.name for item in items for field in item.fields.values()]
+        written = f"{node.table}.{node.name}" if node.table else node.name
+        if node.table and node.table.lower() not in {item.name.lower() for item in items}:
+            near = did_you_mean(node.table, [item.name for item in items])
+            what = f"no relation here is called '{node.table}'{near}, for '{written}'"
+        else:
+            what = f"there is no column '{written}'{did_you_mean(node.name, names)}"
+        return refusal(
+            "CEL-Q026",
+            what,
+            at=node,
+            why="Only columns that the policy declares can be used, under the names of FROM.",
+            fix="See the schema for what there is to ask about.",
+            column_name=written,
+        )
+
+
+def ambiguous(node: exp.Expr, readings: Iterable[str]) -> CelosiaError:
+    """The refusal of a name that could mean two things."""
+    return refusal(
+        "CEL-Q027",
+        f"'{node.name}' could mean {' or '.join(readings)}",
+        at=node,
+        why="A question is never guessed.",
+        fix="Say which one, or choose another alias.",
+    )

@@ -1,0 +1,75 @@
+"""Refusals that teach: which construct, where in the query, why not, and what can be asked instead.
+
+All of them are decided from the text of the query and the policy, before any data is touched, so a
+refusal says nothing about the data.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from celosia.core.errors import QueryRefused
+
+
+def place(node: exp.Expr | None) -> tuple[int, int] | None:
+    r"""The line and column, from 1, where a part of a query begins; None where unknown.
+
+    >>> import sqlglot
+    >>> place(sqlglot.parse_one("SELECT a,\n  b + 1").selects[1])
+    (2, 3)
+    """
+    if node is None:
+        return None
+    starts = [
+        (int(meta["start"]), int(meta["line"]), int(meta["col"]) - int(meta["end"] - meta["start"]))
+        for part in node.walk()
+        if "start" in (meta := part.meta)
+    ]
+    # The first token of all parts; operators and keywords keep no place of their own.
+    return min(starts)[1:] if starts else None
+
+
+def refusal(
+    code: str, what: str, *, why: str, fix: str, at: exp.Expr | None = None, **details: object
+) -> QueryRefused:
+    """A refusal whose first sentence ends with the place in the query.
+
+    Args:
+        code: of the catalogue.
+        what: the construct, without a full stop.
+        why: why it cannot be promised.
+        fix: what would be answered.
+        at: the part of the query that is meant.
+        details: facts for programs.
+    """
+    where = place(at)
+    if where is None:
+        return QueryRefused(code, f"{what}.", why=why, fix=fix, **details)
+    line, column = where
+    return QueryRefused(
+        code,
+        f"{what} (line {line}, column {column}).",
+        why=why,
+        fix=fix,
+        line=line,
+        column=column,
+        **details,
+    )
+
+
+def only(node: exp.Expr, allowed: frozenset[str]) -> None:
+    """Refuse a part of a query that carries anything beyond the named arguments.
+
+    Parsers grow: a clause that is not known here must stop the query, not pass unseen.
+    """
+    for name, value in node.args.items():
+        if name not in allowed and value not in (None, False, []):
+            word = name.strip("_").replace("_", " ").upper()
+            raise refusal(
+                "CEL-Q042",
+                f"{word} of {type(node).__name__.upper()} is not supported",
+                at=value if isinstance(value, exp.Expr) else node,
+                why="What it does to the rows that one person adds has not been bounded.",
+                fix="Leave the clause out.",
+                clause=word,
+            )

@@ -1,0 +1,242 @@
+"""FROM and WHERE to rows: tables, joins, sub-queries, conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from celosia.core.errors import CelosiaError
+from celosia.core.wording import did_you_mean
+from celosia.queries.algebra import Column, Filter, Relation, Scan
+from celosia.queries.policy.values import Policy
+from celosia.queries.sql.conditions import conjunction, conjuncts
+from celosia.queries.sql.joining import Condition, equality, joined, understood
+from celosia.queries.sql.kinds import of_field
+from celosia.queries.sql.matching import Around, is_match, matched
+from celosia.queries.sql.names import Aliases, Field, Item, Scope
+from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.subqueries import CommonTable, common_tables, derived
+
+_ROWS = frozenset({"with_", "expressions", "from_", "joins", "where"})
+_TABLE = frozenset({"this", "db", "catalog", "alias", "joins"})
+_JOIN = frozenset({"this", "on", "using", "kind", "side", "method"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a SELECT before they are shown or aggregated."""
+
+    relation: Relation
+    scope: Scope
+    ties: tuple[Condition, ...] = ()
+    """Conditions that also speak of the query around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Builder:
+    """Builds the relations of one question."""
+
+    policy: Policy
+    aliases: Aliases = field(default_factory=Aliases)
+    declared: list[CommonTable] = field(default_factory=list)
+    used: list[CommonTable] = field(default_factory=list)
+
+    def rows(
+        self,
+        select: exp.Select,
+        *,
+        seen: Mapping[str, CommonTable],
+        allowed: frozenset[str] = frozenset(),
+        outer: Scope | None = None,
+    ) -> Rows:
+        """The rows that FROM and WHERE make.
+
+        Args:
+            select: the query.
+            seen: the CTEs that can be spoken of.
+            allowed: clauses that the caller takes care of.
+            outer: the scope around an EXISTS or IN.
+        """
+        only(select, _ROWS | allowed)
+        seen = common_tables(select, seen, builder=self)
+        scope = Scope(outer=outer)
+        start = select.args.get("from_")
+        if start is None:
+            raise refusal(
+                "CEL-Q029",
+                "the query has no FROM",
+                at=select,
+                why="There is nothing to ask about.",
+                fix="Name a table: SELECT COUNT(*) FROM a_table.",
+            )
+        conditions = self._sources(start.this, scope, seen)
+        for join in select.args.get("joins") or []:
+            conditions += self._join(join, scope, seen)
+        where = select.args.get("where")
+        wanted = list(conjuncts(where.this if where else None))
+        conditions += [understood(each, scope) for each in wanted if not is_match(each)]
+        own = [each for each in conditions if each.mentions <= scope.aliases]
+        relation, rest = joined(list(scope.items.values()), own)
+        if (kept := conjunction([each.tree for each in rest])) is not None:
+            relation = Filter(relation, kept)
+        for each in wanted:
+            if is_match(each):
+                relation = matched(each, relation, Around(scope, wanted, seen), builder=self)
+        ties = tuple(each for each in conditions if not each.mentions <= scope.aliases)
+        return Rows(relation, scope, ties)
+
+    def _join(
+        self, join: exp.Join, scope: Scope, seen: Mapping[str, CommonTable]
+    ) -> list[Condition]:
+        only(join, _JOIN)
+        _check_kind(join)
+        before = list(scope.items.values())
+        conditions = self._sources(join.this, scope, seen)
+        latest = list(scope.items.values())[-1].alias
+        for name in join.args.get("using") or []:
+            conditions.append(_using(name, before, scope, latest))
+        for node in conjuncts(join.args.get("on")):
+            conditions.append(understood(node, scope, joins=latest))
+        return conditions
+
+    def _sources(
+        self, node: exp.Expr, scope: Scope, seen: Mapping[str, CommonTable]
+    ) -> list[Condition]:
+        """Put what stands in FROM into the scope; the conditions of joins inside brackets."""
+        conditions: list[Condition] = []
+        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
+            only(node, frozenset({"this", "joins"}))
+            conditions += self._sources(node.this, scope, seen)
+        elif isinstance(node, exp.Subquery):
+            only(node, frozenset({"this", "alias", "joins"}))
+            alias, columns = _alias(node)
+            scope.add(
+                derived(node.this, alias or "subquery", columns, builder=self, seen=seen), at=node
+            )
+        elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+            scope.add(self._table(node, seen), at=node)
+        else:
+            raise _not_a_table(node)
+        for join in node.args.get("joins") or []:
+            conditions += self._join(join, scope, seen)
+        return conditions
+
+    def _table(self, node: exp.Table, seen: Mapping[str, CommonTable]) -> Item:
+        only(node, _TABLE)
+        name = ".".join(part.name for part in node.parts)
+        alias, columns = _alias(node)
+        if name.lower() in seen:
+            common = seen[name.lower()]
+            self.used.append(common)
+            return derived(
+                common.query,
+                alias or name,
+                columns or common.columns,
+                builder=self,
+                seen=common.seen,
+            )
+        table = self.policy.table(name)
+        if table is None:
+            raise self._unknown(node, name, seen)
+        if columns:
+            raise refusal(
+                "CEL-Q042",
+                "the columns of a table are given other names in FROM",
+                at=node,
+                why="The policy knows them by their own names.",
+                fix="Use the names of the table.",
+            )
+        unique = self.aliases.fresh(alias or node.name)
+        fields = {
+            each.name.lower(): Field(Column(unique, each.name), each.type, is_plain=True)
+            for each in table.columns
+        }
+        return Item(alias or node.name, unique, Scan(table.name, unique), fields)
+
+    def _unknown(self, node: exp.Table, name: str, seen: Mapping[str, CommonTable]) -> CelosiaError:
+        known = [table.name for table in self.policy.tables] + list(seen)
+        return refusal(
+            "CEL-Q025",
+            f"there is no table '{name}' to ask about{did_you_mean(name, known)}",
+            at=node,
+            why="Only tables that the policy declares can be used; what else the database holds "
+            "makes no difference.",
+            fix="See the schema for what there is to ask about.",
+            table=name,
+        )
+
+
+def _alias(node: exp.Expr) -> tuple[str, tuple[str, ...]]:
+    alias = node.args.get("alias")
+    if alias is None:
+        return "", ()
+    return alias.name, tuple(column.name for column in alias.args.get("columns") or [])
+
+
+def _using(name: exp.Expr, before: list[Item], scope: Scope, latest: str) -> Condition:
+    """USING (x): the one x so far equals the x of the relation that is joined."""
+    column = exp.column(name.copy())
+    last = next(item for item in scope.items.values() if item.alias == latest)
+    sides = Scope(items={item.name.lower(): item for item in before}, merged=dict(scope.merged))
+    left, right = sides.find(column), Scope(items={last.name.lower(): last}).find(column)
+    made = equality(of_field(left), of_field(right), at=name, joins=latest)
+    scope.merge(name.name.lower(), left, right)
+    return made
+
+
+def _check_kind(join: exp.Join) -> None:
+    method, side, kind = (join.args.get(name) or "" for name in ("method", "side", "kind"))
+    if method or isinstance(join.this, exp.Lateral) or kind in ("SEMI", "ANTI", "STRAIGHT"):
+        word = method or ("LATERAL" if isinstance(join.this, exp.Lateral) else kind)
+        raise refusal(
+            "CEL-Q036",
+            f"{word} JOIN is not supported",
+            at=join.this,
+            why="Which rows meet must be said by equalities in the query.",
+            fix="Write JOIN ... ON a.key = b.key; for SEMI and ANTI joins, [NOT] EXISTS (...).",
+        )
+    if side or kind == "OUTER":
+        raise refusal(
+            "CEL-Q034",
+            f"{side or kind} JOIN is not supported",
+            at=join.this,
+            why="Rows without a partner come and go with rows of the other side; how many is not "
+            "bounded here.",
+            fix="Use an inner JOIN; count rows without a partner with NOT EXISTS (...).",
+        )
+    if kind == "CROSS":
+        raise refusal(
+            "CEL-Q035",
+            "CROSS JOIN is not supported",
+            at=join.this,
+            why="Every row meets every other, and one person adds without a bound.",
+            fix="Join by an equality of columns: JOIN ... ON a.key = b.key.",
+        )
+    if kind not in ("", "INNER"):
+        raise refusal(
+            "CEL-Q036",
+            f"{kind} JOIN is not supported",
+            at=join.this,
+            why="Which rows meet must be said by equalities in the query.",
+            fix="Write JOIN ... ON a.key = b.key.",
+        )
+
+
+def _not_a_table(node: exp.Expr) -> CelosiaError:
+    if isinstance(node, exp.Lateral):
+        return refusal(
+            "CEL-Q036",
+            "LATERAL is not supported",
+            at=node,
+            why="Which rows meet must be said by equalities in the query.",
+            fix="Write JOIN ... ON a.key = b.key.",
+        )
+    return refusal(
+        "CEL-Q029",
+        "FROM holds something that is not a table of the policy",
+        at=node,
+        why="Functions, files and lists of values in FROM reach past the policy.",
+        fix="Name a table that the policy declares, or a sub-query over such tables.",
+    )

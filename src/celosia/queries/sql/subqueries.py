@@ -1,0 +1,236 @@
+"""Sub-queries in FROM, CTEs and UNION ALL: rows under new names, never aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from celosia.core.errors import CelosiaError
+from celosia.queries.algebra import Column, Derived, Named, Stack
+from celosia.queries.sql.conditions import read
+from celosia.queries.sql.kinds import Typed, together
+from celosia.queries.sql.names import Field, Item
+from celosia.queries.sql.parsing import set_operation_refused
+from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.stops import AGGREGATES
+
+if TYPE_CHECKING:
+    from celosia.queries.sql.relations import Builder
+
+
+@dataclass(frozen=True, slots=True)
+class CommonTable:
+    """A CTE: its query, and the CTEs that it may speak of itself."""
+
+    node: exp.CTE
+    query: exp.Query
+    columns: tuple[str, ...]
+    seen: Mapping[str, CommonTable]
+
+
+Seen = Mapping[str, CommonTable]
+
+
+def common_tables(query: exp.Expr, seen: Seen, *, builder: Builder) -> Seen:
+    """The CTEs that a query can speak of: those around it, and its own."""
+    clause = query.args.get("with_")
+    if clause is None:
+        return seen
+    if clause.args.get("recursive"):
+        raise refusal(
+            "CEL-Q042",
+            "WITH RECURSIVE is not supported",
+            at=clause,
+            why="How often a row comes back is not bounded.",
+            fix="Write a join for each step.",
+        )
+    only(clause, frozenset({"expressions"}))
+    known = dict(seen)
+    for each in clause.expressions:
+        only(each, frozenset({"this", "alias", "materialized"}))
+        if not isinstance(each.this, exp.Query):
+            raise _not_rows(each)
+        columns = tuple(column.name for column in each.args["alias"].args.get("columns") or [])
+        made = CommonTable(each, each.this, columns, dict(known))
+        builder.declared.append(made)
+        known[each.alias.lower()] = made
+    return known
+
+
+def check_used(builder: Builder) -> None:
+    """Refuse a CTE that nothing speaks of: what is not used has not been looked at."""
+    for each in builder.declared:
+        if not any(each is used for used in builder.used):
+            raise refusal(
+                "CEL-Q042",
+                f"the CTE '{each.node.alias}' is not used",
+                at=each.node,
+                why="Every part of a query is looked at, and this one has no part in it.",
+                fix="Leave it out.",
+            )
+
+
+def derived(
+    query: exp.Expr, name: str, columns: Sequence[str], *, builder: Builder, seen: Seen
+) -> Item:
+    """A sub-query as a relation of FROM.
+
+    Args:
+        query: SELECT, or several with UNION ALL between them.
+        name: what it is called in FROM.
+        columns: new names of its columns; none for the names it has.
+        builder: of the question.
+        seen: the CTEs that can be spoken of.
+    """
+    parts = _parts(query, seen, builder)
+    alias = builder.aliases.fresh(name)
+    if len(parts) == 1:
+        made, kinds = _one(*parts[0], alias, columns, builder)
+        return Item(name, alias, made, _fields(alias, made, kinds))
+    stacked = [
+        _one(part, known, builder.aliases.fresh(alias), columns, builder) for part, known in parts
+    ]
+    first = stacked[0][0]
+    for made, _ in stacked:
+        if len(made.columns) != len(first.columns):
+            raise refusal(
+                "CEL-Q049",
+                "UNION ALL puts different numbers of columns together",
+                at=query,
+                why="Each column needs one value from every side.",
+                fix="Name the same columns, in the same order, on every side.",
+            )
+    same = tuple(each.name for each in first.columns)
+    sides = tuple(_renamed(made, same) for made, _ in stacked)
+    merged = []
+    for place in range(len(same)):
+        _, kind = together([typed[place] for _, typed in stacked], at=query, use="UNION ALL")
+        plain = all(typed[place].is_plain for _, typed in stacked)
+        merged.append(Typed(exp.Null(), kind, plain))
+    return Item(name, alias, Stack(sides, alias), _fields(alias, first, merged))
+
+
+def _parts(query: exp.Expr, seen: Seen, builder: Builder) -> list[tuple[exp.Select, Seen]]:
+    """The SELECTs between UNION ALLs, each with the CTEs that it sees."""
+    if isinstance(query, exp.Subquery):
+        only(query, frozenset({"this", "with_"}))
+        return _parts(query.this, common_tables(query, seen, builder=builder), builder)
+    if isinstance(query, exp.Union) and not query.args.get("distinct"):
+        only(query, frozenset({"this", "expression", "with_"}))
+        seen = common_tables(query, seen, builder=builder)
+        return _parts(query.this, seen, builder) + _parts(query.expression, seen, builder)
+    if isinstance(query, exp.SetOperation):
+        raise set_operation_refused(query)
+    if not isinstance(query, exp.Select):
+        raise _not_rows(query)
+    return [(query, seen)]
+
+
+def _one(
+    select: exp.Select, seen: Seen, alias: str, columns: Sequence[str], builder: Builder
+) -> tuple[Derived, list[Typed]]:
+    check_rows(select)
+    rows = builder.rows(select, seen=seen)
+    if columns and len(columns) != len(select.expressions):
+        raise refusal(
+            "CEL-Q042",
+            f"a sub-query has {len(select.expressions)} columns and {len(columns)} names",
+            at=select,
+            why="Each column needs one name.",
+            fix="Give as many names as there are columns.",
+        )
+    typed = [read(each.unalias(), rows.scope) for each in select.expressions]
+    names = list(columns) or [each.alias_or_name for each in select.expressions]
+    for each, name, value in zip(select.expressions, names, typed, strict=True):
+        if not name or [other.lower() for other in names].count(name.lower()) > 1:
+            raise refusal(
+                "CEL-Q058",
+                "a column of a sub-query has no name of its own",
+                at=each,
+                why="The query around it could not speak of it.",
+                fix="Give each an alias: SELECT a + 1 AS b.",
+            )
+        if value.kind == "interval":
+            raise _alone(each)
+    made = Derived(
+        rows.relation,
+        alias,
+        tuple(Named(name.lower(), value.tree) for name, value in zip(names, typed, strict=True)),
+    )
+    return made, typed
+
+
+def _alone(node: exp.Expr) -> CelosiaError:
+    return refusal(
+        "CEL-Q049",
+        "an interval stands alone",
+        at=node,
+        why="No column can hold one.",
+        fix="Add it to a date or timestamp.",
+    )
+
+
+def check_rows(select: exp.Select) -> None:
+    """Refuse a sub-query that does more to rows than choose and rename them."""
+    is_aggregate = any(
+        isinstance(node, AGGREGATES)
+        for each in select.expressions
+        for node in each.walk(prune=lambda node: isinstance(node, exp.Query | exp.Window))
+    )
+    if is_aggregate or select.args.get("group") or select.args.get("having"):
+        raise refusal(
+            "CEL-Q043",
+            "a sub-query aggregates",
+            at=select,
+            why="One person may change its rows in any number of ways once they are aggregated.",
+            fix="Aggregate once, in the outermost SELECT; ask for the inner answer by itself.",
+        )
+    if select.args.get("distinct"):
+        raise distinct_refused(select)
+    for name in ("limit", "offset", "order"):
+        if (clause := select.args.get(name)) is not None:
+            raise refusal(
+                "CEL-Q059",
+                f"{name.upper()} stands in a sub-query",
+                at=clause,
+                why="Which rows are first depends on all the others, so one row can change many.",
+                fix="Leave it out, or say which rows are meant with WHERE.",
+            )
+
+
+def distinct_refused(node: exp.Expr) -> CelosiaError:
+    """The refusal of SELECT DISTINCT."""
+    return refusal(
+        "CEL-Q030",
+        "SELECT DISTINCT is not supported",
+        at=node,
+        why="Rows are never shown, and removing equal ones lets one row hide behind another.",
+        fix="Count different values with COUNT(DISTINCT x), or use GROUP BY x.",
+    )
+
+
+def _renamed(part: Derived, names: Sequence[str]) -> Derived:
+    columns = tuple(
+        Named(name, each.expression) for name, each in zip(names, part.columns, strict=True)
+    )
+    return Derived(part.source, part.alias, columns)
+
+
+def _fields(alias: str, part: Derived, typed: Sequence[Typed]) -> dict[str, Field]:
+    return {
+        each.name: Field(Column(alias, each.name), value.kind, value.is_plain)
+        for each, value in zip(part.columns, typed, strict=True)
+    }
+
+
+def _not_rows(node: exp.Expr) -> CelosiaError:
+    return refusal(
+        "CEL-Q029",
+        "a sub-query is not a SELECT over tables of the policy",
+        at=node,
+        why="Functions, files and lists of values in FROM reach past the policy.",
+        fix="Write SELECT columns FROM a_table.",
+    )

@@ -1,0 +1,157 @@
+"""`celosia policy`: declared, not measured; every problem at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+from tests.cli.running import MARK, Run
+
+from celosia.queries import load_policy
+from celosia.queries.policy import policy_hash
+
+POLICY = "shop/policy.toml"
+
+
+def changed(policy: Path, old: str, new: str) -> None:
+    text = policy.read_text("utf-8")
+    assert old in text
+    policy.write_text(text.replace(old, new), "utf-8")
+
+
+def test_a_sound_policy_is_called_so(run: Run, shop: Path) -> None:
+    told = run("policy", "check", POLICY)
+    assert told.code == 0, told.err
+    last = told.out.splitlines()[-1]
+    assert last == "sound: 8 tables, 3 of them private; budget epsilon 10, delta 1e-06"
+    assert f"celosia policy check {POLICY} --connect" in told.err
+    connected = run("policy", "check", POLICY, "--connect", "--json").data()
+    assert connected["hash"] == policy_hash(load_policy(shop))
+    assert connected["private"] == ["customer", "orders", "lineitem"]
+    assert {path.suffix for path in shop.parent.iterdir()} == {".toml", ".parquet"}, "no ledger"
+
+
+def test_all_problems_of_a_policy_are_told_at_once(run: Run, shop: Path) -> None:
+    changed(shop, "epsilon = 10", "epsilon = 0")
+    changed(shop, 'key = "custkey"', 'key = "nationkey"')
+    wrong = run("policy", "check", POLICY, "--json")
+    assert (wrong.code, wrong.envelope()["code"]) == (2, "CEL-Q003")
+    found = wrong.envelope()["details"]["problems"]
+    assert {problem["code"] for problem in found} == {"CEL-Q010", "CEL-Q013"}
+
+
+def test_a_policy_that_does_not_fit_the_database_is_refused(run: Run, shop: Path) -> None:
+    changed(shop, "orderdate =", "orderday =")
+    assert run("policy", "check", POLICY).code == 0, "the file alone does not tell"
+    wrong = run("policy", "check", POLICY, "--connect")
+    wrong.complains("CEL-Q018")
+    assert "did you mean 'orderdate'" in wrong.err
+
+
+def test_a_column_that_is_declared_unique_must_be(run: Run, shop: Path) -> None:
+    orders = shop.parent / "orders.parquet"
+    table = pl.read_parquet(orders)
+    pl.concat([table, table.head(1)]).write_parquet(orders)
+    run("policy", "check", POLICY, "--connect").complains("CEL-Q152")
+
+
+def test_what_is_declared_is_shown(run: Run, shop: Path) -> None:
+    told = run("policy", "show", POLICY)
+    assert told.code == 0, told.err
+    assert "orders (private)" in told.out
+    assert "region (public, at most 5 rows)" in told.out
+    assert "references customer.custkey" in told.out
+    assert "0 to 600000 in steps of 0.01" in told.out
+    assert "who may ask: everybody" in told.out
+    assert told.out.splitlines()[-1] == "tpch: budget epsilon 10, delta 1e-06"
+    facts = run("policy", "show", POLICY, "--json").data()
+    assert facts["hash"] == policy_hash(load_policy(shop))
+    assert facts["unit"] == {"name": "customer", "table": "customer", "key": "custkey"}
+    assert MARK not in told.out + str(facts)
+
+
+def test_analysts_are_shown_with_their_budgets(run: Run, shop: Path) -> None:
+    shop.write_text(shop.read_text("utf-8") + '\n[analysts.ana]\nepsilon = "1/3"\n', "utf-8")
+    told = run("policy", "show", POLICY)
+    assert "│ ana  │ epsilon 1/3, delta 1e-06 │" in told.out
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_draft_of_files_only_lacks_what_a_person_must_decide(run: Run, tmp_path: Path) -> None:
+    wish = ("shop/customer.parquet", "shop/orders.parquet", "--name", "shop")
+    told = run("policy", "draft", *wish, "-o", "shop/draft.toml")
+    assert told.code == 0, told.err
+    assert "celosia policy check shop/draft.toml --connect" in told.err
+    draft = tmp_path / "shop" / "draft.toml"
+    text = draft.read_text("utf-8")
+    assert MARK not in text
+    assert 'files = { customer = "customer.parquet", orders = "orders.parquet" }' in text
+    run("policy", "check", "shop/draft.toml").complains("CEL-Q003")
+    for old, new in (
+        (
+            '# name = "customer"\n# table = "customer"\n# key',
+            'name = "customer"\ntable = "customer"\nkey',
+        ),
+        ("# epsilon = 1\n# delta", "epsilon = 1\ndelta"),
+        ('custkey = "integer"', 'custkey = { type = "integer", unique = true }'),
+    ):
+        text = text.replace(old, new, 1)
+    before, heading, orders = text.partition("[tables.orders]")
+    owner = orders.replace(
+        '# references = { COLUMN = "TABLE.UNIQUE_COLUMN" }',
+        'references = { custkey = "customer.custkey" }',
+    )
+    draft.write_text(before + heading + owner, "utf-8")
+    assert run("policy", "check", "shop/draft.toml", "--connect").code == 0
+
+
+def test_a_draft_of_a_database_names_its_tables_and_types(run: Run, tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "visits.duckdb")) as connection:
+        connection.execute("CREATE TABLE visits (patient BIGINT, cost DECIMAL(9, 2), raw BLOB)")
+        connection.execute(f"INSERT INTO visits VALUES (7, 1.5, '{MARK}')")
+    told = run("policy", "draft", "visits.duckdb")
+    assert 'path = "visits.duckdb"' in told.out.splitlines()
+    assert "[tables.visits.columns]" in told.out
+    assert "# raw: of a type that cannot be asked" in told.out
+    assert MARK not in told.out
+    facts = run("policy", "draft", "visits.duckdb", "--json").data()
+    assert facts["tables"]["visits"]["cost"] == "DECIMAL(9,2)"
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("nothing.duckdb",), "CEL-Q201"),
+        (("people.csv", "nothing.parquet"), "CEL-Q201"),
+        (("people.csv", "copy/people.csv"), "CEL-Q202"),
+        (("a.duckdb", "b.duckdb"), "CEL-Q202"),
+        (("postgresql://ana:hush@host/shop",), "CEL-Q200"),
+        (("$SHOP", "people.csv"), "CEL-Q200"),
+        (("$NOWHERE",), "CEL-Q019"),
+        (("people.toml",), "CEL-E013"),
+        (("people.csv", "-o", "people.csv"), "CEL-I007"),
+        (("people.csv", "-o", "people.toml"), "CEL-I004"),
+        ((), "CEL-I040"),
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("people", "schema")
+def test_a_draft_that_cannot_be_made_leaves_nothing(
+    options: tuple[str, ...], code: str, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / "people.csv").write_text("a\n1\n")
+    for name in ("a", "b"):
+        duckdb.connect(str(tmp_path / f"{name}.duckdb")).close()
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    wrong = run("policy", "draft", *options)
+    wrong.complains(code)
+    assert "hush" not in wrong.err
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_file_that_is_no_policy_is_refused(run: Run, people: Path) -> None:
+    run("policy", "check", people).complains("CEL-Q002")
+    run("policy", "show", "nothing.toml").complains("CEL-Q001")

@@ -1,0 +1,148 @@
+"""A database that fails: nothing is answered, and what was charged stays."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from tests.queries.ledger.ledgers import TENTH, asking, opened, reserved
+
+from celosia.core.errors import EngineError, InputError
+from celosia.queries.ledger import Reservation
+
+
+@contextmanager
+def listening(name: str, listener: Any) -> Iterator[None]:
+    """Every database listens to a function for a while."""
+    sa.event.listen(sa.Engine, name, listener)
+    try:
+        yield
+    finally:
+        sa.event.remove(sa.Engine, name, listener)
+
+
+@pytest.mark.parametrize("pragma", ["query_only = ON", "max_page_count = 1"])
+def test_a_file_that_cannot_be_written_charges_and_answers_nothing(
+    tmp_path: Path, pragma: str
+) -> None:
+    with opened(tmp_path / "l.db") as ledger:
+        ledger.reserve(asking("first"))
+        with ledger._transaction(writing=False) as connection:
+            connection.exec_driver_sql(f"PRAGMA {pragma}")
+        with pytest.raises(EngineError) as caught:
+            ledger.reserve(asking("long " + "x" * 100_000))  # more than the pages have room for
+        assert caught.value.code == "CEL-Q114"
+        assert str(tmp_path / "l.db") in str(caught.value)
+        assert ledger.spent["epsilon"] == TENTH
+        assert len(ledger.history()) == 1
+    with opened(tmp_path / "l.db") as ledger:
+        ledger.verify()
+        assert ledger.spent["epsilon"] == TENTH
+        assert isinstance(ledger.reserve(asking("long " + "x" * 100_000)), Reservation)
+
+
+def test_a_read_only_file_is_not_opened(tmp_path: Path) -> None:
+    def forbid(connection: Any, _record: object) -> None:
+        connection.execute("PRAGMA query_only = ON")
+
+    opened(tmp_path / "l.db").close()
+    with listening("connect", forbid), pytest.raises(EngineError) as caught:
+        opened(tmp_path / "l.db")
+    assert caught.value.code == "CEL-Q114"
+
+
+def test_a_commit_that_fails_is_not_taken_for_a_charge(tmp_path: Path) -> None:
+    def refuse(_connection: object) -> None:
+        raise sa.exc.OperationalError("COMMIT", {}, sqlite3.OperationalError("disk I/O error"))
+
+    with opened(tmp_path / "l.db") as ledger:
+        reservation = reserved(ledger, asking("first"))
+        with listening("commit", refuse):
+            for attempt in (
+                lambda: ledger.reserve(asking("second")),
+                lambda: ledger.seal(reservation, 5),
+                lambda: ledger.fail(reservation, "x"),
+            ):
+                with pytest.raises(EngineError) as caught:
+                    attempt()
+                assert caught.value.code == "CEL-Q114"
+        assert ledger.spent["epsilon"] == TENTH
+        assert [each.status for each in ledger.history()] == ["reserved"]
+        assert ledger.seal(reservation, 5).answer == 5
+
+
+def test_a_commit_that_succeeds_unheard_is_charged_and_can_be_sealed_again(tmp_path: Path) -> None:
+    """The server has committed, but the connection broke before it could say so."""
+
+    def commit_and_fail(connection: sa.Connection) -> None:
+        connection.connection.commit()
+        raise sa.exc.OperationalError("COMMIT", {}, sqlite3.OperationalError("gone"))
+
+    with opened(tmp_path / "l.db") as ledger:
+        with listening("commit", commit_and_fail), pytest.raises(EngineError):
+            ledger.reserve(asking("first"))
+        assert ledger.spent["epsilon"] == TENTH
+        reservation = reserved(ledger, asking("second"))
+        with listening("commit", commit_and_fail), pytest.raises(EngineError):
+            ledger.seal(reservation, 5)
+        assert ledger.seal(reservation, 5).answer == 5
+        ledger.verify()
+
+
+def test_who_waits_too_long_is_told_and_charged_nothing(place: str) -> None:
+    with opened(place) as one, opened(place, patience=0.2) as two:
+        with one._transaction(writing=True), pytest.raises(EngineError) as caught:
+            two.reserve(asking("q"))
+        assert caught.value.code == "CEL-Q114"
+        assert two.spent["epsilon"] == 0
+        assert isinstance(two.reserve(asking("q")), Reservation)
+
+
+def test_reading_does_not_wait_for_who_writes(place: str) -> None:
+    with opened(place) as one, opened(place, patience=0.2) as two, one._transaction(writing=True):
+        assert two.spent["epsilon"] == 0
+        assert two.history() == ()
+
+
+def test_a_server_that_goes_away_and_comes_back_is_used_again(postgres: str) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with opened(postgres) as ledger:
+        ledger.reserve(asking("first"))
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            )
+        assert isinstance(ledger.reserve(asking("second")), Reservation)
+        assert ledger.spent["epsilon"] == 2 * TENTH
+
+
+def test_a_server_commits_to_disk_though_its_default_is_not_to(postgres: str) -> None:
+    off = postgres + "%20-csynchronous_commit%3Doff"
+    with opened(off) as ledger, ledger._transaction(writing=False) as connection:
+        assert connection.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"
+
+
+def test_a_place_without_a_journal_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Forgetful(sqlite3.Cursor):
+        def execute(self, statement: str, *values: Any) -> Any:
+            return super().execute(statement.replace("= WAL", "= MEMORY"), *values)
+
+    class Connection(sqlite3.Connection):
+        def cursor(self, factory: Any = Forgetful) -> Any:
+            return super().cursor(factory)
+
+    real = sqlite3.dbapi2.connect
+    monkeypatch.setattr(
+        sqlite3.dbapi2, "connect", lambda *a, **k: real(*a, **k, factory=Connection)
+    )
+    with pytest.raises(InputError) as caught:
+        opened(tmp_path / "l.db")
+    assert caught.value.code == "CEL-Q116"

@@ -1,0 +1,172 @@
+"""A vault that answers from nothing, slowly or badly as it is told, over a real ledger."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from celosia.core.errors import EngineError, InputError, PrivacyError, QueryRefused
+from celosia.core.guarantee import Guarantee
+from celosia.core.provenance import Provenance
+from celosia.engines.sql import failed
+from celosia.queries.answer import QueryAnswer
+from celosia.queries.ledger import Ledger, Request, Stored
+from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
+
+MARKER = "Zq7-the-only-row-of-Ada-Lovelace"
+"""Stands for a cell of the data: nobody may ever see it."""
+
+POLICY = Policy(
+    name="shop",
+    budget=Spending(epsilon=Fraction(1)),
+    tables=(
+        TablePolicy(name="orders", columns=(ColumnPolicy(name="orderkey", type="integer"),)),
+        TablePolicy(name="nation", public=True, columns=(ColumnPolicy(name="id", type="integer"),)),
+    ),
+)
+
+GUARANTEE = Guarantee(
+    promise="0.1-differential privacy", unit="row", protects="no row can be told from its absence"
+)
+
+
+def answer_of(
+    entry: int, head: object, epsilon: float, value: Any = 42, stored: bool = False
+) -> QueryAnswer:
+    """What a vault answers."""
+    return QueryAnswer(
+        question="how many orders",
+        rows=[{"count": value}],
+        intervals=[{"count": (40.0, float("inf"))}],
+        confidence=0.95,
+        epsilon=epsilon,
+        method="global",
+        entry=entry,
+        head=str(head),
+        stored=stored,
+        guarantee=GUARANTEE,
+        provenance=Provenance.now("Vault.sql", {}),
+    )
+
+
+@dataclass(frozen=True)
+class FakePlan:
+    """What a vault explains."""
+
+    epsilon: float
+
+    def as_dict(self) -> dict[str, Any]:
+        part = {"name": "count", "mechanism": "discrete Laplace noise", "bound": "1 row"}
+        return {
+            "question": "how many orders",
+            "steps": ["count rows", "  scan orders"],
+            "parts": [part | {"epsilon": self.epsilon, "delta": 0.0, "error": 10.0}],
+            "epsilon": self.epsilon,
+            "delta": 0.0,
+            "neighbours": "one row added or removed",
+            "method": "global",
+        }
+
+
+@dataclass
+class FakeVault:
+    """The face of `Vault`. The words of a query say how it goes: see `_run`."""
+
+    folder: Path
+    policy: Policy = POLICY
+    analysts: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    running: int = 0
+    most_running: int = 0
+    closed: bool = False
+
+    def __post_init__(self) -> None:
+        self._lock = Lock()
+        self.ledger = Ledger.open(
+            self.folder / "shop.ledger.sqlite",
+            dataset="shop",
+            total=(1, 0),
+            policy_hash="p1",
+            analysts=self.analysts,
+        )
+
+    def sql(
+        self,
+        query: str,
+        *,
+        epsilon: float,
+        delta: float = 0,
+        analyst: str | None = None,
+        method: str | None = None,
+        confidence: float = 0.95,
+    ) -> QueryAnswer:
+        if "refuse" in query:
+            raise QueryRefused("CEL-Q022", "it is not a question.", why="W.", fix="F.", line=3)
+        price: Any = epsilon
+        request = Request(analyst=analyst or "nobody", question=query, epsilon=price)
+        found = self.ledger.reserve(request)
+        if isinstance(found, Stored):
+            return answer_of(found.reservation, found.head, epsilon, found.answer, True)
+        with self._lock:
+            self.running += 1
+            self.most_running = max(self.most_running, self.running)
+        try:
+            value = self._run(query)
+        finally:
+            with self._lock:
+                self.running -= 1
+        stored = self.ledger.seal(found, 42)
+        return answer_of(found.sequence, stored.head, epsilon, value)
+
+    def _run(self, query: str) -> Any:
+        time.sleep(self.seconds)
+        for word in query.split():
+            if word.startswith("sleep="):
+                time.sleep(float(word.removeprefix("sleep=")))
+        if "engine" in query:
+            raise failed()
+        if "leak" in query:  # errors of every kind that hold a cell
+            raise _LEAKS[query.split()[1]]
+        if "panic" in query:
+            raise BaseException(MARKER)
+        return {"unwritable": MARKER.encode(), "nan": float("nan")}.get(query, 42)
+
+    def explain(
+        self, query: str, *, epsilon: float = 1, delta: float = 0, method: str | None = None
+    ) -> FakePlan:
+        if "refuse" in query:
+            raise QueryRefused("CEL-Q022", "it is not a question.", why="W.", fix="F.")
+        if "leak" in query:
+            raise ValueError(MARKER)
+        return FakePlan(epsilon)
+
+    def public_schema(self) -> dict[str, Any]:
+        return {"name": self.policy.name, "tables": [each.name for each in self.policy.tables]}
+
+    def __exit__(self, *_: object) -> None:
+        self.closed = True
+        self.ledger.close()
+
+
+_LEAKS: dict[str, BaseException] = {
+    "value": ValueError(MARKER),
+    "engine": EngineError("CEL-E010", MARKER, why=MARKER, fix=MARKER, cell=MARKER),
+    "input": InputError("CEL-T011", MARKER),
+    "privacy": PrivacyError("CEL-A001", MARKER),
+    "mechanism": InputError("CEL-M050", MARKER),
+    "sealing": InputError("CEL-Q113", MARKER),
+    "opening": InputError("CEL-Q152", MARKER),
+    "vault": EngineError("CEL-Q140", MARKER),
+    "group": ExceptionGroup(MARKER, [KeyError(MARKER)]),
+    "unicode": UnicodeDecodeError("utf-8", MARKER.encode(), 0, 1, MARKER),
+    "memory": MemoryError(MARKER),
+    "recursion": RecursionError(MARKER),
+    "exit": SystemExit(MARKER),
+    "json": json.JSONDecodeError(MARKER, MARKER, 0),
+}
+LEAKS = tuple(_LEAKS)

@@ -1,0 +1,103 @@
+"""The algebra written back as SQL, node by node, to be run beside the query it came from."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from celosia.queries.algebra import (
+    Aggregate,
+    Derived,
+    Filter,
+    Join,
+    Keys,
+    Match,
+    Question,
+    Relation,
+    Scan,
+    Stack,
+)
+
+FUNCTIONS = {
+    "count": "COUNT({})",
+    "distinct": "COUNT(DISTINCT {})",
+    "sum": "SUM({})",
+    "mean": "AVG({})",
+    "variance": "VAR_POP({})",
+    "deviation": "STDDEV_POP({})",
+    "minimum": "MIN({})",
+    "maximum": "MAX({})",
+}
+
+
+def written(question: Question) -> str:
+    """A question as SQL of DuckDB."""
+    source, conditions = rows(question.source)
+    keys = [f"{_sql(key.expression)} AS {_name(key.name)}" for key in question.keys]
+    aggregates = [f"{_aggregate(each)} AS {_name(each.name)}" for each in question.aggregates]
+    inner = f"SELECT {', '.join(keys + aggregates)} FROM {source}{_where(conditions)}"
+    if question.keys:
+        inner += " GROUP BY " + ", ".join(str(place + 1) for place in range(len(keys)))
+    after = question.after
+    outer = f"SELECT {', '.join(_name(name) for name in after.columns)} FROM ({inner}) AS answers"
+    if after.having is not None:
+        outer += f" WHERE {_sql(after.having)}"
+    if after.order:
+        outer += " ORDER BY " + ", ".join(
+            f"{_name(name)} {'DESC' if descending else 'ASC'}" for name, descending in after.order
+        )
+    return outer if after.limit is None else f"{outer} LIMIT {after.limit}"
+
+
+def rows(relation: Relation) -> tuple[str, list[str]]:
+    """What goes into FROM, and the conditions for WHERE."""
+    match relation:
+        case Scan(table=table, alias=alias):
+            return f"{_name(table)} AS {_name(alias)}", []
+        case Filter(source=source, condition=condition):
+            inner, conditions = rows(source)
+            return inner, [*conditions, _sql(condition)]
+        case Join(left=left, right=right, keys=keys, condition=condition):
+            (one, first), (other, second) = rows(left), rows(right)
+            return f"{one} CROSS JOIN {other}", [*first, *second, *_partners(keys, condition)]
+        case Match(left=left, right=right, keys=keys, condition=condition, negated=negated):
+            (one, first), (other, second) = rows(left), rows(right)
+            inner = f"SELECT 1 FROM {other}{_where([*second, *_partners(keys, condition)])}"
+            return one, [*first, f"{'NOT ' if negated else ''}EXISTS ({inner})"]
+        case Derived(alias=alias):
+            return f"({_select(relation)}) AS {_name(alias)}", []
+        case Stack(parts=parts, alias=alias):
+            return f"({' UNION ALL '.join(map(_select, parts))}) AS {_name(alias)}", []
+
+
+def _select(part: Derived) -> str:
+    source, conditions = rows(part.source)
+    shown = ", ".join(f"{_sql(each.expression)} AS {_name(each.name)}" for each in part.columns)
+    return f"SELECT {shown} FROM {source}{_where(conditions)}"
+
+
+def _partners(keys: Keys, condition: exp.Expression | None) -> list[str]:
+    equal = [
+        " = ".join(f"{_name(side.relation)}.{_name(side.name)}" for side in pair) for pair in keys
+    ]
+    return equal if condition is None else [*equal, _sql(condition)]
+
+
+def _where(conditions: list[str]) -> str:
+    return f" WHERE {' AND '.join(f'({each})' for each in conditions)}" if conditions else ""
+
+
+def _aggregate(each: Aggregate) -> str:
+    if each.kind == "rows":
+        return "COUNT(*)"
+    assert each.argument is not None
+    if each.kind == "quantile":
+        return f"QUANTILE_CONT({_sql(each.argument)}, {each.share})"
+    return FUNCTIONS[each.kind].format(_sql(each.argument))
+
+
+def _sql(tree: exp.Expression) -> str:
+    return tree.sql(dialect="duckdb")
+
+
+def _name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

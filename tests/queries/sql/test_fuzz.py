@@ -1,0 +1,180 @@
+"""Odd statements are answered with a question or a refusal, never with anything else.
+
+Ten thousand of them with `CELOSIA_FUZZ=10000`, from another start with `CELOSIA_FUZZ_SEED=7`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+
+import duckdb
+import pytest
+import sqlglot
+from sqlglot import exp
+from tests.queries.sql.mutants import statements
+from tests.queries.sql.plain_sql import written
+from tests.queries.sql.shop import COLUMNS, POLICY, in_duckdb
+
+from celosia.core.errors import CelosiaError
+from celosia.queries.algebra import Derived, Question, Scan, Stack, walk
+from celosia.queries.sql import compile, describe, normalised
+
+NUMBER = int(os.environ.get("CELOSIA_FUZZ", "2000"))
+SEED = int(os.environ.get("CELOSIA_FUZZ_SEED", "1"))
+
+FORBIDDEN = (
+    exp.Anonymous,
+    exp.Window,
+    exp.Except,
+    exp.Intersect,
+    exp.Lateral,
+    exp.Unnest,
+    exp.Values,
+    exp.TableSample,
+    exp.Placeholder,
+    exp.Parameter,
+    exp.Rand,
+    exp.CurrentDate,
+    exp.CurrentTimestamp,
+    exp.GroupingSets,
+    exp.Rollup,
+    exp.Cube,
+    exp.Qualify,
+    exp.Offset,
+    exp.Into,
+    exp.Command,
+    exp.DDL,
+    exp.DML,
+    exp.Pivot,
+    exp.Any,
+    exp.Filter,
+    exp.Array,
+    exp.Struct,
+    exp.Bracket,
+    exp.Lambda,
+)
+
+
+def forbidden(query: str) -> str | None:
+    """What the query holds that no question may have come from; found in the text alone."""
+    [tree] = [each for each in sqlglot.parse(query, read="duckdb") if each is not None]
+    for node in tree.walk():
+        found = _forbidden(node)
+        if found:
+            return found
+    return None
+
+
+def _forbidden(node: exp.Expr) -> str | None:
+    for rule in (_clause, _source, _star, _misplaced):
+        if (found := rule(node)) is not None:
+            return found
+    return type(node).__name__ if isinstance(node, FORBIDDEN) else None
+
+
+def _clause(node: exp.Expr) -> str | None:
+    if isinstance(node, exp.Union | exp.Select) and node.args.get("distinct"):
+        return "DISTINCT or UNION"
+    if isinstance(node, exp.Limit | exp.Order) and isinstance(node.parent, exp.Select):
+        return "LIMIT in a sub-query" if node.parent.find_ancestor(exp.Select) else None
+    return None
+
+
+def _source(node: exp.Expr) -> str | None:
+    if isinstance(node, exp.Join) and (
+        node.args.get("side") or node.args.get("method") or node.kind not in ("", "INNER")
+    ):
+        return f"{node.args.get('side')} {node.kind} JOIN"
+    if isinstance(node, exp.Table) and node.name.lower() not in COLUMNS:
+        ctes = {cte.alias.lower() for cte in node.root().find_all(exp.CTE)}
+        return None if node.name.lower() in ctes else f"table {node.name}"
+    return None
+
+
+def _star(node: exp.Expr) -> str | None:
+    if not isinstance(node, exp.Star) or isinstance(node.parent, exp.Count):
+        return None
+    select = node.parent_select
+    return None if select is not None and isinstance(select.parent, exp.Exists) else "*"
+
+
+def _misplaced(node: exp.Expr) -> str | None:
+    """An aggregate in a sub-query, in WHERE, in another aggregate, or inside an output."""
+    if not isinstance(node, exp.AggFunc):
+        return None
+    select = node.parent_select
+    if select is None or select.find_ancestor(exp.Select) is not None:
+        return "aggregate in a sub-query"
+    if node.find_ancestor(exp.Where, exp.Join, exp.Group) or node.find_ancestor(exp.AggFunc):
+        return "aggregate in the place of a value"
+    if node.find_ancestor(exp.Having, exp.Order):
+        return None
+    around = node.parent
+    while isinstance(around, exp.Paren | exp.WithinGroup | exp.Alias):
+        around = around.parent
+    return None if around is select else "arithmetic on an aggregate"
+
+
+def check(question: Question, shop: duckdb.DuckDBPyConnection) -> None:
+    """A question is whole: known tables, aliases that differ, and SQL that runs on every row."""
+    parts = list(walk(question.source))
+    named = [part.alias for part in parts if isinstance(part, Scan | Derived | Stack)]
+    assert len(named) == len(set(named))
+    assert {part.table for part in parts if isinstance(part, Scan)} <= set(COLUMNS)
+    assert question.aggregates
+    names = [key.name for key in question.keys] + [each.name for each in question.aggregates]
+    assert set(question.after.columns) <= set(names)
+    assert str(describe(question))
+    assert normalised(question)
+    shop.execute(written(question)).fetchall()
+
+
+def test_odd_statements_never_crash_and_never_pass_what_is_forbidden(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    codes: set[str] = set()
+    shop, passed = in_duckdb(), 0
+    tried = list(statements(SEED, NUMBER))
+    caplog.clear()  # SQLGlot warns while it writes odd statements
+    with caplog.at_level(logging.WARNING):
+        for query in tried:
+            try:
+                question = compile(query, POLICY)
+            except CelosiaError as error:
+                codes.add(error.code)
+                continue
+            passed += 1
+            assert forbidden(query) is None, f"{forbidden(query)}: {query}"
+            check(question, shop)
+    assert codes <= {f"CEL-Q0{number}" for number in range(20, 60)}
+    assert passed > NUMBER // 50  # some are good questions, or nothing was tried
+    assert caplog.text == ""  # the parser does not talk to the terminal
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        ";",
+        ";;",
+        "\x00",
+        "\ud800",
+        "SELECT " * 500,
+        "(" * 500,
+        "SELECT COUNT(*) FROM orders" + "\u202e",
+        "🙂",
+    ],
+)
+def test_texts_that_are_no_queries_are_refused(text: str) -> None:
+    with pytest.raises(CelosiaError):
+        compile(text, POLICY)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+def test_both_dialects_refuse_alike(dialect: str) -> None:
+    for query in statements(99, 200):
+        try:
+            compile(query, POLICY, dialect=dialect)  # type: ignore[arg-type]
+        except CelosiaError:
+            continue

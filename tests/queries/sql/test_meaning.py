@@ -1,0 +1,116 @@
+"""A compiled question means what the query says: both give the same table on the same rows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from sqlglot import exp
+from tests.queries.bounds import evaluator
+from tests.queries.sql.grammar import queries
+from tests.queries.sql.plain_sql import written
+from tests.queries.sql.shop import DATABASE, POLICY, in_duckdb
+
+from celosia.queries.algebra import Question
+from celosia.queries.sql import compile
+
+QUIET = settings(
+    max_examples=300,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+BY_HAND = [
+    "SELECT COUNT(*), COUNT(price), SUM(price), AVG(quantity), COUNT(DISTINCT custkey) FROM orders",
+    "SELECT COUNT(*) FROM customer c JOIN orders o "
+    "ON c.custkey = o.custkey AND o.price > c.balance",
+    "SELECT COUNT(*), SUM(price) FROM customer JOIN orders USING (custkey) WHERE custkey > 1",
+    "SELECT COUNT(*) FROM customer c, nation n, orders o "
+    "WHERE o.custkey = c.custkey AND n.region = c.region",
+    "SELECT COUNT(*) FROM orders a JOIN orders b "
+    "ON a.custkey = b.custkey AND a.orderkey < b.orderkey",
+    "SELECT COUNT(*) FROM customer c WHERE NOT EXISTS "
+    "(SELECT * FROM orders o WHERE o.custkey = c.custkey AND o.quantity > 1)",
+    "SELECT COUNT(*) FROM customer WHERE custkey IN (SELECT custkey FROM orders WHERE price > 1)",
+    "SELECT COUNT(*) FROM customer WHERE custkey IS NOT NULL AND custkey NOT IN "
+    "(SELECT custkey FROM orders WHERE custkey IS NOT NULL)",
+    "SELECT SUM(w) FROM (SELECT price * 2 AS w, custkey AS k FROM orders UNION ALL "
+    "SELECT balance, custkey FROM customer) AS u JOIN customer c ON c.custkey = u.k",
+    "SELECT region, COUNT(*) AS n FROM customer WHERE region IS NOT NULL GROUP BY region "
+    "HAVING COUNT(*) > 0 ORDER BY n DESC, region LIMIT 2",
+    "WITH a AS (SELECT custkey AS k FROM orders WHERE price > 0), b AS (SELECT k FROM a) "
+    "SELECT COUNT(*) FROM b x JOIN b y ON x.k = y.k",
+]
+
+
+@pytest.fixture(scope="module")
+def shop() -> duckdb.DuckDBPyConnection:
+    return in_duckdb()
+
+
+def close(one: Any, other: Any) -> bool:
+    if isinstance(one, int | float | Fraction) and isinstance(other, int | float | Fraction):
+        return float(one) == pytest.approx(float(other), rel=1e-9, abs=1e-9)
+    return bool(one == other)
+
+
+def same(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> bool:
+    return len(one) == len(other) and all(
+        len(a) == len(b) and all(map(close, a, b)) for a, b in zip(one, other, strict=True)
+    )
+
+
+@QUIET
+@given(query=queries())
+def test_a_question_written_back_as_sql_gives_the_answer_of_the_query(
+    query: str, shop: duckdb.DuckDBPyConnection
+) -> None:
+    expected = shop.execute(query).fetchall()
+    found = shop.execute(written(compile(query, POLICY))).fetchall()
+    assert same(found, expected), query
+
+
+def without_try(question: Question) -> Question:
+    """The same question for the evaluator, whose arithmetic cannot fail."""
+
+    def plain(node: Any) -> Any:
+        if isinstance(node, exp.Try):
+            return plain_tree(node.this)
+        if isinstance(node, exp.Nullif) and node.expression == exp.Literal.number(0):
+            return plain_tree(node.this)
+        return node
+
+    def plain_tree(tree: Any) -> Any:
+        return tree.transform(plain)
+
+    made = _mapped(question, plain_tree)
+    assert isinstance(made, Question)
+    return made
+
+
+def _mapped(value: Any, change: Any) -> Any:
+    if isinstance(value, exp.Expression):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple(_mapped(each, change) for each in value)
+    if hasattr(value, "__dataclass_fields__"):
+        fields = {name: getattr(value, name) for name in value.__dataclass_fields__}
+        return type(value)(**{name: _mapped(each, change) for name, each in fields.items()})
+    return value
+
+
+def shown(question: Question) -> list[tuple[Any, ...]]:
+    plain = without_try(question)
+    table = evaluator.after(plain, evaluator.answer(plain, DATABASE))
+    return [tuple(row.values()) for row in table]
+
+
+@pytest.mark.parametrize("query", BY_HAND)
+def test_a_question_worked_out_by_hand_gives_the_answer_of_the_query(
+    query: str, shop: duckdb.DuckDBPyConnection
+) -> None:
+    assert same(shown(compile(query, POLICY)), shop.execute(query).fetchall())

@@ -1,0 +1,208 @@
+"""What an analyst sees must not depend on the data, but for the noisy numbers themselves."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlglot import exp
+from tests.queries.test_answers import PERSON_QUESTIONS
+from tests.queries.vaults import BY_ROW, POLICY, Rows, opened, shop, without
+
+from celosia.assess.audit import audit
+from celosia.core.errors import CelosiaError
+from celosia.core.randomness import Seeded, Source
+from celosia.queries import Vault
+from celosia.queries.answering import carry_out
+from celosia.queries.policy import Policy
+
+GROUPED = [
+    "SELECT town, COUNT(*) AS n FROM person GROUP BY town",
+    "SELECT status, SUM(price) AS s, AVG(balance) AS b FROM orders GROUP BY status",
+    "SELECT street, COUNT(*) AS n FROM person GROUP BY street",
+    "SELECT MEDIAN(age) AS m FROM person",
+    "SELECT COUNT(*) AS n FROM message m JOIN message w ON m.receiver = w.sender",
+    "SELECT MAX(price) AS m FROM orders",
+]
+ORACLES = [
+    "SELECT COUNT(*) AS n FROM person WHERE 1 / (age - 31) > 0",
+    "SELECT COUNT(*) AS n FROM person WHERE CAST(street AS INTEGER) = 1",
+    "SELECT SUM(price / (balance - 3)) AS n FROM orders",
+    "SELECT COUNT(*) AS n FROM person WHERE 9223372036854775807 + age > 0",
+    "SELECT AVG(price) / COUNT(*) AS n FROM orders",
+    "SELECT 1 / (COUNT(*) - 1) AS n FROM person",
+]
+
+
+def metadata(vault: Vault, query: str, *, delta: float = 0) -> dict[str, Any]:
+    """All that an answer or a refusal shows, but for the numbers."""
+    try:
+        answer = vault.sql(query, epsilon=1, delta=delta)
+    except CelosiaError as error:
+        return error.as_dict() | {"spent": str(vault.ledger.spent)}
+    told = answer.as_dict()
+    shown = [name for name in answer.rows[0]] if answer.rows else []
+    keys = {each.name for each in vault.explain(query, epsilon=1, delta=delta).question.keys}
+    known = [{name: row[name] for name in shown if name in keys} for row in answer.rows]
+    return {
+        "columns": shown,
+        "keys": known if delta == 0 else None,  # with a delta keys are released, and may differ
+        "bounds": [sorted(each) for each in answer.intervals] if delta == 0 else None,
+        "plan": vault.explain(query, epsilon=1, delta=delta).as_dict(),
+        "spent": str(vault.ledger.spent),
+        "rest": {
+            name: told[name]
+            for name in ("epsilon", "delta", "method", "question", "guarantee", "entry", "stored")
+        },
+    }
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    query=st.sampled_from([*PERSON_QUESTIONS, *GROUPED]),
+    delta=st.sampled_from([0.0, 1e-6]),
+)
+def test_neighbours_show_the_same_but_for_the_numbers(
+    seed: int, query: str, delta: float, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("shop")
+    rows = shop(Random(seed))
+    fewer = without(1 + seed % 12, rows)
+    seen = []
+    for each in (rows, fewer):
+        with opened(each, folder) as vault:
+            seen.append(metadata(vault, query, delta=delta))
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("query", ORACLES)
+def test_no_row_can_make_a_question_fail(query: str, tmp_path: Path) -> None:
+    plain = shop(Random(1))
+    # One person whose rows would make a division, a cast or a sum fail.
+    extra = shop(Random(1))
+    extra["person"].append({"id": 99, "town": "A", "street": "no number", "age": 31})
+    extra["orders"].append(
+        {"id": 999, "person": 99, "price": 1.0, "balance": 3, "status": None, "placed": None}
+    )
+    seen = []
+    for rows in (plain, extra):
+        with opened(rows, tmp_path) as vault:
+            seen.append(metadata(vault, query))
+    assert seen[0] == seen[1]
+
+
+class Untouchable:
+    """An engine whose data must not be touched."""
+
+    dialect = "duckdb"
+
+    def run(self, query: exp.Expr, *, timeout: float) -> Any:
+        raise AssertionError("the data was touched")
+
+    arrow = run
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+@pytest.mark.parametrize("query", [*PERSON_QUESTIONS, *GROUPED, *ORACLES])
+def test_explaining_and_refusing_touch_no_data_and_cost_nothing(query: str, tmp_path: Path) -> None:
+    with opened(shop(Random(1)), tmp_path) as vault:
+        vault._engine.close()
+        vault._engine = Untouchable()
+        head = vault.ledger.head
+        try:
+            plan = vault.explain(query, epsilon=1)
+        except CelosiaError as error:
+            assert error.code.startswith("CEL-Q")
+        else:
+            assert plan.epsilon == 1
+        assert vault.ledger.head == head
+
+
+SECRETS = ("scale", "frequency", "mf", "distance", "truth", "exact_total", "sensitivity_at")
+
+
+@pytest.mark.parametrize(
+    ("policy", "query", "delta"),
+    [
+        (POLICY, "SELECT COUNT(*) AS n FROM orders", 0.0),
+        (
+            replace(BY_ROW, elastic=True),
+            "SELECT COUNT(*) AS n FROM orders o JOIN person p ON p.id = o.person",
+            1e-6,
+        ),
+    ],
+)
+def test_a_released_answer_holds_no_true_count_scale_or_frequency(
+    policy: Policy, query: str, delta: float, tmp_path: Path
+) -> None:
+    rows = shop(Random(1), people=40, orders=777)
+    with opened(rows, tmp_path, policy) as vault:
+        answer = vault.sql(query, epsilon=0.5, delta=delta)
+        kept = [entry.body for entry in vault.ledger._entries()]
+    answer.save(tmp_path / "answer.json")
+    texts = [
+        json.dumps(answer.as_dict()),
+        (tmp_path / "answer.json").read_text("utf-8"),
+        answer.report(tmp_path / "r.html").read_text("utf-8").partition("<body")[2],
+        repr(answer),
+        *map(str, kept),
+    ]
+    owned = [each["person"] for each in rows["orders"] if each["person"] in range(1, 41)]
+    counts = {len(owned), sum(each["person"] is not None for each in rows["orders"])}
+    most = max(owned.count(each) for each in set(owned))
+    for text in texts:
+        words = set(text.replace('"', " ").replace(":", " ").replace(",", " ").split())
+        assert not words & set(SECRETS)
+        if policy.elastic:
+            assert not words & {str(most), *map(str, counts)}
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    ("method", "query"),
+    [
+        ("chosen-cap", "SELECT COUNT(*) AS n FROM orders o JOIN person p ON p.id = o.person"),
+        ("race-cap", "SELECT COUNT(*) AS n FROM orders o JOIN person p ON p.id = o.person"),
+    ],
+)
+def test_an_audit_of_the_whole_way_finds_no_violation(
+    method: str, query: str, tmp_path: Path
+) -> None:
+    rows = shop(Random(1), people=4, orders=14)
+    fewer = without(2, rows)
+    with opened(rows, tmp_path) as one, opened(fewer, tmp_path) as other:
+        plan = one.explain(query, epsilon=1, method=method)
+        cache: dict[str, dict[str, Any]] = {"one": {}, "other": {}}
+
+        def sample(which: str, rng: Source) -> float:
+            vault = one if which == "one" else other
+
+            def ask(tree: exp.Expr) -> Any:  # the engine always answers the same
+                text = tree.sql(dialect="duckdb")
+                if text not in cache[which]:
+                    cache[which][text] = vault._ask(tree)
+                return cache[which][text]
+
+            ((row, _),) = carry_out(plan, ask, rng=rng).table(0.5)
+            return float(row["n"])
+
+        found = audit(sample, "one", "other", claim=1, samples=1500, rng=Seeded(3))
+        broken = audit(sample, "one", "other", claim=0.01, samples=1500, rng=Seeded(3))
+    assert found.verdict != "violated"
+    assert broken.verdict == "violated"
+
+
+def test_people_rows_are_taken_out_as_the_ownership_says() -> None:
+    rows: Rows = shop(Random(1))
+    fewer = without(1, rows)
+    assert all(each["person"] != 1 for each in fewer["orders"])
+    assert len(fewer["person"]) == len(rows["person"]) - 1
