@@ -20,6 +20,7 @@ from celosia.core.errors import CelosiaError
 from celosia.core.randomness import Seeded, Source
 from celosia.queries import Vault
 from celosia.queries.answering import carry_out
+from celosia.queries.planning import people, races
 from celosia.queries.policy import Policy
 
 GROUPED = [
@@ -47,7 +48,7 @@ def metadata(vault: Vault, query: str, *, delta: float = 0) -> dict[str, Any]:
     except CelosiaError as error:
         return error.as_dict() | {"spent": str(vault.ledger.spent)}
     told = answer.as_dict()
-    shown = [name for name in answer.rows[0]] if answer.rows else []
+    shown = list(answer.rows[0]) if answer.rows else []
     keys = {each.name for each in vault.explain(query, epsilon=1, delta=delta).question.keys}
     known = [{name: row[name] for name in shown if name in keys} for row in answer.rows]
     return {
@@ -112,19 +113,22 @@ class Untouchable:
         """Nothing to close."""
 
 
+def metadata_of_plan(vault: Vault, query: str) -> object:
+    try:
+        return vault.explain(query, epsilon=1).epsilon
+    except CelosiaError as error:
+        return error.code
+
+
 @pytest.mark.parametrize("query", [*PERSON_QUESTIONS, *GROUPED, *ORACLES])
 def test_explaining_and_refusing_touch_no_data_and_cost_nothing(query: str, tmp_path: Path) -> None:
     with opened(shop(Random(1)), tmp_path) as vault:
         vault._engine.close()
         vault._engine = Untouchable()
         head = vault.ledger.head
-        try:
-            plan = vault.explain(query, epsilon=1)
-        except CelosiaError as error:
-            assert error.code.startswith("CEL-Q")
-        else:
-            assert plan.epsilon == 1
+        told = metadata_of_plan(vault, query)
         assert vault.ledger.head == head
+    assert told == 1 or str(told).startswith("CEL-Q")
 
 
 SECRETS = ("scale", "frequency", "mf", "distance", "truth", "exact_total", "sensitivity_at")
@@ -154,8 +158,9 @@ def test_a_released_answer_holds_no_true_count_scale_or_frequency(
         (tmp_path / "answer.json").read_text("utf-8"),
         answer.report(tmp_path / "r.html").read_text("utf-8").partition("<body")[2],
         repr(answer),
-        *map(str, kept),
     ]
+    if policy.elastic:  # else the losses of the ledger tell scales, which are public then
+        texts += map(str, kept)
     owned = [each["person"] for each in rows["orders"] if each["person"] in range(1, 41)]
     counts = {len(owned), sum(each["person"] is not None for each in rows["orders"])}
     most = max(owned.count(each) for each in set(owned))
@@ -167,38 +172,44 @@ def test_a_released_answer_holds_no_true_count_scale_or_frequency(
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(
-    ("method", "query"),
-    [
-        ("chosen-cap", "SELECT COUNT(*) AS n FROM orders o JOIN person p ON p.id = o.person"),
-        ("race-cap", "SELECT COUNT(*) AS n FROM orders o JOIN person p ON p.id = o.person"),
-    ],
-)
+@pytest.mark.parametrize("method", ["chosen-cap", "race-cap"])
 def test_an_audit_of_the_whole_way_finds_no_violation(
-    method: str, query: str, tmp_path: Path
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    query = "SELECT COUNT(*) AS n FROM orders o JOIN person p ON p.id = o.person"
     rows = shop(Random(1), people=4, orders=14)
-    fewer = without(2, rows)
-    with opened(rows, tmp_path) as one, opened(fewer, tmp_path) as other:
+    policy = replace(POLICY, most_per_unit=4)
+    with opened(rows, tmp_path, policy) as one, opened(without(2, rows), tmp_path, policy) as two:
         plan = one.explain(query, epsilon=1, method=method)
-        cache: dict[str, dict[str, Any]] = {"one": {}, "other": {}}
+        vaults = {"with": one, "without": two}
+        exact: dict[str, Any] = {}
+        # Engines answer the same each time, and writing the query takes most of the time.
+        for module, name in ((people, "people_totals_query"), (races, "truncated_totals_query")):
+            monkeypatch.setattr(module, name, cache_of(getattr(module, name)))
 
         def sample(which: str, rng: Source) -> float:
-            vault = one if which == "one" else other
+            def ask(tree: exp.Expr) -> Any:
+                if which not in exact:
+                    exact[which] = vaults[which]._ask(tree)
+                return exact[which]
 
-            def ask(tree: exp.Expr) -> Any:  # the engine always answers the same
-                text = tree.sql(dialect="duckdb")
-                if text not in cache[which]:
-                    cache[which][text] = vault._ask(tree)
-                return cache[which][text]
+            return float(carry_out(plan, ask, rng=rng).found["total_1"].values[0])
 
-            ((row, _),) = carry_out(plan, ask, rng=rng).table(0.5)
-            return float(row["n"])
-
-        found = audit(sample, "one", "other", claim=1, samples=1500, rng=Seeded(3))
-        broken = audit(sample, "one", "other", claim=0.01, samples=1500, rng=Seeded(3))
+        found = audit(sample, "with", "without", claim=1, samples=4000, rng=Seeded(3))
+        wrong = audit(sample, "with", "without", claim=0.05, samples=4000, rng=Seeded(3))
     assert found.verdict != "violated"
-    assert broken.verdict == "violated"
+    assert wrong.verdict == "violated"
+
+
+def cache_of(function: Any) -> Any:
+    made: list[Any] = []
+
+    def cached(*arguments: Any, **named: Any) -> Any:
+        if not made:
+            made.append(function(*arguments, **named))
+        return made[0]
+
+    return cached
 
 
 def test_people_rows_are_taken_out_as_the_ownership_says() -> None:

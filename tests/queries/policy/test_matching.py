@@ -185,3 +185,11 @@ def test_an_address_is_read_from_the_environment_when_it_is_needed() -> None:
     assert caught.value.code == "CEL-Q019"
     with pytest.raises(InputError, match="no url"):
         database_url(Database(), environment={})
+
+
+def test_whole_numbers_that_fail_beside_others_have_no_type() -> None:
+    with duckdb.connect() as engine:
+        engine.execute("CREATE TABLE t AS SELECT CAST('3' || repeat('0', 38) AS UHUGEINT) AS n")
+        with pytest.raises(duckdb.ConversionException):
+            engine.execute("SELECT n <= -5 FROM t").fetchall()
+    assert type_in_policy("UHUGEINT") is None

@@ -20,7 +20,7 @@ from sqlglot import exp
 from celosia.core.errors import InputError
 from celosia.queries.algebra import Question
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.flat import Flat, Known, aggregated, zero_if_null
+from celosia.queries.emission.flat import Flat, Known, aggregated
 from celosia.queries.emission.people import check_limits, of_one_person
 from celosia.queries.emission.target import (
     Target,
@@ -96,13 +96,15 @@ def _own(flat: Flat, rows: exp.Select, ladders: list[list[int]]) -> exp.Select:
     """Contributions that add up: each person's own."""
     entries = aggregated(flat, rows, [*flat.keys, "owner_1"])
     if not flat.keys:
-        source, amounts = entries, [f"value_{place}" for place, _ in enumerate(ladders, start=1)]
         columns: list[exp.Expr] = []
-        for word, ladder in zip(amounts, ladders, strict=True):
-            size = exp.Abs(this=column(word))
+        for (word, aggregate), ladder in zip(flat.aggregates, ladders, strict=True):
+            signed = aggregate.kind == "sum" and flat.fixed[aggregate.name].low < 0
+            size = exp.Abs(this=column(word)) if signed else column(word)
             columns += [_people(size, low, high) for low, high in _levels(ladder)]
-            columns += [_clipped(column(word), cap, flat.target) for cap in ladder]
-        return chosen(source, _listed(columns, ladders))
+            columns += [
+                _clipped(column(word), cap, signed=signed, target=flat.target) for cap in ladder
+            ]
+        return chosen(entries, _listed(columns, ladders))
     return _cut_over_groups(flat, entries, ladders)
 
 
@@ -129,8 +131,8 @@ def _cut_over_groups(flat: Flat, entries: exp.Select, ladders: list[list[int]]) 
         before = exp.Sub(this=upto.copy(), expression=column(f"size_{place}"))
         for cap in ladder:
             kept = exp.Sub(
-                this=exp.func("LEAST", upto.copy(), whole(cap)),
-                expression=exp.func("LEAST", exp.Paren(this=before.copy()), whole(cap)),
+                this=_least(upto.copy(), cap),
+                expression=_least(exp.Paren(this=before.copy()), cap),
             )
             sign = exp.Sign(this=column(f"value_{place}"))
             columns.append(exp.Sum(this=exp.Mul(this=sign, expression=exp.Paren(this=kept))))
@@ -158,17 +160,15 @@ def _shared(flat: Flat, rows: exp.Select, ladder: list[int]) -> exp.Select:
     counted = [named(tree, word) for tree, word in zip(people, firsts, strict=True)]
     values = grouped(chosen(placed, [*map(column, by), lowest, *counted]), by)
     columns: list[exp.Expr] = [exp.Sum(this=column(word)) for word in firsts]
-    columns += [
-        exp.Sum(this=exp.Case().when(at_most(column("place"), cap), whole(1)).else_(whole(0)))
-        for cap in ladder
-    ]
+    columns += [exp.Sum(this=_one_if(at_most(column("place"), cap))) for cap in ladder]
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
     return grouped(chosen(values, [*keys, *_listed(columns, [ladder])]), flat.keys)
 
 
 def _listed(columns: list[exp.Expr], ladders: list[list[int]]) -> list[exp.Expr]:
     return [
-        named(zero_if_null(tree), word) for tree, word in zip(columns, _names(ladders), strict=True)
+        named(exp.Coalesce(this=tree, expressions=[whole(0)]), word)
+        for tree, word in zip(columns, _names(ladders), strict=True)
     ]
 
 
@@ -186,13 +186,27 @@ def _people(
         tests.append(at_most(size.copy(), high))
     if condition is not None:
         tests.append(condition.copy())
-    return exp.Sum(this=exp.Case().when(exp.and_(*tests), whole(1)).else_(whole(0)))
+    both = tests[0]
+    for test in tests[1:]:
+        both = exp.And(this=both, expression=test)
+    return exp.Sum(this=_one_if(both))
 
 
-def _clipped(amount: exp.Expr, cap: int, target: Target) -> exp.Sum:
-    low = exp.func("GREATEST", amount, whole(-cap))
+def _one_if(test: exp.Expr) -> exp.Case:
+    # Put together by hand: builders copy and parse, which adds up over dozens of columns.
+    return exp.Case(ifs=[exp.If(this=test, true=whole(1))], default=whole(0))
+
+
+def _least(amount: exp.Expr, cap: int) -> exp.Least:
+    return exp.Least(this=amount, expressions=[whole(cap)], ignore_nulls=True)
+
+
+def _clipped(amount: exp.Expr, cap: int, *, signed: bool, target: Target) -> exp.Sum:
+    clipped: exp.Expr = _least(amount, cap)
+    if signed:
+        clipped = exp.Greatest(this=clipped, expressions=[whole(-cap)], ignore_nulls=True)
     # Back to 64 bits, where it fits: engines add those up in 128 bits, and fast.
-    return exp.Sum(this=target.cast(exp.func("LEAST", low, whole(cap)), "whole"))
+    return exp.Sum(this=target.cast(clipped, "whole"))
 
 
 def _running(size: exp.Expr, order: list[exp.Expr] | None) -> exp.Window:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from sqlglot import exp
@@ -54,8 +55,7 @@ class Target:
         if kind == "real" and self.dialect == "postgres" and isinstance(tree, exp.Column):
             # By way of text: PostgreSQL's own cast drops all but 15 digits of a double.
             tree = self.cast(tree, "text")
-        build = exp.DataType.build(names[self.dialect][kind], dialect=self.dialect)
-        return exp.Cast(this=tree, to=build)
+        return exp.Cast(this=tree, to=_type(names[self.dialect][kind], self.dialect).copy())
 
     def scramble(self, trees: list[exp.Expr]) -> exp.Expr:
         """A fixed but lawless number or text of some values, to order rows by."""
@@ -97,6 +97,12 @@ class Target:
         found = [self._origin(*each) for each in zip(columns, parts, strict=True)]
         types = {None if each is None else each.type for each in found}
         return found[0] if len(types) == 1 else None
+
+
+@cache
+def _type(word: str, dialect: Dialect) -> exp.DataType:
+    """The type of a name, which is parsed once only."""
+    return exp.DataType.build(word, dialect=dialect)
 
 
 def name(word: str) -> exp.Identifier:

@@ -236,8 +236,6 @@ class _Scope:
                 for each in table.columns
                 if each.unique
             )
-            if table.name.lower() == space.lower():
-                self.sure.add(lower(term.column))
 
     def _part(self, derived: Derived) -> _Part:
         inner = _Scope(self.policy, self.fresh)

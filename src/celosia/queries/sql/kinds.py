@@ -77,7 +77,9 @@ def guarded(tree: exp.Expression, parts: Sequence[Typed]) -> exp.Expression:
     """
     kinds = {part.kind for part in parts}
     written = [part.tree for part in parts if isinstance(part.tree, exp.Literal)]
-    has_places = len(parts) - len(written) > 1 or any("." in each.name for each in written)
+    # With an exponent it is a double, beside which all numbers become doubles.
+    decimal = [each for each in written if "." in each.name and "e" not in each.name.lower()]
+    has_places = len(parts) - len(written) > 1 or bool(decimal)
     has_dates = any(part.kind == "date" and part.tree.find(exp.Column) for part in parts)
     may_fail = ("number" in kinds and has_places) or (has_dates and "timestamp" in kinds)
     return exp.Try(this=tree) if may_fail else tree

@@ -233,7 +233,8 @@ def _literal(node: exp.Expr, read: Read) -> Typed:
         raise misfit("a number is written in a way that is not known, or is too large", at=node)
     # With an exponent it is a double. A decimal number of many places would take a column beside it
     # along to as many places, and fail on each row whose value does not leave room for them.
-    return Typed(exp.Literal.number(f"{float(node.name):.16e}"), "number")
+    text = node.name if "e" in node.name.lower() else repr(float(node.name))
+    return Typed(exp.Literal.number(text if "e" in text.lower() else f"{text}e0"), "number")
 
 
 def _boolean(node: exp.Expr, read: Read) -> Typed:
