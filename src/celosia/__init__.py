@@ -4,6 +4,7 @@ Those inside see out, nobody sees in. The public names:
 
 - `publish`, `Schema`, `Role` and the models from `KAnonymity` to `TCloseness`: publish a table;
 - `mechanisms` and `Budget`: noisy answers with exact noise, and what they cost (`accounting`);
+- `Vault` and `queries`: private answers to SQL under a budget;
 - `tables`, `frames`, `assess`, `datasets`: the doors and the data to start with;
 - `CelosiaError` and its family.
 
@@ -17,7 +18,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from celosia import accounting, assess, datasets, frames, mechanisms, tables
+    from celosia import accounting, assess, datasets, frames, mechanisms, queries, tables
     from celosia.accounting.budget import Budget
     from celosia.core.errors import (
         BudgetExceeded,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         QueryRefused,
     )
     from celosia.core.randomness import Seeded, System
+    from celosia.queries import Vault
     from celosia.tables import (
         DistinctDiversity,
         EntropyDiversity,
@@ -54,6 +56,7 @@ _HOMES = {
     "TableRelease": "celosia.tables",
     "Seeded": "celosia.core.randomness",
     "System": "celosia.core.randomness",
+    "Vault": "celosia.queries",
     "BudgetExceeded": "celosia.core.errors",
     "CelosiaError": "celosia.core.errors",
     "EngineError": "celosia.core.errors",
@@ -82,12 +85,14 @@ __all__ = [
     "System",
     "TCloseness",
     "TableRelease",
+    "Vault",
     "accounting",
     "assess",
     "datasets",
     "frames",
     "mechanisms",
     "publish",
+    "queries",
     "tables",
 ]
 

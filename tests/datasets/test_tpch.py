@@ -279,8 +279,10 @@ def test_a_seed_or_maker_that_is_none_is_refused() -> None:
     assert caught.value.code == "CEL-D022"
 
 
-@pytest.mark.skipif(dbgen_is_available(), reason="dbgen is installed")
-def test_without_dbgen_ours_is_used_and_dbgen_itself_is_refused() -> None:
+def test_without_dbgen_ours_is_used_and_dbgen_itself_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("celosia.datasets.shop.shop.dbgen_tables", lambda scale, progress: None)
     assert datasets.tpch(0.001).maker == "celosia"
     with pytest.raises(InputError, match="duckdb-extension-tpch") as caught:
         datasets.tpch(0.001, maker="dbgen")

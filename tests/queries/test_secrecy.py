@@ -8,12 +8,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 from tests.queries.test_answers import PERSON_QUESTIONS
-from tests.queries.vaults import BY_ROW, POLICY, Rows, opened, shop, without
+from tests.queries.vaults import BY_ROW, POLICY, Rows, capped, opened, shop, without
 
 from celosia.assess.audit import audit
 from celosia.core.errors import CelosiaError
@@ -21,6 +22,7 @@ from celosia.core.randomness import Seeded, Source
 from celosia.queries import Vault
 from celosia.queries.answering import carry_out
 from celosia.queries.planning import people, races
+from celosia.queries.planning.plain import PlainStep
 from celosia.queries.policy import Policy
 
 GROUPED = [
@@ -64,7 +66,7 @@ def metadata(vault: Vault, query: str, *, delta: float = 0) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     query=st.sampled_from([*PERSON_QUESTIONS, *GROUPED]),
@@ -196,9 +198,8 @@ def test_an_audit_of_the_whole_way_finds_no_violation(
             return float(carry_out(plan, ask, rng=rng).found["total_1"].values[0])
 
         found = audit(sample, "with", "without", claim=1, samples=4000, rng=Seeded(3))
-        wrong = audit(sample, "with", "without", claim=0.05, samples=4000, rng=Seeded(3))
     assert found.verdict != "violated"
-    assert wrong.verdict == "violated"
+    assert found.lower > 0.05  # the audit does see the noise
 
 
 def cache_of(function: Any) -> Any:
@@ -217,3 +218,51 @@ def test_people_rows_are_taken_out_as_the_ownership_says() -> None:
     fewer = without(1, rows)
     assert all(each["person"] != 1 for each in fewer["orders"])
     assert len(fewer["person"]) == len(rows["person"]) - 1
+
+
+BOUNDED = [
+    "SELECT COUNT(*) AS n FROM orders",
+    'SELECT COUNT(*) AS n FROM orders o JOIN item i ON i."order" = o.id',
+    "SELECT status, COUNT(*) AS n, SUM(balance) AS s FROM orders GROUP BY status",
+    'SELECT COUNT(DISTINCT i.part) AS n FROM orders o JOIN item i ON i."order" = o.id',
+    "SELECT town, COUNT(*) AS n FROM person p WHERE NOT EXISTS "
+    "(SELECT 1 FROM orders o WHERE o.person = p.id) GROUP BY town",
+    "SELECT SUM(price) AS s FROM orders o JOIN person p ON p.id = o.person WHERE p.age > 20",
+    "SELECT COUNT(*) AS n FROM (SELECT id FROM orders UNION ALL SELECT id FROM orders) AS u",
+]
+
+
+@pytest.mark.parametrize("unit", ["person", "row"])
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 10**6), query=st.sampled_from(BOUNDED))
+def test_no_neighbour_moves_exact_totals_by_more_than_the_noise_is_made_for(
+    unit: str, seed: int, query: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    policy = capped(POLICY if unit == "person" else BY_ROW, orders__person=2, item__order=3)
+    random, folder = Random(seed), tmp_path_factory.mktemp("shop")
+    rows = shop(random, people=4, orders=12)
+    fewer = without(1 + seed % 4, rows) if unit == "person" else _less_a_row(rows, random)
+    totals = []
+    shifts: tuple[int, ...] = ()
+    for each in (rows, fewer):
+        with opened(each, folder, policy) as vault:
+            (step,) = vault.explain(query, epsilon=1).work
+            assert isinstance(step, PlainStep)
+            # The law of no noise: what is measured is then exact.
+            object.__setattr__(step, "laws", [_Silent() for _ in step.totals])
+            known = vault.explain(query, epsilon=1).known
+            shifts = step.shifts
+            totals.append(step.measure(vault._ask, known=known, rng=Seeded(1)))
+    for shift, one, other in zip(shifts, *totals, strict=True):
+        assert sum(abs(a - b) for a, b in zip(one.values, other.values, strict=True)) <= shift
+
+
+class _Silent:
+    def draw(self, size: int, rng: Source) -> Any:
+        return np.zeros(size, dtype=np.int64)
+
+
+def _less_a_row(rows: Rows, random: Random) -> Rows:
+    table = random.choice([name for name in ("person", "orders", "item") if rows[name]])
+    place = random.randrange(len(rows[table]))
+    return rows | {table: [each for n, each in enumerate(rows[table]) if n != place]}

@@ -68,7 +68,7 @@ kind = { type = "text", keys = ["x", "y"] }
 BY_ROW = replace(POLICY, unit=Unit())
 TYPES = {
     "integer": "BIGINT",
-    "number": "DOUBLE",
+    "number": "DOUBLE PRECISION",
     "text": "VARCHAR",
     "date": "DATE",
     "boolean": "BOOLEAN",
@@ -143,15 +143,23 @@ def without(person: int, rows: Rows) -> Rows:
 
 def filled(connection: duckdb.DuckDBPyConnection, rows: Rows, policy: Policy = POLICY) -> None:
     """Make the tables of the policy with the rows."""
+    for text in statements(rows, policy):
+        connection.execute(text)
+
+
+def statements(rows: Rows, policy: Policy = POLICY) -> list[str]:
+    """The SQL that makes the tables."""
+    made = []
     for table in policy.tables:
         columns = ", ".join(f'"{each.name}" {TYPES[each.type]}' for each in table.columns)
-        connection.execute(f'CREATE TABLE "{table.name}" ({columns})')
+        made.append(f'CREATE TABLE "{table.name}" ({columns})')
         lines = [
             f"({', '.join(literal(row[each.name]) for each in table.columns)})"
             for row in rows[table.name]
         ]
         if lines:
-            connection.execute(f'INSERT INTO "{table.name}" VALUES {", ".join(lines)}')
+            made.append(f'INSERT INTO "{table.name}" VALUES {", ".join(lines)}')
+    return made
 
 
 def literal(value: Any) -> str:

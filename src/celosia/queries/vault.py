@@ -89,7 +89,8 @@ class Vault:
             check_unique(declared, engine, timeout=TIMEOUT)
             account = Ledger.open(
                 place,
-                dataset=declared.name,
+                # A simulation must neither repeat real answers nor be repeated as one.
+                dataset=f"{declared.name} (simulation)" if source.simulation else declared.name,
                 total=declared.budget,
                 policy_hash=policy_hash(declared),
                 analysts=dict(declared.analysts),

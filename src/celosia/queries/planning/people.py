@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -58,11 +59,17 @@ class PeopleStep(Step):
 
     def mechanisms(self, groups: int) -> tuple[PrivateCap, ...]:
         """The mechanism of each total."""
-        price: Any = self.epsilon / 2 if self.halved else self.epsilon
-        return tuple(
-            PrivateCap(epsilon=price, most=most, groups=groups, signed=total.is_signed)
-            for total, most in zip(self.totals, self.most, strict=True)
-        )
+        if groups not in self._made:
+            price: Any = self.epsilon / 2 if self.halved else self.epsilon
+            self._made[groups] = tuple(
+                PrivateCap(epsilon=price, most=most, groups=groups, signed=total.is_signed)
+                for total, most in zip(self.totals, self.most, strict=True)
+            )
+        return self._made[groups]
+
+    @cached_property
+    def _made(self) -> dict[int, tuple[PrivateCap, ...]]:
+        return {}
 
     @property
     def parts(self) -> tuple[Part, ...]:  # noqa: D102

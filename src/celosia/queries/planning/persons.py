@@ -167,6 +167,11 @@ def of_several(situation: Situation, owned: Owned) -> Choice:
         )
     # Only sums that never fall can be shared out, so values are not counted from their middle.
     plain = replace(situation, needs=needs_of(situation.question, situation.target, centred=False))
+    for total in plain.needs.totals:
+        # The program has a limit on all weights together: with values for weights, whether it is
+        # passed would tell how large their exact sum is.
+        if total.fixed is not None:
+            raise several_owners(total.label, unit)
     scene = Scene(question=situation.question, target=situation.target, owned=owned)
     to_top = situation.method == "race"
     steps = races(plain, scene, None, to_top=to_top, several=True)

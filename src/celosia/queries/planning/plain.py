@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import LaplaceLoss, Pure
@@ -50,7 +51,7 @@ class PlainStep(Step):
     def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
         return tuple(each.name for each in self.totals)
 
-    @property
+    @cached_property
     def laws(self) -> tuple[DiscreteLaplace, ...]:
         """The noise of each total."""
         return tuple(DiscreteLaplace(shift / self.epsilon) for shift in self.shifts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from math import isfinite
 from typing import Any
@@ -65,7 +66,7 @@ class RaceStep(Step):
     def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
         return (self.total.name,)
 
-    @property
+    @cached_property
     def mechanism(self) -> RaceToTop | RaceCap:
         """Of one group."""
         price: Any = self.epsilon / self.groups / (2 if self.halved else 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -55,7 +56,7 @@ class RankStep(Step):
     def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
         return (self.recipe.aggregate.name,)
 
-    @property
+    @cached_property
     def share(self) -> Fraction:
         """The wanted share of rows below the answer."""
         kind = self.recipe.aggregate.kind
@@ -64,7 +65,7 @@ class RankStep(Step):
             return EXTREME
         return 1 - EXTREME if share is None or share == 1 else share
 
-    @property
+    @cached_property
     def fixed(self) -> FixedPoint:
         """The grid of the answer."""
         assert self.recipe.bounds is not None
@@ -79,7 +80,7 @@ class RankStep(Step):
             step *= 10
         return fixed_for((low, high), grid=step, is_whole=False)
 
-    @property
+    @cached_property
     def rate(self) -> Fraction:
         """Of the exponential mechanism, per step of rank."""
         both = self.relation is Relation.CHANGE_ONE and bool(self.scene.width)

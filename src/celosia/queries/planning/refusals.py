@@ -99,8 +99,8 @@ def several_owners(what: str, unit: str) -> QueryRefused:
     return QueryRefused(
         "CEL-Q149",
         f"{what} is not answered where a row can belong to several {unit}s.",
-        why="Only counts and sums of values of at least 0 can be shared out among owners.",
-        fix="Ask for a count or a sum, or without the join of rows of different owners.",
+        why="Only counts can be shared out among owners in a way that tells nothing else.",
+        fix="Ask for a count, or without the join of rows of different owners.",
     )
 
 

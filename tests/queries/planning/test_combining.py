@@ -1,0 +1,62 @@
+"""Means and variances from totals: their bounds hold for every total within its own bounds."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from celosia.queries.algebra import Aggregate
+from celosia.queries.combining import combined
+from celosia.queries.planning.totals import Recipe
+
+UNIT = Fraction(1)
+VALUES = st.lists(st.integers(-4, 6), min_size=1, max_size=8)
+SLACK = st.integers(0, 6)
+
+
+def recipe(kind: str) -> Recipe:
+    return Recipe(
+        aggregate=Aggregate(kind, "a"),  # type: ignore[arg-type]
+        label=kind,
+        totals=("s", "n") if kind == "mean" else ("s", "q", "n"),
+        centre=Fraction(1),
+        bounds=(Fraction(-4), Fraction(6)),
+    )
+
+
+@given(values=VALUES, slack=st.tuples(SLACK, SLACK, SLACK), infinite=st.booleans())
+def test_bounds_hold_the_exact_mean_and_variance(
+    values: list[int], slack: tuple[int, int, int], infinite: bool
+) -> None:
+    centred = [each - 1 for each in values]
+    totals = [sum(centred), sum(each**2 for each in centred), len(values)]
+    bounds = [
+        (total - off, inf if infinite else total + off)
+        for total, off in zip(totals, slack, strict=True)
+    ]
+    mean = sum(values) / len(values)
+    variance = sum(each**2 for each in values) / len(values) - mean**2
+    value, found = combined(
+        recipe("mean"), [totals[0], totals[2]], [bounds[0], bounds[2]], [UNIT] * 2
+    )
+    assert value == pytest.approx(mean)
+    assert found is not None
+    assert found[0] - 1e-9 <= mean <= found[1] + 1e-9
+    for kind, truth in (("variance", variance), ("deviation", sqrt(max(variance, 0)))):
+        value, found = combined(recipe(kind), totals, bounds, [UNIT] * 3)
+        assert value == pytest.approx(truth, abs=1e-6)
+        assert found is not None
+        assert found[0] - 1e-6 <= truth <= found[1] + 1e-6
+
+
+def test_no_rows_have_no_mean() -> None:
+    value, found = combined(recipe("mean"), [5, 0], [(0, 9), (-3, 3)], [UNIT] * 2)
+    assert (value, found) == (None, (-4.0, 6.0))
+
+
+def test_without_public_bounds_of_a_total_there_are_none_of_the_mean() -> None:
+    assert combined(recipe("mean"), [5, 4], [None, None], [UNIT] * 2)[1] is None
