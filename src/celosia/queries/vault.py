@@ -38,8 +38,6 @@ class Vault:
     Guarantee: all answers together keep the promise of the policy's budget, for the unit and the
     neighbours that it names. Everything an analyst sees before an answer (plan, price, refusal) is
     made of the policy and the question. It assumes that what the policy declares is true.
-
-    >>> Vault.open("shop.toml")  # doctest: +SKIP
     """
 
     def __init__(self, policy: Policy, ledger: Ledger, engine: SqlEngine, *, rng: Source) -> None:
