@@ -54,6 +54,7 @@ def hidden(relation: Relation) -> list[str]:
 def test_the_unit_table_belongs_to_its_key() -> None:
     owned = attach_owners(PERSON, policy=POLICY)
     assert (owned.owners, owned.classes) == ((P,), 1)
+    assert scans(owned.relation) == (PERSON,)  # nothing is joined to it
 
 
 def test_people_without_a_key_are_not_taken_for_one_person() -> None:
