@@ -55,6 +55,23 @@ def test_a_shop_comes_as_a_folder_with_its_policy(run: Run, tmp_path: Path) -> N
     assert "celosia datasets get tpch -o FOLDER" in run("datasets").err
 
 
+def test_a_graph_comes_as_a_folder_with_its_policy(run: Run, tmp_path: Path) -> None:
+    told = run("datasets", "get", "watdiv", "--triples", 10_000, "--seed", 7, "-o", "graph")
+    assert told.code == 0, told.err
+    assert told.out.splitlines() == [
+        "policy: graph/policy.toml",
+        "WatDiv-like graph: about 10,000 facts, 178 users, made with seed 7: graph",
+    ]
+    made = {path.name for path in (tmp_path / "graph").iterdir()}
+    assert made == {"watdiv.nt", "watdiv.graph", "policy.toml"}
+    lines = (tmp_path / "graph" / "watdiv.nt").read_bytes()
+    assert lines == b"".join(datasets.watdiv(10_000, seed=7).lines())
+    run("datasets", "get", "watdiv", "--scale", 0.01, "-o", "graph").complains("CEL-I004")
+    again = run("datasets", "get", "watdiv", "--scale", 0.01, "-o", "graph", "--force", "--json")
+    assert (again.data()["triples"], again.data()["policy"]) == (10_000, "graph/policy.toml")
+    assert "celosia datasets get watdiv -o FOLDER" in run("datasets").err
+
+
 @pytest.mark.parametrize("name", ["patients", "suppression", "ethnic-postal", "five-attributes"])
 def test_a_table_without_a_schema_does_not_get_that_of_another(
     name: str, run: Run, tmp_path: Path
@@ -84,6 +101,14 @@ def test_a_table_without_a_schema_does_not_get_that_of_another(
         (("tpch", "--schema", "a.toml", "-o", "shop"), "CEL-D008"),
         (("tpch", "--scale", "0", "-o", "shop"), "CEL-D020"),
         (("tpch", "--seed", "-1", "-o", "shop"), "CEL-D021"),
+        (("tpch", "--triples", "10000", "-o", "shop"), "CEL-D008"),
+        (("census", "--triples", "10000", "-o", "a.csv"), "CEL-D008"),
+        (("watdiv", "--rows", "5", "-o", "graph"), "CEL-D008"),
+        (("watdiv", "--triples", "5", "-o", "graph"), "CEL-D023"),
+        (("watdiv", "--scale", "11", "-o", "graph"), "CEL-D023"),
+        (("watdiv", "--scale", "nan", "-o", "graph"), "CEL-D023"),
+        (("watdiv", "--seed", "-1", "-o", "graph"), "CEL-D024"),
+        (("watdiv", "--scale", "1", "--triples", "10000", "-o", "graph"), "CEL-D026"),
         (("census",), "CEL-I040"),
     ],
     ids=str,

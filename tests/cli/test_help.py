@@ -51,6 +51,11 @@ def test_the_commands_are_those_of_the_design() -> None:
         "assess uniqueness",
         "assess utility",
         "audit",
+        "collect absorb",
+        "collect estimate",
+        "collect merge",
+        "collect privatise",
+        "collect serve",
         "epsilon amplify",
         "epsilon belief",
         "epsilon choose",
@@ -73,6 +78,10 @@ def test_the_commands_are_those_of_the_design() -> None:
         "policy draft",
         "policy show",
         "query",
+        "rdf check",
+        "rdf export",
+        "rdf info",
+        "rdf load",
         "release above",
         "release count",
         "release histogram",
@@ -118,8 +127,8 @@ def test_the_short_option_gives_the_same_help(path: tuple[str, ...], run: Run) -
 @pytest.mark.parametrize(
     "path",
     [
-        *((), ("assess",), ("epsilon",), ("hierarchy",), ("ledger",), ("policy",)),
-        *(("release",), ("token",)),
+        *((), ("assess",), ("collect",), ("epsilon",), ("hierarchy",), ("ledger",)),
+        *(("policy",), ("rdf",), ("release",), ("token",)),
     ],
     ids=" ".join,
 )
@@ -163,9 +172,9 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
         (
             "celosia ",
             [
-                *("assess", "audit", "datasets", "demo", "doctor", "epsilon", "explain"),
+                *("assess", "audit", "collect", "datasets", "demo", "doctor", "epsilon", "explain"),
                 *("explore", "hierarchy", "lab", "ledger", "policy", "publish", "query"),
-                *("release", "serve", "teach", "token"),
+                *("rdf", "release", "serve", "teach", "token"),
             ],
         ),
         ("celosia hierarchy ", ["build", "check"]),

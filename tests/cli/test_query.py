@@ -70,7 +70,7 @@ def test_explaining_costs_nothing(run: Run) -> None:
     plan = run("query", POLICY, ORDERS, "--explain", "--json").data()
     assert plan["epsilon"] == 1
     assert [part["epsilon"] for part in plan["parts"]] == [1]
-    assert charges(run) == []
+    assert not LEDGER.exists()
 
 
 @pytest.mark.usefixtures("shop")
@@ -240,15 +240,14 @@ def test_another_place_of_the_ledger(
 
 def _failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     """Let the engine fail once the question is charged: looks at the tables go well."""
-    usual = DuckDbEngine.run
+    usual = DuckDbEngine._timed
 
-    def fail(self: DuckDbEngine, query: Any, *, timeout: float) -> Any:
+    def fail(self: DuckDbEngine, *asked: Any) -> Any:
         if LEDGER.exists() and b"reserved" in _ledger_bytes():
             _raise(error)
-        return usual(self, query, timeout=timeout)
+        return usual(self, *asked)
 
-    monkeypatch.setattr(DuckDbEngine, "run", fail)
-    monkeypatch.setattr(DuckDbEngine, "arrow", lambda *_, **__: _raise(error))
+    monkeypatch.setattr(DuckDbEngine, "_timed", fail)
 
 
 def _ledger_bytes() -> bytes:
@@ -321,3 +320,35 @@ def test_a_database_that_is_away_is_no_fault_of_ours(run: Run, shop: Path) -> No
     (shop.parent / "orders.parquet").unlink()
     run("query", POLICY, ORDERS, "-e", 1).complains("CEL-E013")
     assert not LEDGER.exists()
+
+
+@pytest.mark.usefixtures("shop")
+def test_explaining_leaves_nothing_behind(run: Run) -> None:
+    before = sorted(Path().rglob("*"))
+    assert run("query", POLICY, ORDERS, "--explain").code == 0
+    assert run("query", POLICY, "SELECT count(*) FROM nation", "-e", 1).code == 0
+    assert sorted(Path().rglob("*")) == before
+    run("ledger", "show", POLICY).complains("CEL-Q207", 2)
+
+
+@pytest.mark.usefixtures("shop")
+def test_the_noise_of_a_chosen_cap_is_told_beside_the_interval(run: Run) -> None:
+    told = run("query", POLICY, ORDERS, "-e", 0.5)
+    assert "noise 95%" in told.out
+    assert "of the answer under the cap chosen" in told.out
+    assert "what they cut off is not counted in it" in " ".join(told.err.split())
+    data = run("query", POLICY, ORDERS, "-e", 0.5, "--json").data()
+    ((error,),) = (row.values() for row in data["noise"])
+    assert error > 0
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_stored_answer_says_when_it_was_given_and_a_fresh_one_is_paid(run: Run) -> None:
+    first = run("query", POLICY, ORDERS, "-e", 0.5, "--json").data()
+    told = run("query", POLICY, ORDERS, "-e", 0.5)
+    assert f"stored, first answered at {first['answered']}" in told.out
+    assert "--fresh pays anew" in told.out
+    fresh = run("query", POLICY, ORDERS, "-e", 0.5, "--fresh", "--json").data()
+    assert (fresh["stored"], fresh["entry"] > first["entry"]) == (False, True)
+    again = run("query", POLICY, ORDERS, "-e", 0.5, "--json").data()
+    assert (again["stored"], again["entry"]) == (True, fresh["entry"])

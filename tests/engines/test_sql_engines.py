@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import run
 from threading import Thread
 
 import duckdb
@@ -177,3 +179,72 @@ def test_postgres_is_asked_in_a_read_only_repeatable_read_transaction(
             connection.execute("CREATE SEQUENCE IF NOT EXISTS counter")
         with pytest.raises(EngineError):
             engine.run(query("SELECT nextval('counter')", "postgres"), timeout=10)
+
+
+def test_a_snapshot_sees_one_state_of_the_data(postgres: str) -> None:
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("DROP TABLE IF EXISTS growing")
+        connection.execute("CREATE TABLE growing AS SELECT 1 AS n")
+        work = query("SELECT COUNT(*) FROM growing", "postgres")
+        with PostgresEngine(postgres) as engine:
+            with engine.snapshot(timeout=10) as read:
+                seen = [read(work)]
+                connection.execute("INSERT INTO growing VALUES (2)")
+                seen.append(read(work))
+                mode = "SELECT current_setting('transaction_read_only')"
+                assert read(query(mode, "postgres")) == [("on",)]
+            assert seen == [[(1,)], [(1,)]]
+            assert engine.run(work, timeout=10) == [(2,)]
+            assert engine.version is None
+
+
+def test_a_snapshot_reads_only_and_ends_with_its_first_failure(engine: SqlEngine) -> None:
+    with engine.snapshot(timeout=10) as read:
+        assert read(query("SELECT COUNT(*) FROM t")) == [(1001,)]
+        for text, code in (("DROP TABLE t", "CEL-E012"), ("SELECT x FROM nowhere", "CEL-E010")):
+            with pytest.raises(EngineError) as caught:
+                read(query(text))
+            assert caught.value.code == code
+    assert engine.run(query("SELECT COUNT(*) FROM t"), timeout=10) == [(1001,)]
+
+
+def test_a_snapshot_stops_what_takes_too_long(engine: SqlEngine) -> None:
+    many = "SELECT COUNT(*) FROM t AS a, t AS b, t AS c, t AS d WHERE a.n * b.n + c.n * d.n = 7"
+    with engine.snapshot(timeout=0.2) as read, pytest.raises(EngineError) as caught:
+        read(query(many))
+    assert caught.value.code == "CEL-E011"
+
+
+def test_a_file_that_is_written_meanwhile_is_no_snapshot(tmp_path: Path) -> None:
+    pl.DataFrame({"k": [1]}).write_parquet(tmp_path / "a.parquet")
+    pl.DataFrame({"k": [1]}).write_csv(tmp_path / "b.csv")
+    files = {"a": tmp_path / "a.parquet", "b": tmp_path / "b.csv"}
+    with DuckDbEngine(files=files) as engine:
+        before = engine.version
+        with pytest.raises(EngineError) as caught, engine.snapshot(timeout=10):
+            pl.DataFrame({"k": [1, 2]}).write_parquet(tmp_path / "a.parquet")
+        assert caught.value.code == "CEL-E016"
+        assert engine.version != before
+        before = engine.version
+        pl.DataFrame({"k": [1, 2]}).write_csv(tmp_path / "b.csv")  # was read when it was opened
+        assert engine.version == before
+        assert engine.run(query("SELECT COUNT(*) FROM b"), timeout=10) == [(1,)]
+
+
+def test_the_owners_file_cannot_be_written_while_it_is_asked(owners_file: Path) -> None:
+    work = "import sys, duckdb; duckdb.connect(sys.argv[1])"
+    with DuckDbEngine(owners_file) as engine:
+        other = run([sys.executable, "-c", work, owners_file], capture_output=True, check=False)
+        assert engine.run(query("SELECT COUNT(*) FROM t"), timeout=10) == [(1001,)]
+    assert b"Could not set lock" in other.stderr
+    assert run([sys.executable, "-c", work, owners_file], check=False).returncode == 0
+
+
+def test_a_closed_engine_fails_like_any_other() -> None:
+    engine = DuckDbEngine()
+    engine.close()
+    with pytest.raises(EngineError) as caught:
+        engine.run(query("SELECT 1"), timeout=1)
+    with pytest.raises(EngineError) as again, engine.snapshot(timeout=1):
+        pass
+    assert caught.value.code == again.value.code == "CEL-E010"

@@ -1,4 +1,4 @@
-"""A simulation and real answers never meet in one ledger; sums are not shared out by a program."""
+"""A simulation and real answers never meet in one ledger; ranks are not shared out by a program."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def test_a_ledger_is_for_simulations_or_for_real_answers(
     assert refused.value.code == "CEL-Q102"
 
 
-def test_a_sum_over_rows_of_several_people_is_refused_before_the_data(tmp_path: Path) -> None:
+def test_a_rank_over_rows_of_several_people_is_refused_before_the_data(tmp_path: Path) -> None:
     query = (
-        "SELECT SUM(p.age) FROM message m JOIN message w ON m.receiver = w.sender "
+        "SELECT MAX(p.age) FROM message m JOIN message w ON m.receiver = w.sender "
         "JOIN person p ON p.id = m.sender"
     )
     with opened(shop(Random(3)), tmp_path) as vault, pytest.raises(QueryRefused) as refused:

@@ -13,8 +13,10 @@ from celosia.core.errors import InputError
 app = typer.Typer()
 
 WITH_SCHEMA = ("census", "adult")
-SHOP = "tpch"
-"""Tables in a folder, with a policy, rather than one table in a file."""
+SHOP, GRAPH = "tpch", "watdiv"
+"""Tables, and facts, in a folder with a policy, rather than one table in a file."""
+FACTS_OF_SCALE = 1_000_000
+"""What the scale 1 means for a graph."""
 
 
 @app.callback(invoke_without_command=True)
@@ -30,6 +32,8 @@ def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
     `celosia datasets get census --rows 1000000 --seed 7 -o big.parquet`
 
     `celosia datasets get tpch --scale 0.01 -o shop`  (a shop with a policy, for private SQL)
+
+    `celosia datasets get watdiv --triples 100000 -o graph`  (the same for private SPARQL)
     """
     context.obj = as_json
     if context.invoked_subcommand is not None:
@@ -49,6 +53,9 @@ def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
         console.show(f"    in Python: {entry.load}")
     console.note("Write one to a file: celosia datasets get NAME -o FILE")
     console.note(f"A shop to ask in SQL, with its policy: celosia datasets get {SHOP} -o FOLDER")
+    console.note(
+        f"A graph to ask in SPARQL, with its policy: celosia datasets get {GRAPH} -o FOLDER"
+    )
 
 
 @app.command()
@@ -56,7 +63,10 @@ def get(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="A name that `celosia datasets` lists.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write: a file, or for tpch a folder.")
+        Path,
+        typer.Option(
+            "--output", "-o", help="Where to write: a file; for tpch and watdiv a folder."
+        ),
     ],
     schema: Annotated[
         Path | None, typer.Option(help="Also write its schema with all hierarchies (TOML).")
@@ -64,7 +74,13 @@ def get(
     rows: Annotated[int | None, typer.Option(help="How many rows to generate.")] = None,
     scale: Annotated[
         float | None,
-        typer.Option(help="Of tpch: 0.001 to 10; 1 means six million lines, 0.01 without it."),
+        typer.Option(
+            help="Of tpch: 0.001 to 10; 1 means six million lines, 0.01 without it. "
+            "Of watdiv: 0.01 to 10; 1 means a million facts, 0.1 without it."
+        ),
+    ] = None,
+    triples: Annotated[
+        int | None, typer.Option(help="Of watdiv, in place of --scale: how many facts.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Another seed gives other rows.")] = None,
     path: Annotated[
@@ -73,7 +89,7 @@ def get(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write a data set to a file; tpch, a shop with a policy, to a folder.
+    """Write a data set to a file; tpch and watdiv, shops with a policy, to a folder.
 
     **Examples**
 
@@ -82,16 +98,23 @@ def get(
     `celosia datasets get adult --from adult.data -o adult.csv`
 
     `celosia datasets get tpch --scale 0.01 -o shop`
+
+    `celosia datasets get watdiv --triples 1000000 -o graph`
     """
     from celosia import datasets, frames
     from celosia.core.files import replacing
     from celosia.core.progress import Step
 
-    if name == SHOP:
+    if name in {SHOP, GRAPH}:
         _refuse(name, {"rows": rows, "schema": schema, "from": path})
-        _get_shop(output, scale, seed, force=force, as_json=as_json or context.obj is True)
+        quiet = as_json or context.obj is True
+        if name == GRAPH:
+            _get_graph(output, _facts(scale, triples), seed, force=force, as_json=quiet)
+            return
+        _refuse(name, {"triples": triples})
+        _get_shop(output, scale, seed, force=force, as_json=quiet)
         return
-    _refuse(name, {"scale": scale})
+    _refuse(name, {"scale": scale, "triples": triples})
     options.check_places({"the table": output, "its schema": schema}, overwrite=force)
     frames.format_of(output)
     as_json = as_json or context.obj is True  # also before the name: `celosia datasets --json get`
@@ -139,6 +162,36 @@ def _get_shop(
         return
     console.show(f"policy: {policy}")
     console.show(f"{shop}: {folder}", strong=True)
+
+
+def _get_graph(folder: Path, triples: int, seed: int | None, *, force: bool, as_json: bool) -> None:
+    """Write the facts of a shop as N-Triples and as a store, and the policy beside them."""
+    from celosia import datasets
+
+    graph = datasets.watdiv(triples) if seed is None else datasets.watdiv(triples, seed=seed)
+    with console.progress_bar(quiet=as_json) as progress:
+        policy = graph.save(folder, overwrite=force, progress=progress)
+    if as_json:
+        console.show_json(graph.as_dict() | {"policy": str(policy)})
+        return
+    console.show(f"policy: {policy}")
+    console.show(f"{graph}: {folder}", strong=True)
+
+
+def _facts(scale: float | None, triples: int | None) -> int:
+    """How many facts a graph shall have, said in one of two ways."""
+    from math import isfinite
+
+    if scale is not None and triples is not None:
+        raise InputError(
+            "CEL-D026",
+            "both --scale and --triples say how large the graph shall be.",
+            fix="Leave one of them out.",
+        )
+    if triples is not None:
+        return triples
+    size = 0.1 if scale is None else scale
+    return round(size * FACTS_OF_SCALE) if isfinite(size) else 0  # no such size: refused
 
 
 def _refuse(name: str, given: dict[str, object]) -> None:

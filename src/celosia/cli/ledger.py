@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.places import ledger_of, place_of
+from celosia.cli.places import place_of
 from celosia.cli.policy import told_warnings
-from celosia.core.errors import EngineError, InputError
+from celosia.core.errors import CelosiaError, EngineError, InputError
+from celosia.queries.places import ledger_of
 
 if TYPE_CHECKING:
-    from celosia.queries.ledger import Ledger, Record
+    from celosia.queries.ledger import LedgerView, Record
     from celosia.queries.ledger.terms import Terms
 
 app = typer.Typer(
@@ -191,25 +192,34 @@ def export(
 
 
 @contextmanager
-def opened(place: str) -> Iterator[tuple[Ledger, Terms]]:
-    """The ledger of a policy or at a place, under the terms it was last kept with.
+def opened(place: str) -> Iterator[tuple[LedgerView, Terms]]:
+    """The ledger of a policy or at a place, to be read, under the terms it was last kept with.
 
-    Those are read from the ledger itself: opened under those of a policy that has changed since, it
-    would record the change, and whoever looks must not write.
+    Raises:
+        InputError: CEL-Q207 there is none; nothing is made where there is none.
+        EngineError: CEL-Q206 it cannot be read.
     """
     from celosia.queries.ledger import Ledger
 
-    where = _ledger_at(place)
-    terms = _terms_kept(where)
-    with Ledger.open(
-        where,
-        dataset=terms.dataset,
-        total=terms.total,
-        policy_hash=terms.policy,
-        analysts=terms.analysts,
-        rule=terms.rule,
-    ) as ledger:
-        yield ledger, terms
+    try:
+        found = Ledger.look(_ledger_at(place))
+    except CelosiaError as error:
+        if error.code not in {"CEL-Q101", "CEL-Q114", "CEL-Q119"}:
+            raise
+        found, unread = None, True
+    else:
+        unread = False
+    if unread:
+        raise EngineError(
+            "CEL-Q206",
+            "the ledger cannot be read.",
+            why="Its file may not be readable or not be a ledger, or the server may be away.",
+            fix="Check the place and your rights to it.",
+        )
+    if found is None:
+        raise _no_ledger()
+    with found as ledger:
+        yield ledger, ledger.terms
 
 
 def _ledger_at(written: str) -> str:
@@ -220,41 +230,6 @@ def _ledger_at(written: str) -> str:
     with told_warnings():
         load_policy(written)  # what is wrong with it is said here, and not that it has no ledger
     return str(ledger_of(written))
-
-
-def _terms_kept(place: str) -> Terms:
-    """The last terms that a ledger was kept with; nothing is made where there is none."""
-    import sqlalchemy as sa
-
-    from celosia.queries.ledger.state import State
-    from celosia.queries.ledger.store import ENTRIES, Store, url_of
-
-    url = url_of(place)
-    if url.get_backend_name() == "sqlite":
-        _check_file(Path(str(url.database)))
-    try:
-        engine = sa.create_engine(url, poolclass=sa.NullPool, hide_parameters=True)
-        is_ledger = sa.inspect(engine).has_table(ENTRIES.name)
-    except (sa.exc.SQLAlchemyError, ModuleNotFoundError):
-        raise EngineError(
-            "CEL-Q206",
-            "the ledger cannot be read.",
-            why="Its file may not be readable or not be a ledger, or the server may be away.",
-            fix="Check the place and your rights to it.",
-        ) from None
-    if not is_ledger:
-        raise _no_ledger()
-    store = Store(place)
-    try:
-        state = State()
-        with store.transaction(writing=False) as connection:
-            for entry in store.read(connection):
-                state.add(entry)
-        if state.head is None:
-            raise _no_ledger()
-        return state.terms
-    finally:
-        store.close()
 
 
 def _check_file(path: Path) -> None:

@@ -16,6 +16,7 @@ import typer
 from celosia.cli import (
     assess,
     audit,
+    collect,
     console,
     datasets,
     demo,
@@ -29,6 +30,7 @@ from celosia.cli import (
     policy,
     publish,
     query,
+    rdf,
     release,
     serve,
     teach,
@@ -83,6 +85,8 @@ app.add_typer(release.app, name="release")
 app.add_typer(epsilon.app, name="epsilon")
 app.command("query")(query.query)
 app.add_typer(policy.app, name="policy")
+app.add_typer(rdf.app, name="rdf")
+app.add_typer(collect.app, name="collect")
 app.add_typer(ledger.app, name="ledger")
 app.command("serve")(serve.serve)
 app.add_typer(serve.tokens_app, name="token")

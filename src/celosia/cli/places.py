@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from celosia.core.errors import InputError
 
@@ -17,16 +16,6 @@ def place_of(written: str) -> str:
     if written.startswith("$"):
         return from_environment(written)
     return checked_address(written) if "://" in written else written
-
-
-def ledger_of(policy: str | Path) -> Path:
-    """Where the ledger of a policy file is kept unless said otherwise, as `Vault.open` has it.
-
-    >>> ledger_of("shop.toml").name
-    'shop.ledger.sqlite'
-    """
-    path = Path(policy)
-    return path.with_name(f"{path.stem}.ledger.sqlite")
 
 
 def from_environment(written: str) -> str:

@@ -195,7 +195,8 @@ def columns_of(database: Database) -> dict[str, dict[str, str]]:
     Raises:
         EngineError: CEL-E013, CEL-E014 it cannot be opened.
     """
-    from celosia.queries.opening import columns_in, open_engine
+    from celosia.queries.catalogue import columns_in
+    from celosia.queries.opening import open_engine
     from celosia.queries.policy import Policy, Spending
 
     whatever = Policy(
@@ -210,7 +211,8 @@ def columns_of(database: Database) -> dict[str, dict[str, str]]:
 
 def _compare(policy: Policy) -> None:
     """Refuse a policy that does not fit its database, as `Vault.open` does."""
-    from celosia.queries.opening import check_unique, columns_in, open_engine
+    from celosia.queries.catalogue import columns_in
+    from celosia.queries.opening import check_unique, open_engine
     from celosia.queries.policy import check_against
 
     engine = open_engine(policy)

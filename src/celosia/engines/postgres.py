@@ -1,17 +1,19 @@
-"""PostgreSQL: every query in a read-only transaction of its own that sees one state of the data."""
+"""PostgreSQL: queries in read-only transactions, each of which sees one state of the data."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
 from celosia.core.errors import EngineError
-from celosia.engines.sql import Rows, failed, out_of_time, select_text
+from celosia.engines.sql import Reader, Rows, failed, out_of_time, select_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from sqlalchemy import Connection
     from sqlglot import exp
 
 SETTINGS = {
@@ -72,16 +74,14 @@ class PostgresEngine:
 
     def run(self, query: exp.Expr, *, timeout: float) -> Rows:
         """The rows of a query, see `SqlEngine.run`; decimals that are whole come as integers."""
-        return [
-            tuple(_plain(value) for value in row)
-            for row in self._within(timeout, query, lambda cursor: cursor.fetchall())
-        ]
+        return _rows(self._within(timeout, query, _all_rows))
 
     def arrow(self, query: exp.Expr, *, timeout: float) -> pa.Table:
         """The rows of a query as an Arrow table."""
         import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where wanted
 
-        def table(cursor: Any) -> pa.Table:
+        def table(cursor: Any, text: str) -> pa.Table:
+            cursor.execute(text)
             names = [each.name for each in cursor.description]
             columns = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
             arrays = [pa.array([_plain(value) for value in column]) for column in columns]
@@ -89,7 +89,62 @@ class PostgresEngine:
 
         return self._within(timeout, query, table)
 
-    def _within(self, timeout: float, query: exp.Expr, fetch: Callable[[Any], Any]) -> Any:
+    def understands(self, query: exp.Expr, *, timeout: float) -> bool:
+        """Whether the server accepts a query, see `SqlEngine.understands`.
+
+        It is prepared, as a statement without a name: names and types are found, and nothing is
+        planned or run. So neither rows nor what the server knows of their values take part.
+        """
+        import psycopg  # noqa: PLC0415 - loaded already, by the constructor
+
+        def prepared(cursor: Any, text: str) -> bool:
+            found = cursor.connection.pgconn.prepare(b"", text.encode())
+            if found.status == psycopg.pq.ExecStatus.COMMAND_OK:
+                return True
+            error = psycopg.errors.error_from_result(found)
+            if isinstance(error, psycopg.OperationalError):  # out of time, or gone
+                raise error
+            return False
+
+        accepted: bool = self._within(timeout, query, prepared)
+        return accepted
+
+    @contextmanager
+    def snapshot(self, *, timeout: float) -> Iterator[Reader]:
+        """One state of the data for several queries, see `SqlEngine.snapshot`."""
+        from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
+
+        connection = None
+        with suppress(SQLAlchemyError):
+            connection = self._engine.connect()
+        if connection is None:
+            raise failed()
+        # The transaction begins with the first query, and what that sees all others see.
+        with connection:
+            yield lambda query: _rows(self._asked(connection, timeout, query, _all_rows))
+
+    @property
+    def version(self) -> None:
+        """Not known: others may write at any time."""
+        return
+
+    def _within(self, timeout: float, query: exp.Expr, work: Callable[[Any, str], Any]) -> Any:
+        from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
+
+        try:
+            with self._engine.connect() as connection:
+                return self._asked(connection, timeout, query, work)
+        except SQLAlchemyError:
+            pass
+        raise failed()
+
+    def _asked(
+        self,
+        connection: Connection,
+        timeout: float,
+        query: exp.Expr,
+        work: Callable[[Any, str], Any],
+    ) -> Any:
         import psycopg  # noqa: PLC0415 - loaded already, by the constructor
         from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
 
@@ -100,13 +155,11 @@ class PostgresEngine:
         }
         late = False
         try:
-            with self._engine.connect() as connection:
-                # The driver's own cursor: it leaves a % in a query alone.
-                cursor = connection.connection.cursor()
-                for name, value in settings.items():
-                    cursor.execute("SELECT set_config(%s, %s, true)", (name, value))
-                cursor.execute(text)
-                return fetch(cursor)
+            # The driver's own cursor: it leaves a % in a query alone.
+            cursor = connection.connection.cursor()
+            for name, value in settings.items():
+                cursor.execute("SELECT set_config(%s, %s, true)", (name, value))
+            return work(cursor, text)
         except psycopg.errors.QueryCanceled:
             late = True
         except (psycopg.Error, SQLAlchemyError, MemoryError):
@@ -126,6 +179,14 @@ class PostgresEngine:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def _all_rows(cursor: Any, text: str) -> Any:
+    return cursor.execute(text).fetchall()
+
+
+def _rows(found: Any) -> Rows:
+    return [tuple(_plain(value) for value in row) for row in found]
 
 
 def _plain(value: Any) -> Any:

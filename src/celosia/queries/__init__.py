@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from celosia.queries.answer import QueryAnswer
+    from celosia.queries.places import ledger_of
     from celosia.queries.planning import METHODS, Part, Plan
     from celosia.queries.policy import Policy, load_policy, read_policy
     from celosia.queries.vault import Vault
@@ -22,6 +23,7 @@ _HOMES = {
     "Policy": "celosia.queries.policy",
     "QueryAnswer": "celosia.queries.answer",
     "Vault": "celosia.queries.vault",
+    "ledger_of": "celosia.queries.places",
     "load_policy": "celosia.queries.policy",
     "read_policy": "celosia.queries.policy",
 }
@@ -33,6 +35,7 @@ __all__ = [
     "Policy",
     "QueryAnswer",
     "Vault",
+    "ledger_of",
     "load_policy",
     "read_policy",
 ]

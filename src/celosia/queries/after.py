@@ -1,33 +1,57 @@
-"""HAVING, ORDER BY and LIMIT on released numbers: post-processing, which costs nothing."""
+"""What is computed, kept and ordered of released numbers: post-processing, which costs nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from sqlglot import exp
 
 from celosia.queries.algebra import After
-from celosia.queries.emission.target import column, name, whole
+from celosia.queries.emission.target import column, name, named, whole
 
 Row = dict[str, Any]
+PLACE = "celosia_place"
 
 
-def kept_places(rows: Sequence[Row], after: After) -> list[int]:
-    """Which rows are shown, in order.
+def finished(rows: Sequence[Row], after: After) -> list[tuple[int, Row]]:
+    """The rows that are shown, in order, each with its place among those that were released.
 
-    The condition is worked out by DuckDB over nothing but the released rows, with the same meaning
-    as in the query.
+    Everything is worked out by DuckDB over nothing but the released rows, with the same meaning as
+    in the query.
     """
-    if not rows or (after.having is None and not after.order and after.limit is None):
-        return list(range(len(rows)))
+    has_work = after.having is not None or after.order or after.limit is not None or after.offset
+    if not rows or not (has_work or after.computed):
+        return [(place, _shown(row, after)) for place, row in enumerate(rows)]
     import duckdb  # noqa: PLC0415 - 0.1 s, only where an answer is made
     import polars as pl  # noqa: PLC0415
 
     columns = {word: [row[word] for row in rows] for word in rows[0]}
     columns[PLACE] = list(range(len(rows)))
+    with duckdb.connect() as connection:
+        connection.register("answers", pl.DataFrame(columns, strict=False).to_arrow())
+        found = connection.execute(_query(after).sql(dialect="duckdb")).fetchall()
+    words = [each.name for each in after.computed]
+    made = []
+    for place, *values in found:
+        extra = dict(zip(words, map(_plain, values), strict=True))
+        made.append((place, _shown(rows[place] | extra, after)))
+    return made
+
+
+def _query(after: After) -> exp.Select:
+    source: exp.Expr = exp.Table(this=name("answers"))
+    for each in after.computed:  # one at a time: each may speak of those before it
+        inner = exp.Select(
+            expressions=[exp.Star(), named(each.expression.copy(), each.name)],
+            from_=exp.From(this=source),
+        )
+        source = exp.Subquery(this=inner, alias=exp.TableAlias(this=name("answers")))
     query = exp.Select(
-        expressions=[column(PLACE)], from_=exp.From(this=exp.Table(this=name("answers")))
+        expressions=[column(PLACE), *(column(each.name) for each in after.computed)],
+        from_=exp.From(this=source),
     )
     if after.having is not None:
         query.set("where", exp.Where(this=after.having.copy()))
@@ -39,15 +63,17 @@ def kept_places(rows: Sequence[Row], after: After) -> list[int]:
     query.set("order", exp.Order(expressions=[*order, exp.Ordered(this=column(PLACE))]))
     if after.limit is not None:
         query.set("limit", exp.Limit(expression=whole(after.limit)))
-    with duckdb.connect() as connection:
-        connection.register("answers", pl.DataFrame(columns, strict=False).to_arrow())
-        found = connection.execute(query.sql(dialect="duckdb")).fetchall()
-    return [place for (place,) in found]
+    if after.offset:
+        query.set("offset", exp.Offset(expression=whole(after.offset)))
+    return query
 
 
-PLACE = "celosia_place"
+def _plain(value: Any) -> Any:
+    """A value that JSON has a word for; an infinity is none, as a division by zero is."""
+    number = float(value) if isinstance(value, Decimal) else value
+    return None if isinstance(number, float) and not isfinite(number) else number
 
 
-def shown(row: Row, after: After) -> Row:
+def _shown(row: Row, after: After) -> Row:
     """The columns that the query names, in its order."""
     return {word: row[word] for word in after.columns} if after.columns else dict(row)

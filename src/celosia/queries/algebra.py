@@ -132,6 +132,8 @@ class Aggregate:
     """What is counted, added up or ranked; None for COUNT(*)."""
     share: float | None = None
     """Of a quantile: 0.5 for the median."""
+    sample: bool = False
+    """Of a variance or deviation: whether the squares are shared out over n - 1, not n."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +149,14 @@ class After:
     """What is done with the noisy answers, and so costs nothing."""
 
     having: exp.Expression | None = None
-    """A condition on names of keys and aggregates."""
+    """A condition on names of keys, aggregates and what is computed."""
     order: tuple[tuple[str, bool], ...] = ()
-    """Names of keys or aggregates, each with whether the largest come first."""
+    """Names of answers, each with whether the largest come first."""
     limit: int | None = None
+    offset: int = 0
+    """How many of the ordered answers are passed over."""
+    computed: tuple[Named, ...] = ()
+    """What is worked out from keys, aggregates and those before it."""
     columns: tuple[str, ...] = ()
     """The names that are shown, in order."""
 

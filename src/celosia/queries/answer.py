@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 Interval = tuple[float, float] | None
 Intervals = list[dict[str, Interval]]
+Errors = list[dict[str, float | None]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +41,12 @@ class QueryAnswer(Release):
     epsilon: float
     delta: float = 0.0
     method: str
+    noise: Errors = field(default_factory=list)
+    """For each row the noise-only error of each of its numbers, at `confidence`; None if secret.
+
+    The number is no farther than that from the exact one under the caps that were chosen (`caps`).
+    What these caps cut off is not counted: `intervals` count it too.
+    """
     caps: dict[str, Any] = field(default_factory=dict)
     """Caps that were chosen privately, by what they were chosen for."""
     entry: int | None = None
@@ -47,7 +54,9 @@ class QueryAnswer(Release):
     head: str | None = None
     """The head of the ledger when the answer was sealed."""
     stored: bool = False
-    """Whether the answer was given before and repeated for free."""
+    """Whether the answer was given before and repeated for free: rows may have changed since."""
+    answered: str | None = None
+    """When it was first given; None where nothing was spent."""
     at: Callable[[float], Intervals] | None = field(default=None, repr=False, compare=False)
     """Works out the intervals at another confidence; lost when the answer is saved."""
 
@@ -95,8 +104,23 @@ class QueryAnswer(Release):
             )
         return self.at(confidence)
 
+    @property
+    def told_noise(self) -> Errors:
+        """The noise-only errors, where they say more than the intervals: under chosen caps."""
+        return self.noise if self.caps and self.noise else [{} for _ in self.rows]
+
+    @property
+    def told_stored(self) -> str:
+        """That the answer is a repeated one and from when it is; empty for a new one."""
+        if not self.stored:
+            return ""
+        return "stored" if self.answered is None else f"stored, first answered at {self.answered}"
+
     def frame(self) -> pl.DataFrame:
-        """The rows as a table, with the bounds of each number where there are some."""
+        """The rows as a table, with the bounds of each number where there are some.
+
+        Under caps that were chosen privately, the noise-only error stands beside the bounds.
+        """
         import polars as pl  # noqa: PLC0415 - 0.1 s, only where wanted
 
         columns: dict[str, list[Any]] = {}
@@ -106,6 +130,9 @@ class QueryAnswer(Release):
             if any(bound is not None for bound in bounds):
                 columns[f"{name}_lower"] = [None if each is None else each[0] for each in bounds]
                 columns[f"{name}_upper"] = [None if each is None else each[1] for each in bounds]
+            errors = [each.get(name) for each in self.told_noise]
+            if any(error is not None for error in errors):
+                columns[f"{name}_noise"] = errors
         return pl.DataFrame(columns, strict=False)
 
     def measures(self) -> dict[str, Any]:
@@ -119,11 +146,13 @@ class QueryAnswer(Release):
             "confidence": self.confidence,
             "epsilon": self.epsilon,
             "delta": self.delta,
+            "noise": self.noise,
             "method": self.method,
             "caps": self.caps,
             "entry": self.entry,
             "head": self.head,
             "stored": self.stored,
+            "answered": self.answered,
         }
 
     def as_dict(self) -> dict[str, Any]:
@@ -174,9 +203,13 @@ class QueryAnswer(Release):
             if bounds is not None:
                 ends = " to ".join(_number(end) if isfinite(end) else "?" for end in bounds)
                 told += f" ({100 * self.confidence:g}% interval {ends})"
+            error = next(iter(self.told_noise[0].values()), None)
+            if error is not None:
+                bar = f"noise {100 * self.confidence:g}%: ±{_number(error)}"
+                told += f", {bar} of the answer under the cap chosen"
         else:
             told = f"{len(self.rows):,} rows"
-        return f"{told}; {self.guarantee.promise}"
+        return "; ".join(filter(None, [told, self.told_stored, self.guarantee.promise]))
 
 
 def _number(value: Any) -> str:

@@ -33,6 +33,10 @@ MOST_BARS = 40
 """Bars that can still be told apart; longer answers are shown as a table only."""
 MOST_ROWS = 1000
 """Rows that a report shows."""
+NOISE_ONLY = (
+    "The noise is the error of the answer under the caps that were chosen privately. What these "
+    "caps cut off is not counted in it; the bounds count that too."
+)
 
 
 def document(answer: QueryAnswer) -> Document:
@@ -60,6 +64,11 @@ def _one(answer: QueryAnswer) -> list[Block]:
         return [KeyFigures(cards)]
     told = f"{100 * answer.confidence:g}% interval"
     cards.append(KeyFigure(told, _ends(bounds), "holds the exact answer"))
+    error = next(iter(answer.told_noise[0].values()), None)
+    if error is not None:
+        only = f"{100 * answer.confidence:g}% noise only"
+        words = "under the cap chosen, without what it cut off"
+        cards.append(KeyFigure(only, _error(error), words))
     if value is None or not all(map(isfinite, bounds)):
         return [KeyFigures(cards)]
     words = f"{_told(value)}, between {_ends(bounds)}"
@@ -72,20 +81,33 @@ def _many(answer: QueryAnswer) -> list[Block]:
         return [Paragraph("No group is shown.")]
     names = list(answer.rows[0])
     numbers = [name for name in names if name in answer.intervals[0]]
-    header = [each for name in names for each in ([name, "between"] if name in numbers else [name])]
+    noisy = {name for errors in answer.told_noise for name in errors}
+    header = [
+        word
+        for name in names
+        for word in (
+            [name, *(["between"] if name in numbers else []), *(["noise"] if name in noisy else [])]
+        )
+    ]
     rows = [
         [
             cell
             for name in names
             for cell in (
-                [_told(row[name]), _ends(bounds.get(name))]
-                if name in numbers
-                else [_told(row[name])]
+                [
+                    _told(row[name]),
+                    *([_ends(bounds.get(name))] if name in numbers else []),
+                    *([_error(errors.get(name))] if name in noisy else []),
+                ]
             )
         ]
-        for row, bounds in zip(answer.rows, answer.intervals, strict=True)
+        for row, bounds, errors in zip(
+            answer.rows, answer.intervals, answer.told_noise, strict=True
+        )
     ][:MOST_ROWS]
     blocks: list[Block] = [Table(header, rows, "The released rows")]
+    if noisy:
+        blocks.append(Paragraph(NOISE_ONLY))
     keys = [name for name in names if name not in numbers]
     drawn = [name for name in numbers if all(row[name] is not None for row in answer.rows)]
     if keys and drawn and len(answer.rows) <= MOST_BARS:
@@ -129,6 +151,7 @@ def _made(answer: QueryAnswer) -> list[Block]:
                 ("Spent", spent),
                 ("Entry of the ledger", entry),
                 ("Head of the ledger", answer.head or "none"),
+                *([("Repeated", sentence(answer.told_stored))] if answer.stored else []),
                 ("Made", made.created),
                 ("Seed", seed),
                 *made.versions.items(),
@@ -139,6 +162,10 @@ def _made(answer: QueryAnswer) -> list[Block]:
 
 def _told(value: Any) -> str:
     return "nothing" if value is None else short(value)
+
+
+def _error(error: float | None) -> str:
+    return "not public" if error is None else f"± {short(error)}"
 
 
 def _ends(bounds: Interval) -> str:

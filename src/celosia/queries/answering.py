@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from itertools import product
+from math import inf, isfinite
 from typing import Any
 
+from sqlglot import exp
+
 from celosia.core.randomness import Source
-from celosia.queries.after import Row, kept_places, shown
+from celosia.queries.after import Row, finished
 from celosia.queries.combining import Cell, combined
+from celosia.queries.emission.kinds import kind_of
+from celosia.queries.planning.keysteps import KeyStep
 from celosia.queries.planning.plan import Plan
 from celosia.queries.planning.step import Ask, Bounds, Known, Measured, Step
 from celosia.queries.planning.totals import Recipe
+
+_ROUNDED_UP = Context(prec=15, rounding=ROUND_CEILING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,44 +55,63 @@ class Outcome:
             {name: Measured.from_dict(each) for name, each in facts["found"].items()},
         )
 
-    def table(self, confidence: float) -> list[tuple[Row, dict[str, Bounds | None]]]:
-        """The rows that are shown, each with the bounds of its numbers."""
+    def table(
+        self, confidence: float, *, of_noise: bool = False
+    ) -> list[tuple[Row, dict[str, Bounds | None]]]:
+        """The rows that are shown, each with the bounds of its numbers.
+
+        Args:
+            confidence: of each bound by itself.
+            of_noise: whether bounds are those of the noise alone, which hold the exact numbers
+                under the caps that were chosen, and not what these took away.
+        """
         question = self.plan.question
         groups = [()] if self.known is None else list(product(*self.known))
-        cells = {each.aggregate.name: self._cells(each, confidence) for each in self.plan.recipes}
+        cells = {
+            each.aggregate.name: self._cells(each, confidence, of_noise=of_noise)
+            for each in self.plan.recipes
+        }
         names = [each.name for each in question.keys]
         rows: list[Row] = []
         bounds: list[dict[str, Bounds | None]] = []
         for place in range(len(groups)) if self.places is None else self.places:
             numbers = {name: listed[place] for name, listed in cells.items()}
-            keys = dict(zip(names, groups[place], strict=True))
+            keys = self.plan.shown(dict(zip(names, groups[place], strict=True)))
             rows.append(keys | {name: value for name, (value, _) in numbers.items()})
             bounds.append({name: bound for name, (_, bound) in numbers.items()})
         after = question.after
         return [
-            (
-                shown(rows[place], after),
-                {word: each for word, each in bounds[place].items() if word in after.columns},
-            )
-            for place in kept_places(rows, after)
+            (row, {word: each for word, each in bounds[place].items() if word in after.columns})
+            for place, row in finished(rows, after)
+        ]
+
+    def noise(self, confidence: float) -> list[dict[str, float | None]]:
+        """For each row that is shown, what the noise alone does not add to each of its numbers.
+
+        Sums and counts by their noise; means and variances by the farthest that theirs can take
+        them. Each holds by itself, for the number under the caps that were chosen.
+        """
+        return [
+            {name: _farthest(row[name], bounds) for name, bounds in each.items()}
+            for row, each in self.table(confidence, of_noise=True)
         ]
 
     def caps(self) -> dict[str, Any]:
         """The caps that were chosen privately, by what they were chosen for: released numbers."""
         labels = {name: part.name for step in self.plan.work for name, part in step.labelled}
         return {
-            labels[name]: _in_units(each.released["cap"], self._step(name))
+            labels[name]: _in_units(each.released["cap"], self._cap_unit(name))
             for name, each in self.found.items()
             if "cap" in each.released
         }
 
-    def _cells(self, recipe: Recipe, confidence: float) -> list[Cell]:
+    def _cells(self, recipe: Recipe, confidence: float, *, of_noise: bool) -> list[Cell]:
         """The numbers of an aggregate, one for each combination of keys."""
         names = recipe.totals or (recipe.aggregate.name,)
         # All totals of a number keep to their bounds together.
         each = 1 - (1 - confidence) / len(names)
         measured = [self.found[name] for name in names]
-        limits = [self._bounds(name, each) for name in names]
+        limits = [(self._noise if of_noise else self._bounds)(name, each) for name in names]
         steps = [self._step(name) for name in names]
         return [
             combined(
@@ -100,15 +127,59 @@ class Outcome:
         step, number = self._made_by(name)
         return step.bounds(number, self.found[name], confidence)
 
+    def _noise(self, name: str, confidence: float) -> tuple[Bounds | None, ...]:
+        step, number = self._made_by(name)
+        measured = self.found[name]
+        errors = step.noise(number, measured, confidence)
+        return tuple(
+            None if error is None else (value - error, value + error)
+            for value, error in zip(measured.values, errors, strict=True)
+        )
+
     def _step(self, name: str) -> Fraction:
         step, number = self._made_by(name)
         return step.unit(number)
+
+    def _cap_unit(self, name: str) -> Fraction:
+        step, number = self._made_by(name)
+        return step.cap_unit(number)
 
     def _made_by(self, name: str) -> tuple[Step, int]:
         for step in self.plan.work:
             if name in step.names:
                 return step, step.names.index(name)
         raise AssertionError("every total of a plan has its step")
+
+
+_ANY: Mapping[str | None, Any] = {
+    "integer": 0,
+    "boolean": False,
+    "date": "2000-01-01",
+    "timestamp": "2000-01-01",
+}
+"""A key of each kind, in the place of those that are found later; else a text."""
+
+
+def queries_ahead(plan: Plan) -> Iterator[exp.Expr]:
+    """Every query of a plan, as far as the policy and the question tell it.
+
+    Keys that will be found in the data have a value of their kind in their place, and caps that
+    will be chosen another cap: only written values differ.
+
+    Raises:
+        QueryRefused: CEL-Q127 and others, what cannot be written for the engine.
+    """
+    question = plan.question
+    known = plan.known if question.keys else None
+    for step in plan.work:
+        if step.finds_keys:
+            assert isinstance(step, KeyStep)
+            target = step.scene.target
+            kinds = [
+                kind_of(key.expression, question.source, target=target) for key in question.keys
+            ]
+            known = tuple((_ANY.get(kind, ""),) for kind in kinds)
+        yield from step.queries(known)
 
 
 def carry_out(plan: Plan, ask: Ask, *, rng: Source) -> Outcome:
@@ -121,6 +192,19 @@ def carry_out(plan: Plan, ask: Ask, *, rng: Source) -> Outcome:
             continue
         found.update(zip(step.names, step.measure(ask, known=known, rng=rng), strict=True))
     return Outcome(plan, known, places, found)
+
+
+def _farthest(value: float | None, bounds: Bounds | None) -> float | None:
+    """How far the bounds lie from a number, rounded up to the digits that a double holds.
+
+    Numbers of a decimal grid are taken as they are written, so that 159.91 - 100 is 59.91.
+    """
+    if value is None or bounds is None:
+        return None
+    if not all(map(isfinite, bounds)):
+        return inf
+    middle, low, high = (Decimal(repr(each)) for each in (value, *bounds))
+    return float(_ROUNDED_UP.plus(max(high - middle, middle - low, Decimal(0))))
 
 
 def _in_units(cap: Any, step: Fraction) -> Any:

@@ -45,10 +45,14 @@ def combined(
         moved = spread and (spread[0] + recipe.centre, spread[1] + recipe.centre)
         return (None if mean is None else float(_clipped(mean, low, high))), _shown(moved)
     most = ((high - low) / 2) ** 2
-    found = None
-    if count >= 1:
-        found = float(_clipped(worth[1] / count - (worth[0] / count) ** 2, Fraction(0), most))
-    return _rooted(found, _variance_bounds(limits, inside, most), is_root=kind == "deviation")
+    spread, found = _variance_bounds(limits, inside, most), None
+    sample = recipe.aggregate.sample
+    if count >= (2 if sample else 1):
+        exact = _clipped(worth[1] / count - (worth[0] / count) ** 2, Fraction(0), most)
+        found = float(exact * (count / (count - 1) if sample else 1))
+    if sample and spread is not None:
+        spread = _of_sample(spread, limits[2])
+    return _rooted(found, spread, is_root=kind == "deviation")
 
 
 def _scaled(bounds: Bounds | None, step: Fraction) -> Interval | None:
@@ -97,6 +101,17 @@ def _variance_bounds(
     largest = max(abs(mean[0]), abs(mean[1]))
     low, high = square[0] - largest**2, square[1] - nearest**2
     return _clipped(low, Fraction(0), most), _clipped(high, Fraction(0), most)
+
+
+def _of_sample(spread: Range, count: Interval | None) -> Range:
+    """Bounds of a sample's variance: n / (n - 1) of the population's, which falls as n grows.
+
+    There is one from two rows on, so n / (n - 1) is never more than 2.
+    """
+    fewest, highest = count or (None, None)
+    least = highest / (highest - 1) if highest is not None and highest >= 2 else Fraction(1)
+    most = fewest / (fewest - 1) if fewest is not None and fewest >= 2 else Fraction(2)
+    return spread[0] * least, spread[1] * most
 
 
 def _rooted(value: float | None, bounds: Range | None, *, is_root: bool) -> Cell:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from celosia.core.errors import InputError
+from celosia.queries.catalogue import enforced_unique
 from celosia.queries.emission.target import chosen, column, grouped, name, named, whole
-from celosia.queries.policy import Policy, database_url
+from celosia.queries.ledger import Ledger
+from celosia.queries.ledger.terms import Terms
+from celosia.queries.policy import Policy, TablePolicy, database_url, policy_hash
+from celosia.queries.policy.values import Graph
+from celosia.queries.rdf.views import views_of
 
 if TYPE_CHECKING:
     from celosia.engines import SqlEngine
@@ -25,6 +31,8 @@ def open_engine(policy: Policy) -> SqlEngine:
     """
     from celosia.engines import DuckDbEngine, PostgresEngine  # noqa: PLC0415 - loads databases
 
+    if policy.graph is not None:
+        return _open_graph(policy, policy.graph)
     database = policy.database
     if database.kind == "postgres":
         return PostgresEngine(database_url(database))
@@ -33,23 +41,13 @@ def open_engine(policy: Policy) -> SqlEngine:
     return DuckDbEngine(path, files=files)
 
 
-def columns_in(engine: SqlEngine, *, timeout: float) -> dict[str, dict[str, str]]:
-    """The tables of a database, with the type of each column."""
-    here = exp.Table(this=exp.to_identifier("columns"), db=exp.to_identifier("information_schema"))
-    schema = "main" if engine.dialect == "duckdb" else "public"
-    words = ("table_name", "column_name", "data_type")
-    query = exp.Select(
-        expressions=[exp.column(word) for word in words],
-        from_=exp.From(this=here),
-    ).where(
-        exp.EQ(this=exp.column("table_schema"), expression=exp.Literal.string(schema)),
-        exp.EQ(this=exp.column("table_catalog"), expression=exp.Anonymous(this="current_database")),
-        copy=False,
-    )
-    found: dict[str, dict[str, str]] = {}
-    for table, word, kind in engine.run(query, timeout=timeout):
-        found.setdefault(str(table), {})[str(word)] = str(kind)
-    return found
+def _open_graph(policy: Policy, graph: Graph) -> SqlEngine:
+    from celosia.engines import DuckDbEngine  # noqa: PLC0415 - as above
+    from celosia.queries.rdf.store import GraphStore  # noqa: PLC0415 - as above
+
+    with GraphStore.open(graph.located()):
+        pass  # what is no store is told here
+    return DuckDbEngine(graph.located(), views=views_of(policy))
 
 
 def check_unique(policy: Policy, engine: SqlEngine, *, timeout: float) -> None:
@@ -58,9 +56,26 @@ def check_unique(policy: Policy, engine: SqlEngine, *, timeout: float) -> None:
     Raises:
         InputError: CEL-Q152.
     """
-    for table in policy.tables:
+    if policy.graph is not None:  # a store holds each fact once, and its entities are told apart
+        return
+    with engine.snapshot(timeout=timeout) as read:
+        check_unique_in(policy.tables, read, dialect=engine.dialect)
+
+
+def check_unique_in(tables: Iterable[TablePolicy], ask: Ask, *, dialect: str) -> None:
+    """The same for some tables, in one state of the data.
+
+    What the server enforces is believed, and costs nothing; else the values are counted.
+
+    Raises:
+        InputError: CEL-Q152.
+    """
+    enforced = enforced_unique(ask, dialect)
+    for table in tables:
         for each in table.columns:
-            if each.unique and not _is_unique(table.name, each.name, engine, timeout):
+            if not each.unique or (table.name.lower(), each.name.lower()) in enforced:
+                continue
+            if not _is_unique(table.name, each.name, ask):
                 raise InputError(
                     "CEL-Q152",
                     f"column '{table.name}.{each.name}' is declared unique, but values repeat.",
@@ -71,15 +86,45 @@ def check_unique(policy: Policy, engine: SqlEngine, *, timeout: float) -> None:
                 )
 
 
-def _is_unique(table: str, word: str, engine: SqlEngine, timeout: float) -> bool:
+def tables_behind(policy: Policy, names: Iterable[str]) -> list[TablePolicy]:
+    """Tables of a question, and those that their references lead to."""
+    waiting, found = list(names), dict[str, TablePolicy]()
+    while waiting:
+        table = policy.table(waiting.pop())
+        if table is not None and table.name not in found:
+            found[table.name] = table
+            waiting += [target for _, target, _ in table.references]
+    return list(found.values())
+
+
+def _is_unique(table: str, word: str, ask: Ask) -> bool:
     filled = exp.Count(this=column(word))
     different = exp.Count(this=exp.Distinct(expressions=[column(word)]))
     query = exp.Select(
         expressions=[named(exp.EQ(this=filled, expression=different), "is_unique")],
         from_=exp.From(this=exp.Table(this=name(table))),
     )
-    ((found,),) = engine.run(query, timeout=timeout)
+    ((found,),) = ask(query)
     return bool(found)
+
+
+def account_of(policy: Policy, place: str | Path, *, simulation: bool) -> Callable[[], Ledger]:
+    """Opens the ledger of a policy; here one that stands is only looked at.
+
+    So whoever asks for nothing but a plan leaves no trace, and what does not fit is told at once.
+
+    Raises:
+        PrivacyError: CEL-Q102, CEL-Q103 the ledger that stands was kept for something else.
+    """
+    # A simulation must neither repeat real answers nor be repeated as one.
+    dataset = f"{policy.name} (simulation)" if simulation else policy.name
+    limits: dict[str, Any] = {"total": policy.budget, "analysts": dict(policy.analysts)}
+    standing = Ledger.look(place)
+    if standing is not None:
+        with standing:
+            terms = Terms.of(dataset=dataset, policy=policy_hash(policy), rule="basic", **limits)
+            terms.check_follows(standing.terms, enlarge=False)
+    return lambda: Ledger.open(place, dataset=dataset, policy_hash=policy_hash(policy), **limits)
 
 
 def public_count(policy: Policy, ask: Ask) -> Callable[[str, str], int]:

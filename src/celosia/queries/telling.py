@@ -10,14 +10,14 @@ from celosia.core.neighbours import Relation
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source
 from celosia.mechanisms.promises import LIKELY, WEAK, at_least
-from celosia.queries.after import kept_places, shown
+from celosia.queries.after import finished
 from celosia.queries.answer import Intervals, QueryAnswer
 from celosia.queries.answering import Outcome
 from celosia.queries.ledger import Stored
 from celosia.queries.planning import Plan
 from celosia.queries.policy import Policy, policy_hash
 
-MADE_BY = "celosia.queries.Vault.sql"
+MADE_BY = "celosia.queries.Vault"
 
 
 def from_outcome(  # noqa: PLR0913 - what an answer is made of
@@ -40,6 +40,7 @@ def from_outcome(  # noqa: PLR0913 - what an answer is made of
         question=plan.question_text,
         rows=[row for row, _ in table],
         intervals=[bounds for _, bounds in table],
+        noise=outcome.noise(confidence),
         confidence=confidence,
         epsilon=float(plan.epsilon),
         delta=float(plan.delta),
@@ -48,6 +49,7 @@ def from_outcome(  # noqa: PLR0913 - what an answer is made of
         entry=kept.reservation,
         head=str(kept.head),
         stored=stored,
+        answered=kept.at,
         at=at,
         guarantee=_guarantee(plan, policy, simulation=rng.simulation),
         provenance=Provenance.now(MADE_BY, _parameters(plan, policy), seed=rng.seed),
@@ -59,14 +61,14 @@ def from_public(
     plan: Plan, rows: list[dict[str, Any]], *, confidence: float, rng: Source
 ) -> QueryAnswer:
     """The exact answer of public tables."""
-    after = plan.question.after
-    kept = [shown(rows[place], after) for place in kept_places(rows, after)]
+    kept = [row for _, row in finished(list(map(plan.shown, rows)), plan.question.after)]
     words = {each.name for each in plan.question.aggregates}
     exact = [{name: (value, value) for name, value in row.items() if name in words} for row in kept]
     return QueryAnswer(
         question=plan.question_text,
         rows=kept,
         intervals=exact,  # type: ignore[arg-type]
+        noise=[dict.fromkeys(row, 0.0) for row in exact],
         confidence=confidence,
         epsilon=0.0,
         method=plan.method,
@@ -94,7 +96,9 @@ def _guarantee(plan: Plan, policy: Policy, *, simulation: bool) -> Guarantee:
         protects += f", but for a further chance of {at_least(delta)}"
         promise = f"({at_least(epsilon)}, {at_least(delta)})-differential privacy"
     assumes = ["what the policy declares was chosen without looking at the data"]
-    if not policy.unit.is_row:
+    if policy.graph is not None and not policy.unit.is_row:
+        assumes.append(f"a fact belongs to the {unit} that is its subject, and to no other")
+    elif not policy.unit.is_row:
         assumes.append(
             f"rows belong to a {unit} as the foreign keys of the policy say, and "
             f"{policy.unit.table}.{policy.unit.key} tells every {unit} apart"
@@ -104,7 +108,9 @@ def _guarantee(plan: Plan, policy: Policy, *, simulation: bool) -> Guarantee:
         "what is true of many people is told on purpose, and may be guessed of one of them",
     ]
     if policy.unit.is_row:
-        leaves.append("whoever has several rows is protected less: the promise is for one row")
+        leaves.append(
+            f"whoever has several {unit}s is protected less: the promise is for one {unit}"
+        )
     if plan.neighbours.relation is Relation.CHANGE_ONE:
         leaves.append(f"how many {unit}s there are is taken to be public")
     return Guarantee(

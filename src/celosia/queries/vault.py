@@ -1,22 +1,38 @@
-"""A database that may be asked and not seen: private SQL under a policy, paid from a ledger."""
+"""Data that may be asked and not seen: private SQL and SPARQL under a policy, with a ledger."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from celosia.core.errors import EngineError, InputError, PrivacyError, QueryRefused
 from celosia.core.randomness import Source, System
 from celosia.mechanisms.parameters import check_confidence
+from celosia.queries.algebra import scans
 from celosia.queries.answering import Outcome, carry_out
+from celosia.queries.casting import as_texts
+from celosia.queries.catalogue import columns_in
+from celosia.queries.comparing import check_comparisons
 from celosia.queries.ledger import Ledger, Request, Reservation
-from celosia.queries.opening import check_unique, columns_in, open_engine, public_count
+from celosia.queries.opening import (
+    account_of,
+    check_unique,
+    check_unique_in,
+    open_engine,
+    public_count,
+    tables_behind,
+)
+from celosia.queries.places import ledger_of
 from celosia.queries.planning import Plan, make_plan
 from celosia.queries.planning.public import PublicStep
-from celosia.queries.policy import Policy, check_against, check_policy, load_policy, policy_hash
+from celosia.queries.policy import Policy, check_against, check_policy, load_policy
+from celosia.queries.policy.matching import Columns
+from celosia.queries.preparing import check_understood
 from celosia.queries.public_schema import public_schema
 from celosia.queries.telling import from_outcome, from_public
 
@@ -24,6 +40,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from celosia.engines import SqlEngine
+    from celosia.engines.sql import Reader
     from celosia.queries.answer import QueryAnswer
 
 ANYBODY = "anybody"
@@ -33,20 +50,36 @@ TIMEOUT = 600.0
 
 
 class Vault:
-    """A database under a policy: ask with `sql`, see the plan and its price with `explain`.
+    """Data under a policy: ask tables with `sql` and a graph with `sparql`.
+
+    `explain` shows how a question would be answered, and its price, before anything is spent.
 
     Guarantee: all answers together keep the promise of the policy's budget, for the unit and the
     neighbours that it names. Everything an analyst sees before an answer (plan, price, refusal) is
     made of the policy and the question. It assumes that what the policy declares is true.
     """
 
-    def __init__(self, policy: Policy, ledger: Ledger, engine: SqlEngine, *, rng: Source) -> None:
+    def __init__(  # noqa: PLR0913 - what a vault is made of
+        self,
+        policy: Policy,
+        account: Callable[[], Ledger],
+        engine: SqlEngine,
+        *,
+        rng: Source,
+        types: Columns,
+        version: object | None = None,
+    ) -> None:
         """Use `Vault.open`, which also checks the policy against the database."""
         self.policy = policy
-        self.ledger = ledger
         self.timeout = TIMEOUT
+        self._account = account
+        self._ledger: Ledger | None = None
+        self._opening = Lock()
         self._engine = engine
         self._rng = rng
+        self._types = types
+        self._cast = as_texts(policy, types)
+        self._version = version
         self._scratch: TemporaryDirectory[str] | None = None
 
     @classmethod
@@ -60,7 +93,9 @@ class Vault:
         """Open the database of a policy and the ledger of its budget; for the curator.
 
         Tables, columns and types are compared with the policy, and columns that it declares unique
-        are checked, because bounds rest on them.
+        are checked, because bounds rest on them: here, and where the database neither enforces it
+        nor keeps its rows as they are, again with every answer. A ledger is begun by the first
+        charge, not here.
 
         Args:
             policy: a policy file, or a policy.
@@ -71,7 +106,9 @@ class Vault:
 
         Raises:
             InputError: the policy is wrong, or does not fit the database; CEL-Q152 a column that is
-                declared unique is not, CEL-Q153 there is no place for a ledger.
+                declared unique is not, CEL-Q153 there is no place for a ledger, CEL-Q159 keys of
+                types that cannot be compared safely, CEL-Q160 a collation that merges texts.
+            PrivacyError: CEL-Q102, CEL-Q103 the ledger was kept for something else.
             EngineError: the database or the ledger cannot be opened.
         """
         source = System() if rng is None else rng
@@ -80,27 +117,29 @@ class Vault:
         if ledger is None and source.simulation:
             scratch = TemporaryDirectory(prefix="celosia-")
             ledger = Path(scratch.name) / "simulation.ledger.sqlite"
-        place = _beside(policy) if ledger is None else ledger
+        place = ledger_of(policy) if ledger is None else ledger
         engine = open_engine(declared)
         try:
-            check_against(declared, columns_in(engine, timeout=TIMEOUT))
+            version, types = engine.version, columns_in(engine, timeout=TIMEOUT)
+            check_against(declared, types)
             check_unique(declared, engine, timeout=TIMEOUT)
-            account = Ledger.open(
-                place,
-                # A simulation must neither repeat real answers nor be repeated as one.
-                dataset=f"{declared.name} (simulation)" if source.simulation else declared.name,
-                total=declared.budget,
-                policy_hash=policy_hash(declared),
-                analysts=dict(declared.analysts),
-            )
+            account = account_of(declared, place, simulation=source.simulation)
         except BaseException:
             engine.close()
             if scratch is not None:
                 scratch.cleanup()
             raise
-        made = cls(declared, account, engine, rng=source)
+        made = cls(declared, account, engine, rng=source, types=types, version=version)
         made._scratch = scratch
         return made
+
+    @property
+    def ledger(self) -> Ledger:
+        """The account of all answers; one that does not stand yet is begun by the first look."""
+        with self._opening:
+            if self._ledger is None:
+                self._ledger = self._account()
+            return self._ledger
 
     def explain(
         self, query: str, *, epsilon: float = 1, delta: float = 0, method: str | None = None
@@ -114,13 +153,43 @@ class Vault:
             InputError: a parameter or the text is wrong.
             QueryRefused: what cannot be promised, with what would make it answerable.
         """
-        return make_plan(
+        plan = make_plan(
             query,
             self.policy,
             epsilon=epsilon,
             delta=delta,
             method=method,
             count=public_count(self.policy, self._ask),
+        )
+        check_comparisons(plan.question, self.policy, self._types)
+        return plan
+
+    def sparql(  # noqa: PLR0913 - as `sql`
+        self,
+        query: str,
+        *,
+        epsilon: float,
+        delta: float = 0,
+        analyst: str | None = None,
+        method: str | None = None,
+        confidence: float = 0.95,
+        fresh: bool = False,
+    ) -> QueryAnswer:
+        """The noisy answer of a SPARQL query about the graph of the policy, see `sql`.
+
+        Raises:
+            InputError: CEL-Q240, CEL-Q271 the text is wrong, or the policy has no graph.
+            QueryRefused, BudgetExceeded, EngineError: as in `sql`.
+        """
+        return self._answer(
+            query,
+            "SPARQL",
+            analyst=analyst,
+            confidence=confidence,
+            fresh=fresh,
+            epsilon=epsilon,
+            delta=delta,
+            method=method,
         )
 
     def sql(  # noqa: PLR0913 - each is a choice of the analyst
@@ -132,10 +201,12 @@ class Vault:
         analyst: str | None = None,
         method: str | None = None,
         confidence: float = 0.95,
+        fresh: bool = False,
     ) -> QueryAnswer:
         """The noisy answer of a query, charged before the data is touched.
 
-        The same question with the same parameters gets the same answer again, for free.
+        The same question with the same parameters gets the same answer again, for free, also when
+        rows have changed since: the answer says when it was first given.
 
         Args:
             query: one SELECT.
@@ -144,19 +215,51 @@ class Vault:
             analyst: who asks; needed where the policy names analysts.
             method: one of `METHODS`; the planner's choice if None.
             confidence: of the intervals.
+            fresh: whether to pay for a new answer where one is stored; it takes the place of that.
 
         Raises:
             InputError: a parameter or the text is wrong; nothing was charged.
-            QueryRefused: what cannot be promised; nothing was charged.
+            QueryRefused: what cannot be promised, or the database does not accept (CEL-Q162);
+                nothing was charged.
             BudgetExceeded: CEL-Q110, CEL-Q111 the budget does not allow it; nothing was charged.
             EngineError: CEL-Q140 the database failed; the charge stays.
         """
+        return self._answer(
+            query,
+            "SQL",
+            analyst=analyst,
+            confidence=confidence,
+            fresh=fresh,
+            epsilon=epsilon,
+            delta=delta,
+            method=method,
+        )
+
+    def ask(self, query: str, **choices: Any) -> QueryAnswer:
+        """`sparql` where the policy is of a graph, else `sql`; with the same arguments."""
+        return (self.sql if self.policy.graph is None else self.sparql)(query, **choices)
+
+    def _answer(  # noqa: PLR0913 - as `sql`
+        self,
+        query: str,
+        language: str,
+        *,
+        analyst: str | None,
+        confidence: float,
+        fresh: bool,
+        epsilon: float,
+        delta: float,
+        method: str | None,
+    ) -> QueryAnswer:
         check_confidence(confidence)
+        self._check_language(language)
         plan = self.explain(query, epsilon=epsilon, delta=delta, method=method)
         if plan.method == "public":
             return from_public(plan, self._public_rows(plan), confidence=confidence, rng=self._rng)
         request = self._request(plan, analyst)
-        reserved = self.ledger.reserve(request)
+        if fresh or not self.ledger.has_answer(request):
+            check_understood(plan, self._engine, cast=self._cast, timeout=self.timeout)
+        reserved = self.ledger.reserve(request, fresh=fresh)
         if isinstance(reserved, Reservation):
             outcome = self._carried_out(plan, reserved)
             kept = self.ledger.seal(reserved, outcome.as_dict())
@@ -179,7 +282,8 @@ class Vault:
     def close(self) -> None:
         """Let go of the database and the ledger."""
         self._engine.close()
-        self.ledger.close()
+        if self._ledger is not None:
+            self._ledger.close()
         if self._scratch is not None:
             self._scratch.cleanup()
 
@@ -197,8 +301,18 @@ class Vault:
     def __repr__(self) -> str:
         return f"Vault({self.policy.name!r})"
 
+    def _check_language(self, language: str) -> None:
+        spoken = "SQL" if self.policy.graph is None else "SPARQL"
+        if language != spoken:
+            raise InputError(
+                "CEL-Q283",
+                f"the policy is asked in {spoken}, not in {language}.",
+                why="Tables are asked in SQL, and graphs in SPARQL.",
+                fix=f"Ask in {spoken}: vault.{spoken.lower()}(...).",
+            )
+
     def _ask(self, query: exp.Expr) -> Any:
-        return self._engine.run(query, timeout=self.timeout)
+        return self._engine.run(self._cast(query), timeout=self.timeout)
 
     def _request(self, plan: Plan, analyst: str | None) -> Request:
         if analyst is None and self.policy.analysts:
@@ -229,9 +343,14 @@ class Vault:
         raise _failed(charged=False)
 
     def _carried_out(self, plan: Plan, reserved: Reservation) -> Outcome:
-        """The released numbers; whatever fails is one fixed error, and stays charged."""
+        """The released numbers, all from one state of the rows.
+
+        Whatever fails is one fixed error, and stays charged.
+        """
         try:
-            return carry_out(plan, self._ask, rng=self._rng)
+            with self._engine.snapshot(timeout=self.timeout) as read:
+                self._check_unique(plan, read)
+                return carry_out(plan, lambda query: read(self._cast(query)), rng=self._rng)
         except Exception:  # noqa: S110 - what it says may tell of data
             pass
         except BaseException:
@@ -239,6 +358,17 @@ class Vault:
             raise
         self.ledger.fail(reserved, "CEL-Q140")
         raise _failed()
+
+    def _check_unique(self, plan: Plan, read: Reader) -> None:
+        """Look again at columns that are declared unique, where rows may have changed.
+
+        Bounds rest on them. The check sees the same rows as the answer.
+        """
+        version = self._engine.version
+        if version is None or version != self._version:
+            names = [scan.table for scan in scans(plan.question.source)]
+            tables = tables_behind(self.policy, names)
+            check_unique_in(tables, read, dialect=self._engine.dialect)
 
 
 def _failed(*, charged: bool = True) -> EngineError:
@@ -258,15 +388,3 @@ def _policy(policy: str | Path | Policy) -> Policy:
         check_policy(policy)
         return policy
     return load_policy(policy)
-
-
-def _beside(policy: str | Path | Policy) -> Path:
-    if isinstance(policy, Policy):
-        raise InputError(
-            "CEL-Q153",
-            "a policy that is no file has no place for its ledger.",
-            why="What was spent must outlive the program.",
-            fix="Give the file or the URL of a ledger: ledger=...",
-        )
-    path = Path(policy)
-    return path.with_name(f"{path.stem}.ledger.sqlite")

@@ -12,6 +12,8 @@ class Known:
     public: frozenset[str] = frozenset()
     caps: Mapping[tuple[str, str], int] = field(default_factory=dict)
     pushed: Mapping[str, int] = field(default_factory=dict)
+    keys: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    parts: Mapping[str, str] = field(default_factory=dict)
 
     def is_public(self, table: str) -> bool:
         return table in self.public
@@ -24,3 +26,9 @@ class Known:
 
     def displaced(self, table: str) -> int:
         return self.pushed.get(table, 0)
+
+    def key(self, table: str) -> frozenset[str]:
+        return self.keys.get(table, frozenset())
+
+    def part_of(self, table: str) -> str | None:
+        return self.parts.get(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from fractions import Fraction
 from math import inf, sqrt
 
@@ -18,9 +19,9 @@ VALUES = st.lists(st.integers(-4, 6), min_size=1, max_size=8)
 SLACK = st.integers(0, 6)
 
 
-def recipe(kind: str) -> Recipe:
+def recipe(kind: str, *, sample: bool = False) -> Recipe:
     return Recipe(
-        aggregate=Aggregate(kind, "a"),  # type: ignore[arg-type]
+        aggregate=Aggregate(kind, "a", sample=sample),  # type: ignore[arg-type]
         label=kind,
         totals=("s", "n") if kind == "mean" else ("s", "q", "n"),
         centre=Fraction(1),
@@ -51,6 +52,36 @@ def test_bounds_hold_the_exact_mean_and_variance(
         assert value == pytest.approx(truth, abs=1e-6)
         assert found is not None
         assert found[0] - 1e-6 <= truth <= found[1] + 1e-6
+
+
+@given(values=VALUES, slack=st.tuples(SLACK, SLACK, SLACK), infinite=st.booleans())
+def test_a_sample_has_the_variance_of_the_statistics_module(
+    values: list[int], slack: tuple[int, int, int], infinite: bool
+) -> None:
+    centred = [each - 1 for each in values]
+    totals = [sum(centred), sum(each**2 for each in centred), len(values)]
+    bounds = [
+        (total - off, inf if infinite else total + off)
+        for total, off in zip(totals, slack, strict=True)
+    ]
+    for kind, truth in (("variance", statistics.variance), ("deviation", statistics.stdev)):
+        value, found = combined(recipe(kind, sample=True), totals, bounds, [UNIT] * 3)
+        assert found is not None
+        if len(values) == 1:
+            assert value is None  # one row has none: n - 1 is 0
+            continue
+        assert value == pytest.approx(truth(values), abs=1e-6)
+        assert found[0] - 1e-6 <= truth(values) <= found[1] + 1e-6
+
+
+@pytest.mark.parametrize("count", [-3, 0, 1])
+def test_a_noisy_number_of_rows_below_two_gives_a_sample_no_variance(count: int) -> None:
+    bounds = [(0, 9), (0, 9), (count - 5, count + 5)]
+    value, found = combined(recipe("variance", sample=True), [3, 9, count], bounds, [UNIT] * 3)
+    assert value is None
+    assert found is not None
+    # Two rows at the ends of a range of 10 have the largest variance that there is: 50.
+    assert found == (0.0, 50.0)
 
 
 def test_no_rows_have_no_mean() -> None:

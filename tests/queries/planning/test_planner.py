@@ -28,6 +28,7 @@ JOIN = 'SELECT COUNT(*) AS n FROM orders o JOIN item i ON i."order" = o.id'
         (JOIN, replace(BY_ROW, elastic=True), "elastic"),
         ("SELECT COUNT(*) AS n FROM part", POLICY, "public"),
         ("SELECT MEDIAN(age) AS m FROM person", POLICY, "rank"),
+        ("SELECT MAX(price) AS m FROM orders", POLICY, "rank"),
         ("SELECT COUNT(*) AS n FROM message", POLICY, "race-cap"),
     ],
 )
@@ -83,11 +84,14 @@ def test_epsilon_is_shared_out_over_different_totals(aggregates: str, parts: int
     [
         ("SELECT SUM(id) AS s FROM orders", "CEL-Q144"),
         ("SELECT AVG(price + person) AS s FROM orders", "CEL-Q144"),
-        ("SELECT MAX(price) AS s FROM orders", "CEL-Q145"),
         ("SELECT street, COUNT(*) AS n FROM person GROUP BY street", "CEL-Q146"),
-        ("SELECT COUNT(DISTINCT sender) AS n FROM message", "CEL-Q149"),
         (
-            "SELECT COUNT(*) AS n FROM person p WHERE p.town IN (SELECT town FROM person)",
+            "SELECT MEDIAN(p.age) AS n FROM message m JOIN person p ON p.id = m.sender",
+            "CEL-Q149",
+        ),
+        (
+            "SELECT COUNT(*) AS n FROM (SELECT p.id FROM person p "
+            "WHERE p.town IN (SELECT town FROM person)) x",
             "CEL-Q121",
         ),
         ("SELECT COUNT(*) AS n FROM orders CROSS JOIN person", "CEL-Q"),

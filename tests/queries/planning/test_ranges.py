@@ -37,6 +37,9 @@ def argument(text: str):  # type: ignore[no-untyped-def]
         ("COALESCE(balance, 7)", -5, 7),
         ("ROUND(price)", 0, 10),
         ("CAST(price AS INTEGER)", 0, 10),
+        ("CAST(price > 1 AS INTEGER)", 0, 1),
+        ("GREATEST(balance, 0)", 0, 5),
+        ("LEAST(balance, price)", -5, 10),  # either may be NULL, and is passed over then
     ],
 )
 def test_bounds_follow_from_declared_ones(text: str, low: Fraction, high: Fraction) -> None:
@@ -74,3 +77,20 @@ def test_grids_are_the_declared_ones_unless_they_are_too_fine() -> None:
     # Between 0.2 and 0.8 there is no whole number: the bounds go out to 0 and 1.
     wide = fixed_for((Fraction(1, 5), Fraction(4, 5)), grid=Fraction(1), is_whole=False)
     assert (wide.low, wide.high) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("GREATEST(LEAST(id, 60), 0)", 0, 60),
+        ("LEAST(GREATEST(DATE_DIFF('day', placed, DATE '2020-01-01'), -5), 5)", -5, 5),
+        ("GREATEST(LEAST(id, 60), balance)", None, None),  # NULL balance: id may be anything
+        ("LEAST(id, 60)", None, None),
+        ("GREATEST(id, 0)", None, None),
+    ],
+)
+def test_a_question_may_clip_what_has_no_bounds(
+    text: str, low: int | None, high: int | None
+) -> None:
+    found = range_of(argument(text), ORDERS, TARGET)
+    assert found == (None if low is None else (low, high))

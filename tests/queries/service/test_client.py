@@ -37,6 +37,14 @@ def test_an_answer_comes_back_as_it_was_made(house: House, tmp_path: Path) -> No
     assert (again.stored, again.entry) == (True, answer.entry)
 
 
+def test_a_fresh_answer_is_paid_again(house: House) -> None:
+    client = client_of(house)
+    first = client.sql("SELECT count(*) FROM orders", epsilon=0.1)
+    fresh = client.sql("SELECT count(*) FROM orders", epsilon=0.1, fresh=True)
+    assert (fresh.stored, fresh.entry == first.entry) == (False, False)
+    assert house.vault.ledger.spent["epsilon"] == Fraction(2, 10)
+
+
 def test_a_plan_tells_what_the_vault_would_do(house: House) -> None:
     plan = client_of(house).explain("SELECT count(*) FROM orders", epsilon=0.1)
     assert (plan.method, plan.epsilon, plan.delta) == ("global", Fraction(1, 10), Fraction(0))

@@ -95,7 +95,7 @@ class FakeVault:
             analysts=self.analysts,
         )
 
-    def sql(
+    def ask(
         self,
         query: str,
         *,
@@ -104,12 +104,13 @@ class FakeVault:
         analyst: str | None = None,
         method: str | None = None,
         confidence: float = 0.95,
+        fresh: bool = False,
     ) -> QueryAnswer:
         if "refuse" in query:
             raise QueryRefused("CEL-Q022", "it is not a question.", why="W.", fix="F.", line=3)
         price: Any = epsilon
         request = Request(analyst=analyst or "nobody", question=query, epsilon=price)
-        found = self.ledger.reserve(request)
+        found = self.ledger.reserve(request, fresh=fresh)
         if isinstance(found, Stored):
             return answer_of(found.reservation, found.head, epsilon, found.answer, True)
         with self._lock:

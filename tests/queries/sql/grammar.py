@@ -1,11 +1,13 @@
 """Random queries of the supported grammar, as texts.
 
 A scope is a mapping from aliases to tables; expressions of a kind draw from columns of that kind.
-No divisor may be zero, because DuckDB says infinity where the compiled question says NULL.
+No divisor may be zero, because DuckDB says infinity where the compiled question says NULL; and
+DuckDB's COUNT_IF of nothing but NULL is NULL, where the compiled question says 0.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from hypothesis import strategies as st
@@ -30,16 +32,18 @@ def queries(draw: st.DrawFn) -> str:
     conditions += draw(st.lists(matches(scope), max_size=1))
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     keys = draw(st.lists(keys_of(scope), max_size=2, unique=True))
-    asked = draw(st.lists(aggregates(scope), min_size=1, max_size=3))
+    asked = draw(st.lists(outputs(scope), min_size=1, max_size=3))
     shown = [f"{key} AS k{place}" for place, key in enumerate(keys)]
     shown += [f"{each} AS a{place}" for place, each in enumerate(asked)]
     head = draw(st.permutations(shown))
     group = f" GROUP BY {', '.join(keys)}" if keys else ""
-    having = draw(
-        st.sampled_from(["", f" HAVING {asked[0]} > 1", " HAVING COUNT(*) BETWEEN 1 AND 3"])
-    )
-    order = " ORDER BY " + ", ".join(str(place + 1) for place in range(len(head)))
-    limit = draw(st.sampled_from(["", " LIMIT 2"]))
+    if keys:
+        group = draw(st.sampled_from([group, " GROUP BY ALL"]))
+    havings = ["", " HAVING a0 > 1", f" HAVING {asked[0]} > 1", " HAVING COUNT(*) BETWEEN 1 AND 3"]
+    having = draw(st.sampled_from(havings))
+    first = draw(st.sampled_from(["", "a0 DESC, ", f"{asked[0]} * 2 - 1, "]))
+    order = f" ORDER BY {first}" + ", ".join(str(place + 1) for place in range(len(head)))
+    limit = draw(st.sampled_from(["", " LIMIT 2", " LIMIT 2 OFFSET 1", " OFFSET 1"]))
     return f"SELECT {', '.join(head)} FROM {source}{where}{group}{having}{order}{limit}"
 
 
@@ -90,6 +94,7 @@ def selects(draw: st.DrawFn, table: str, alias: str) -> str:
     """Rows of a table with a computed column."""
     scope = {"s": COLUMNS[table]}
     names = ", ".join(f"s.{name}" for name in COLUMNS[table])
+    names = draw(st.sampled_from([names, "s.*", "*"]))
     where = draw(booleans(scope))
     return f"SELECT {names}, {draw(numbers(scope))} AS extra FROM {table} AS s WHERE {where}"
 
@@ -121,7 +126,12 @@ def numbers(draw: st.DrawFn, scope: Scope) -> str:
         "CASE WHEN {a} > {b} THEN {a} ELSE 0 END",
         "round({a} / 2)",
         "CAST({a} AS BIGINT) % 3",
+        "power({a}, 2) - {b}",
+        "CAST({a} > {b} AS INTEGER)",
     ]
+    forms += [f"strpos({text}, 'o') + {{a}}" for text in columns_of(scope, "text")[:1]]
+    for unit, date in zip(["day", "month", "quarter"], columns_of(scope, "date"), strict=False):
+        forms.append(f"date_diff('{unit}', {date}, DATE '2020-02-29')")
     return draw(st.sampled_from(forms)).format(a=one, b=other)
 
 
@@ -145,6 +155,11 @@ def booleans(draw: st.DrawFn, scope: Scope) -> str:
             "{a} || 'x' > {b}",
             "trim({a}) = {b}",
             "TRY_CAST({a} AS INTEGER) IS NULL",
+            "contains({a}, 'o')",
+            "ends_with({a}, 'en')",
+            "(suffix({a}, 'th') OR prefix({a}, 'o'))",
+            "replace({a}, 'o', '') < {b}",
+            "{a} ILIKE '%O%'",
         ]
         other = draw(st.sampled_from([*texts, *LITERALS["text"]]))
         return draw(st.sampled_from(forms)).format(a=draw(st.sampled_from(texts)), b=other)
@@ -157,6 +172,10 @@ def booleans(draw: st.DrawFn, scope: Scope) -> str:
             "{a} + INTERVAL '1' MONTH > {b}",
             "{a} - 7 < DATE '2020-01-01'",
             "{a} BETWEEN '1990-01-01' AND {b}",
+            "date_part('month', {a}) = 1",
+            "monthname({a}) IN ('January', 'June')",
+            "dayname({a}) <= 'Monday'",
+            "date_add({a}, INTERVAL 1 DAY) <> {b}",
         ]
         other = draw(st.sampled_from([*dates, *LITERALS["date"]]))
         return draw(st.sampled_from(forms)).format(a=draw(st.sampled_from(dates)), b=other)
@@ -197,12 +216,50 @@ def keys_of(draw: st.DrawFn, scope: Scope) -> str:
 
 
 @st.composite
+def outputs(draw: st.DrawFn, scope: Scope) -> str:
+    """An aggregate, one over rows that meet a condition, or what is computed from some."""
+    ways = [
+        "{a}",
+        "{a}",
+        "{a} FILTER (WHERE {c})",
+        "COUNT_IF({c})",
+        "COALESCE({a}, 0) + {b} + 1",
+    ]
+    ways += ["100.0 * {a} / NULLIF({b}, 0)", "ROUND({a} / {b}, 2)", "{a} - {b} FILTER (WHERE {c})"]
+    ways += ["CASE WHEN {a} > {b} THEN {a} END"]
+    way = draw(st.sampled_from(ways))
+    told = ""
+    if "{c}" in way:  # a condition without a column would keep all rows or none, and is refused
+        told = draw(booleans(scope).filter(lambda text: re.search(r"[a-z]\.[a-z]", text)))
+    one, other = draw(aggregates(scope)), draw(aggregates(scope)) if "{b}" in way else ""
+    if other and _word(one) == _word(other):  # numbers of one aggregate alone are refused
+        columns = columns_of(scope, "integer", "number")
+        if not columns:
+            return one
+        other = f"{'MIN' if _word(one) == 'MAX' else 'MAX'}({columns[0]})"
+    return way.format(a=one, b=other, c=told)
+
+
+def _word(aggregate: str) -> str:
+    """The function of an aggregate; the same for two names of one function."""
+    word = aggregate.split("(")[0]
+    return {"VARIANCE": "VAR_SAMP"}.get(word, word)
+
+
+@st.composite
 def aggregates(draw: st.DrawFn, scope: Scope) -> str:
-    forms = ["COUNT(*)", "COUNT(1)"]
-    if columns := columns_of(scope, "integer", "number"):
-        column = draw(st.sampled_from(columns))
-        forms += [f"COUNT({column})", f"COUNT(DISTINCT {column})", f"MIN({column})"]
-        forms += [f"MEDIAN({column})", f"VAR_POP({column})", f"STDDEV_POP({column})"]
-        forms += [f"{word}({draw(numbers(scope))})" for word in ("SUM", "AVG", "MAX")]
-    chosen = draw(st.sampled_from(forms))
-    return chosen if "." in chosen else draw(st.sampled_from(forms[:2]))
+    columns = columns_of(scope, "integer", "number")
+    words = ["COUNT", "COUNT(DISTINCT", "MIN", "MEDIAN", "VAR_POP", "STDDEV_POP", "SUM", "AVG"]
+    words += ["MAX", "VAR_SAMP", "STDDEV", "VARIANCE", "COUNT(DISTINCT (", "rows"]
+    word = draw(st.sampled_from(words if columns else ["rows"]))
+    if word == "rows":
+        return draw(st.sampled_from(["COUNT(*)", "COUNT(1)"]))
+    column = draw(st.sampled_from(columns))
+    if word == "COUNT(DISTINCT (":
+        second = draw(st.sampled_from([column, *columns_of(scope, "text", "date", "boolean")]))
+        return f"COUNT(DISTINCT ({column}, {second}))"
+    has_form = word in ("SUM", "AVG", "MAX", "COUNT(DISTINCT")
+    inner = draw(numbers(scope)) if has_form else column
+    if "." not in inner.replace("2.5", ""):
+        inner = column
+    return f"COUNT(DISTINCT {inner})" if word == "COUNT(DISTINCT" else f"{word}({inner})"

@@ -38,6 +38,8 @@ def written(question: Question) -> str:
     if question.keys:
         inner += " GROUP BY " + ", ".join(str(place + 1) for place in range(len(keys)))
     after = question.after
+    for each in after.computed:
+        inner = f"SELECT *, {_sql(each.expression)} AS {_name(each.name)} FROM ({inner}) AS answers"
     outer = f"SELECT {', '.join(_name(name) for name in after.columns)} FROM ({inner}) AS answers"
     if after.having is not None:
         outer += f" WHERE {_sql(after.having)}"
@@ -45,7 +47,8 @@ def written(question: Question) -> str:
         outer += " ORDER BY " + ", ".join(
             f"{_name(name)} {'DESC' if descending else 'ASC'}" for name, descending in after.order
         )
-    return outer if after.limit is None else f"{outer} LIMIT {after.limit}"
+    outer = outer if after.limit is None else f"{outer} LIMIT {after.limit}"
+    return f"{outer} OFFSET {after.offset}" if after.offset else outer
 
 
 def rows(relation: Relation) -> tuple[str, list[str]]:
@@ -92,7 +95,10 @@ def _aggregate(each: Aggregate) -> str:
     assert each.argument is not None
     if each.kind == "quantile":
         return f"QUANTILE_CONT({_sql(each.argument)}, {each.share})"
-    return FUNCTIONS[each.kind].format(_sql(each.argument))
+    function = FUNCTIONS[each.kind]
+    return (function.replace("_POP", "_SAMP") if each.sample else function).format(
+        _sql(each.argument)
+    )
 
 
 def _sql(tree: exp.Expression) -> str:

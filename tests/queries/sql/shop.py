@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 import duckdb
@@ -85,12 +87,25 @@ _TYPES = {
 }
 
 
-def in_duckdb() -> duckdb.DuckDBPyConnection:
+def random_rows(rng: Random) -> dict[str, list[tuple[Any, ...]]]:
+    """Rows whose cells are drawn from those of the shop, column by column."""
+    drawn = {}
+    for table, rows in ROWS.items():
+        columns = list(zip(*rows, strict=True))
+        number = rng.randrange(12)
+        drawn[table] = [tuple(rng.choice(column) for column in columns) for _ in range(number)]
+    return drawn
+
+
+def in_duckdb(
+    filled: Mapping[str, list[tuple[Any, ...]]] = ROWS,
+) -> duckdb.DuckDBPyConnection:
     """The shop as a database."""
     connection = duckdb.connect()
     for table, columns in COLUMNS.items():
         declared = ", ".join(f"{name} {_TYPES[kind]}" for name, kind in columns.items())
         connection.execute(f"CREATE TABLE {table} ({declared})")
         marks = ", ".join("?" for _ in columns)
-        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", ROWS[table])
+        if filled[table]:
+            connection.executemany(f"INSERT INTO {table} VALUES ({marks})", filled[table])
     return connection

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 import duckdb
@@ -12,7 +13,7 @@ from sqlglot import exp
 from tests.queries.bounds import evaluator
 from tests.queries.sql.grammar import queries
 from tests.queries.sql.plain_sql import written
-from tests.queries.sql.shop import DATABASE, POLICY, in_duckdb
+from tests.queries.sql.shop import DATABASE, POLICY, in_duckdb, random_rows
 
 from celosia.queries.algebra import Question
 from celosia.queries.sql import compile
@@ -72,6 +73,55 @@ def test_a_question_written_back_as_sql_gives_the_answer_of_the_query(
     expected = shop.execute(query).fetchall()
     found = shop.execute(written(compile(query, POLICY))).fetchall()
     assert same(found, expected), query
+
+
+ANALYSTS = [
+    "SELECT COUNT(*), SUM(price) FROM (SELECT * FROM orders) AS o WHERE price > 0",
+    "WITH x AS (SELECT * FROM customer c JOIN orders o ON c.custkey = o.custkey) "
+    "SELECT region, COUNT(*), SUM(price), COUNT(custkey) FROM x GROUP BY ALL ORDER BY region",
+    "SELECT COUNT(region), SUM(custkey) "
+    "FROM (SELECT * FROM customer JOIN orders USING (custkey)) AS x",
+    "SELECT COUNT(*), COUNT(x.region) FROM (SELECT * EXCLUDE (born) FROM customer) AS x",
+    "SELECT SUM(price) FROM (SELECT * FROM orders UNION ALL SELECT * FROM orders) AS u",
+    "SELECT COUNT(*) FILTER (WHERE price > 1), COUNT(price) FILTER (WHERE quantity > 1), "
+    "SUM(price) FILTER (WHERE status = 'open'), AVG(price) FILTER (WHERE status IS NULL), "
+    "COUNT(DISTINCT custkey) FILTER (WHERE price < 5), MEDIAN(price) FILTER (WHERE price > 1), "
+    "COUNT(DISTINCT (custkey, status)) FILTER (WHERE price < 5), "
+    "COUNT_IF(price > 1) FILTER (WHERE quantity > 1) FROM orders",
+    "SELECT COUNT(DISTINCT (custkey, status)), COUNT(DISTINCT (quantity, custkey)), "
+    "COUNT(DISTINCT (placed, shipped, status)), COUNT(DISTINCT (custkey)) FROM orders",
+    "SELECT VAR_SAMP(price), VAR_POP(price), VARIANCE(price), STDDEV(price), STDDEV_SAMP(price), "
+    "STDDEV_POP(price) FROM orders",
+    "SELECT VAR_SAMP(price), STDDEV_POP(price) FROM orders WHERE orderkey = 1",
+    "SELECT status, 100.0 * COUNT(*) FILTER (WHERE price > 1) / COUNT(*) AS share FROM orders "
+    "GROUP BY status ORDER BY share DESC, status LIMIT 2 OFFSET 1",
+    "SELECT SUM(price) AS s, COUNT(*) AS n, s / n AS mean, mean * 2 AS twice FROM orders",
+    "SELECT status AS k, COUNT(*) AS n, n * SUM(quantity) AS m FROM orders GROUP BY k "
+    "HAVING m > 2 ORDER BY m, k",
+    "SELECT year(placed) AS y, month(placed), SUM(price) / COUNT(DISTINCT custkey) FROM orders "
+    "WHERE placed IS NOT NULL GROUP BY ALL HAVING y >= 2020 ORDER BY 1, 2",
+    "SELECT COUNT(*) FROM orders OFFSET 1",
+    "SELECT date_trunc('month', placed) AS m, COUNT(*) FROM orders WHERE placed IS NOT NULL "
+    "GROUP BY m HAVING year(m) = 2020 ORDER BY COUNT(*) + year(m), m DESC",
+    "SELECT dayname(placed) AS d, monthname(placed) AS m, COUNT(*) FROM orders GROUP BY ALL "
+    "ORDER BY d, m",
+    "SELECT SUM(date_diff('day', placed, shipped)), SUM(date_diff('month', placed, shipped)), "
+    "SUM(date_diff('quarter', placed, shipped)), SUM(date_diff('year', placed, shipped)) "
+    "FROM orders",
+    "SELECT CAST(COUNT(*) AS TEXT) || ' of ' || status AS told FROM orders GROUP BY status "
+    "ORDER BY status",
+    "SELECT CASE WHEN COUNT(*) > 2 THEN 'many' ELSE 'few' END AS told, COUNT(*) > 2 FROM orders "
+    "GROUP BY status ORDER BY status",
+    "SELECT SUM(power(price, 2)), SUM(quantity ^ 3), COUNT_IF(contains(status, 'o')) FROM orders",
+]
+
+
+@pytest.mark.parametrize("query", ANALYSTS)
+def test_what_analysts_write_means_the_same_on_random_rows(query: str) -> None:
+    compiled = written(compile(query, POLICY))
+    for seed in range(5):
+        with in_duckdb(random_rows(Random(seed))) as rows:
+            assert same(rows.execute(compiled).fetchall(), rows.execute(query).fetchall()), query
 
 
 def without_try(question: Question) -> Question:

@@ -73,3 +73,10 @@ def test_long_queries_are_refused_and_not_parsed() -> None:
     assert refused(f"SELECT SUM({many}) FROM orders").code == "CEL-Q023"
     wide = ", ".join(map(str, range(6_000)))
     assert refused(f"SELECT COUNT(*) FROM orders WHERE price IN ({wide})").code == "CEL-Q023"
+
+
+def test_nested_cases_that_repeat_each_other_are_refused_and_not_written_out() -> None:
+    text = "quantity"
+    for _ in range(20):  # each repeats what it is about twice: a million times in the end
+        text = f"CASE {text} WHEN 1 THEN 2 WHEN 2 THEN 1 END"
+    assert refused(f"SELECT COUNT(*) FROM orders WHERE {text} = 1").code == "CEL-Q023"

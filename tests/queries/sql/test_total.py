@@ -43,6 +43,15 @@ ATTACKS = [
     "placed < TIMESTAMP '2020-01-01 10:00:00'",
     "placed IN (TIMESTAMP '2020-01-01 10:00:00')",
     "coalesce(shipped, placed) < shipped",
+    "power(price, 4) > 0",
+    "power(quantity * 2000000000, 4) > 0",
+    "date_diff('day', placed, shipped) > 0",
+    "date_diff('month', placed, DATE '2020-01-01') > 0",
+    "date_add(placed, INTERVAL '10000' YEAR) > placed",
+    "monthname(placed) = dayname(shipped)",
+    "replace(status, '9', '') = ''",
+    "strpos(status, '9') + 9223372036854775807 > 0",
+    "CAST(price > 1 AS INTEGER) * 9223372036854775807 * 3 > 0",
 ]
 
 
@@ -61,6 +70,14 @@ def shop() -> duckdb.DuckDBPyConnection:
 def test_an_attack_by_errors_gets_a_number(condition: str, shop: duckdb.DuckDBPyConnection) -> None:
     question = compile(f"SELECT COUNT(*) FROM orders WHERE {condition}", POLICY)
     assert shop.execute(written(question)).fetchall()
+
+
+@pytest.mark.parametrize("condition", ATTACKS)
+def test_an_attack_inside_filter_gets_a_number(
+    condition: str, shop: duckdb.DuckDBPyConnection
+) -> None:
+    query = f"SELECT SUM(quantity) FILTER (WHERE {condition}) / COUNT_IF({condition}) FROM orders"
+    assert shop.execute(written(compile(query, POLICY))).fetchall()
 
 
 @pytest.mark.parametrize("kind", ["HUGEINT", "DECIMAL(38, 0)", "DECIMAL(38, 18)"])

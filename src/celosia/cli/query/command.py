@@ -1,4 +1,4 @@
-"""`celosia query`: ask a database that one may not see, in SQL."""
+"""`celosia query`: ask data that one may not see, in SQL or SPARQL."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ EXAMPLES = """**Examples**
 
 `celosia query policy.toml "SELECT count(*) FROM orders" --epsilon 0.5`
 
+`celosia query people.toml friends.rq --epsilon 0.5`  (a graph, in SPARQL)
+
 `celosia query policy.toml prices.sql -e 0.5 --analyst ana -o prices.csv --report prices.html`
 
 `celosia query --server https://vault.example.org --token-file ana.token - -e 0.5`  (from a pipe)
@@ -40,7 +42,8 @@ def query(
         str | None,
         typer.Argument(
             metavar="QUERY",
-            help="One SELECT, or the name of a file that ends in .sql, or - for standard input.",
+            help="One SELECT (SPARQL for a graph), or a file of it (.sql, .rq), or - for standard "
+            "input.",
             show_default=False,
         ),
     ] = None,
@@ -65,6 +68,12 @@ def query(
     confidence: Annotated[
         float, typer.Option(help="How often the interval holds the exact answer.")
     ] = 0.95,
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh", help="Pay again where an answer is stored: rows may have changed since."
+        ),
+    ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Spend nothing: show the plan, price and error.")
     ] = False,
@@ -98,11 +107,11 @@ def query(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Ask a database in SQL, with differential privacy, paid from the budget of its policy.
+    """Ask tables in SQL or a graph in SPARQL, with differential privacy, paid from a budget.
 
-    What --epsilon says is spent, whatever the answer is; the same question asked again is free. Ask
-    with --explain first: it shows how the question would be answered and how exactly, and costs
-    nothing.
+    What --epsilon says is spent, whatever the answer is; the same question asked again gets the
+    stored answer for free, unless --fresh pays for a new one. Ask with --explain first: it shows
+    how the question would be answered and how exactly, and costs nothing.
     """
     from celosia.mechanisms.parameters import check_confidence
 
@@ -127,13 +136,14 @@ def query(
         method=method,
         confidence=confidence,
         analyst=analyst,
+        fresh=fresh,
     )
     with opened(policy, server, ledger=ledger, token_file=token_file, seed=seed) as vault:
         if explain:
             telling.show_plan(wish.plan(vault), as_json=as_json)
             return
         answer = _asked(vault, wish, quiet=as_json)
-        left = _left(vault, analyst)
+        left = _left(vault, answer, analyst)
     if output is not None:
         answer.save(output, overwrite=force)
     if report is not None:
@@ -162,12 +172,14 @@ def _asked(vault: Vault | Client, wish: Wish, *, quiet: bool) -> QueryAnswer:
     except BaseException as error:
         # An engine may tell Ctrl-C as an error of its own.
         if isinstance(error, KeyboardInterrupt) or console.STOPPED.is_set():
-            console.note("What was reserved for it stays charged: see `celosia ledger show`.")
+            console.note("If it was reserved, it stays charged: see `celosia ledger show`.")
         raise
 
 
-def _left(vault: Any, analyst: str | None) -> dict[str, Price]:
-    """What is left of the budget, and of that of the analyst."""
+def _left(vault: Any, answer: QueryAnswer, analyst: str | None) -> dict[str, Price]:
+    """What is left of the budget, and of that of the analyst; nothing where none was needed."""
+    if answer.entry is None:
+        return {}  # a question about public tables begins no ledger
     left: dict[str, Price] = {"total": vault.ledger.remaining}
     if analyst is not None and vault.policy.analysts:
         left[analyst] = vault.ledger.remaining_of(analyst)

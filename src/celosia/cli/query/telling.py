@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,6 +67,7 @@ def show_answer(
         console.show("cost: nothing, for only public tables were asked")
     elif answer.stored:
         console.show(f"cost: nothing now; {price} when it was first told (entry {answer.entry})")
+        console.show(f"{answer.told_stored}; rows may have changed since, and --fresh pays anew")
     else:
         console.show(f"cost: {price} (entry {answer.entry} of the ledger)")
     for name, price_left in left.items():
@@ -86,20 +88,32 @@ def _show_rows(answer: QueryAnswer) -> None:
         return
     names = list(answer.rows[0])
     bounded = {name for row in answer.intervals for name, bounds in row.items() if bounds}
+    noisy = {name for row in answer.told_noise for name, error in row.items() if error is not None}
     percent = f"{100 * answer.confidence:.6g}%"
+    extra = {name: (name in bounded, name in noisy) for name in names}
     header = [
-        word for name in names for word in (name, f"{percent} interval")[: 1 + (name in bounded)]
+        word
+        for name in names
+        for word in (name, *compress((f"{percent} interval", f"noise {percent}"), extra[name]))
     ]
-    shown = zip(answer.rows[:MOST_SHOWN], answer.intervals, strict=False)
+    shown = zip(answer.rows[:MOST_SHOWN], answer.intervals, answer.told_noise, strict=False)
     rows = [
         [
             cell
             for name in names
-            for cell in (_cell(row[name]), _ends(bounds.get(name)))[: 1 + (name in bounded)]
+            for cell in (
+                _cell(row[name]),
+                *compress((_ends(bounds.get(name)), _error(errors.get(name))), extra[name]),
+            )
         ]
-        for row, bounds in shown
+        for row, bounds, errors in shown
     ]
     console.show_table("Answer", header, rows, numbers=len(rows) > 1)
+    if noisy:
+        console.note(
+            "The noise is of the answer under the caps that were chosen; what they cut off is not "
+            "counted in it, but in the interval."
+        )
     if len(answer.rows) > MOST_SHOWN:
         console.note(f"{len(answer.rows) - MOST_SHOWN:,} more are in the file: give -o FILE.")
 
@@ -120,6 +134,10 @@ def _ends(bounds: Any) -> str:
     if low is None or high is None:
         return f"at least {low}" if low is not None else f"at most {high}"
     return f"{low} to {high}"
+
+
+def _error(error: float | None) -> str:
+    return "not public" if error is None else f"± {_cell(error)}"
 
 
 def _price(epsilon: float, delta: float) -> str:

@@ -29,6 +29,7 @@ class Wish:
     method: str | None
     confidence: float
     analyst: str | None
+    fresh: bool = False
 
     def answer(self, vault: Vault | Client) -> QueryAnswer:
         """Ask: what this costs is spent."""
@@ -37,10 +38,11 @@ class Wish:
             "delta": self.delta,
             "method": self.method,
             "confidence": self.confidence,
+            "fresh": self.fresh,
         }
         if hasattr(vault, "policy"):
             asked["analyst"] = self.analyst
-        found: Any = vault.sql(self.sql, **asked)
+        found: Any = vault.ask(self.sql, **asked)
         return found if hasattr(found, "save") else _here(found.as_dict())
 
     def plan(self, vault: Vault | Client) -> Plan | RemotePlan:

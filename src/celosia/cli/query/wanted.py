@@ -6,12 +6,14 @@ import sys
 from pathlib import Path
 
 from celosia.cli import options
-from celosia.cli.places import ledger_of
 from celosia.core.errors import InputError
+from celosia.queries.places import ledger_of
 
 LONGEST = 1_000_000
 """Letters of a question that are read from a file; the vault refuses far shorter ones."""
 STDIN = "-"
+ENDINGS = (".sql", ".rq", ".sparql")
+"""Of files that hold a question."""
 
 
 def check_use(
@@ -69,11 +71,11 @@ def _misplaced(what: str, why: str) -> InputError:
 def source_of(written: str) -> Path | None:
     """The file that a question is in, where it is the name of one.
 
-    >>> source_of("prices.sql"), source_of("SELECT 1 FROM a.sql"), source_of("-")
-    (PosixPath('prices.sql'), None, None)
+    >>> source_of("prices.sql"), source_of("friends.rq"), source_of("SELECT 1 FROM a.sql")
+    (PosixPath('prices.sql'), PosixPath('friends.rq'), None)
     """
     # A question has a space in it, so that it cannot be taken for the name of a file.
-    is_file = written.lower().endswith(".sql") and written.split() == [written]
+    is_file = written.lower().endswith(ENDINGS) and written.split() == [written]
     return Path(written) if is_file else None
 
 
@@ -99,7 +101,7 @@ def text_of(written: str) -> str:
             "CEL-Q216",
             f"no question could be read from {source or 'standard input'}.",
             why="It is missing, empty, too long or no text.",
-            fix="Give one SELECT, a file of it that ends in .sql, or - to read it from a pipe.",
+            fix="Give one SELECT, a file of it (.sql, .rq, .sparql), or - to read it from a pipe.",
         )
     return found
 

@@ -67,6 +67,14 @@ class FlexFacts:
         """None: nothing is left out."""
         return 0
 
+    def key(self, table: str) -> frozenset[str]:
+        """None: FLEX knows single columns only."""
+        return frozenset()
+
+    def part_of(self, table: str) -> str | None:
+        """None: no table of FLEX is a part of another."""
+        return None
+
 
 def flex_beta(epsilon: float, delta: float) -> float:
     """Epsilon / (2 ln(2 / delta)), whatever the number of cells."""

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.queries.bounds.pair_flow import solved_by_flow
+
 Whole = NDArray[np.int64]
+Solved = tuple[NDArray[np.float64], NDArray[np.float64]]
 BITS = 62
-FINEST = 40
-"""Bits of a fraction, at most."""
+FINEST = 12
+"""Bits by which the rounding of all flows, or all prices, together is finer than the cap."""
 WIDEST = 8
 """Binding people of a row up to which rows of the same people are looked for."""
 REPAIRS = 8
-METHODS = ("highs-ipm", "highs")
-"""Interior points first: on rows of three people fifteen times as fast as the simplex method."""
+METHODS = ("flow", "highs-ipm", "highs")
+"""The first knows rows of up to two people only, and needs no floats, see `pair_flow`.
+
+Interior points next: on rows of three people fifteen times as fast as the simplex method."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +30,7 @@ class Program:
     """Maximise the sum of f over rows: at most `weights` a result and `cap` a person.
 
     `rows` and `people` are the pairs, sorted by row; `results` holds the result of each row. All
-    are numbered from 0 without gaps.
+    are numbered from 0 without gaps. No result has a weight above the cap times its rows.
     """
 
     rows: Whole
@@ -41,53 +48,69 @@ class Program:
         sets = np.full((starts.size, int(sizes.max())), -1, dtype=np.int64)
         sets[self.rows, np.arange(self.rows.size) - starts[self.rows]] = self.people
         kinds, kind = np.unique(sets, axis=0, return_inverse=True)
-        weights = np.zeros(len(kinds), dtype=np.int64)
-        np.add.at(weights, kind.reshape(-1), self.weights[self.results])
+        weights = capped_sums(kind.reshape(-1), self.weights[self.results], self.cap)
         row, place = np.nonzero(kinds >= 0)
         return Program(row, kinds[row, place], np.arange(len(kinds)), weights, self.cap)
 
 
-def bounds(program: Program) -> tuple[int, int, int]:
-    """A lower and an upper bound of the optimum, and the scale that both are counted in.
+def capped_sums(places: Whole, amounts: Whole, cap: int) -> Whole:
+    """Sums of amounts by place, cut off at a cap of at most 2^41.
+
+    In two halves of 30 bits each, amounts being at most 2^50: both sums stay below 2^62 for 2^32
+    amounts, and what leaves the range of their sum is cut off before they are put together.
+    """
+    size = int(places.max(initial=-1)) + 1
+    low, high = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    np.add.at(low, places, amounts & (2**30 - 1))
+    np.add.at(high, places, amounts >> 30)
+    high += low >> 30
+    return np.minimum((np.minimum(high, 2**31) << 30) + (low & (2**30 - 1)), cap)
+
+
+def bounds(program: Program, *, gap: Fraction) -> tuple[Fraction, Fraction]:
+    """A lower and an upper bound of the optimum, closer together than `gap` if a solver manages.
 
     The bounds hold whatever the solver does; a bad solver makes them far apart.
     """
-    reach = int(program.weights[program.results].sum())
     people = int(program.people.max()) + 1
-    # Sums over rows of at most reach * scale, and sums of one number a person, stay below 2^62.
-    scale = 1 << min(FINEST, BITS - max(reach, people, program.rows.size).bit_length())
-    low, high = 0, reach * scale
+    low, high = Fraction(0), Fraction(sum(program.weights.tolist()))
     for method in METHODS:
         solved = _solved(program, people, method)
         if solved is None:
             continue
         flow, prices = solved
-        low = max(low, _feasible(program, people, flow, scale))
-        high = min(high, _dual(program, prices, scale))
-        if (high - low) * 2**6 < scale:
+        low = max(low, _feasible(program, people, flow))
+        high = min(high, _dual(program, prices))
+        if high - low < gap:
             break
-    return low, high, scale
+    return low, high
 
 
-def _solved(
-    program: Program, people: int, method: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+def _solved(program: Program, people: int, method: str) -> Solved | None:
     """The solver's flow of each row and price of each person, or None where it gives up."""
+    if method == "flow":
+        own = program.weights.size == program.results.size
+        weights = program.weights[program.results]
+        return solved_by_flow(program.rows, program.people, weights, program.cap) if own else None
     from scipy.optimize import linprog  # noqa: PLC0415 - slow to load
     from scipy.sparse import csr_array, vstack  # noqa: PLC0415
 
     count = program.results.size
     ones = np.ones(program.rows.size)
     matrix = csr_array((ones, (program.people, program.rows)), shape=(people, count))
-    limits = np.full(people, float(program.cap))
+    # In parts of the cap: the numbers of the program are then from 0 to 1, whatever the amounts.
+    limits = np.ones(people)
+    shares = program.weights / float(program.cap)
+    most = shares[program.results]
     if program.weights.size < count:  # several rows for a result: else a bound of the row is enough
+        # Without such bounds, which would take over some of the prices of people.
+        most = np.full(count, np.inf)
         shown = csr_array(
             (np.ones(count), (program.results, np.arange(count))),
             shape=(program.weights.size, count),
         )
         matrix = vstack([matrix, shown], format="csr")
-        limits = np.r_[limits, program.weights.astype(np.float64)]
-    most = program.weights[program.results].astype(np.float64)
+        limits = np.r_[limits, shares]
     outcome = linprog(
         -np.ones(count),
         A_ub=matrix,
@@ -99,44 +122,56 @@ def _solved(
     if outcome.x is None or outcome.ineqlin.marginals is None:
         return None
     prices = -np.asarray(outcome.ineqlin.marginals)[:people]
-    flow = np.asarray(outcome.x)
+    flow = np.asarray(outcome.x) * float(program.cap)
     if not (np.isfinite(prices).all() and np.isfinite(flow).all()):
         return None
     return flow, prices
 
 
-def _dual(program: Program, prices: NDArray[np.float64], scale: int) -> int:
-    """The upper bound that prices give, in whole numbers of 1 / scale."""
+def _dual(program: Program, prices: NDArray[np.float64]) -> Fraction:
+    """The upper bound that prices give, rounded to whole numbers of 1 / scale."""
+    # Sums over a row's people, and over all people, stay below 2^62.
+    size = max(prices.size, program.rows.size).bit_length()
+    scale = 1 << min(size + FINEST, BITS - size)
     whole = np.rint(np.clip(prices, 0.0, 1.0) * scale).astype(np.int64)
     paid = np.zeros(program.results.size, dtype=np.int64)
     np.add.at(paid, program.rows, whole[program.people])
     least = np.full(program.weights.size, scale, dtype=np.int64)
     np.minimum.at(least, program.results, paid)
-    return program.cap * int(whole.sum()) + int((program.weights * (scale - least)).sum())
+    # In Python's numbers: the products need not fit in 64 bits.
+    open_ = least < scale
+    rest = np.dot(program.weights[open_].astype(object), (scale - least[open_]).astype(object))
+    return Fraction(program.cap * int(whole.sum()) + int(rest), scale)
 
 
-def _feasible(program: Program, people: int, flow: NDArray[np.float64], scale: int) -> int:
+def _feasible(program: Program, people: int, flow: NDArray[np.float64]) -> Fraction:
     """The value of a flow that was made feasible, in whole numbers of 1 / scale."""
-    most = program.weights[program.results]
-    parts = np.floor(np.clip(flow, 0.0, most) * scale).astype(np.int64)
-    parts = np.minimum(parts, most * scale)
+    size = program.rows.size.bit_length()
+    scale = 1 << max(0, size + FINEST - program.cap.bit_length() + 1)
+    # Sums over rows are below 2^62 in 64 bits; Python's numbers carry what may be more.
+    fits = size + (program.cap * scale).bit_length() <= BITS
+    kind: Any = np.int64 if fits else object
+    limit = program.cap * scale
+    weights = program.weights.astype(kind) * scale
+    most = weights[program.results]
+    # A row holds at most the cap: in parts far below 2^53, so exact as a float.
+    wished = np.clip(flow, 0.0, float(program.cap))
+    parts = np.minimum(np.floor(wished * scale).astype(np.int64).astype(kind), most)
     for _ in range(REPAIRS):
-        shown = np.zeros(program.weights.size, dtype=np.int64)
+        shown = np.zeros(program.weights.size, dtype=kind)
         np.add.at(shown, program.results, parts)
-        held = np.zeros(people, dtype=np.int64)
+        held = np.zeros(people, dtype=kind)
         np.add.at(held, program.people, parts[program.rows])
-        over_shown = shown > program.weights * scale
-        # In Python's numbers where the cap times the scale may exceed 64 bits.
-        limit = min(program.cap * scale, 2**62)
-        over_held = held > limit
+        over_shown, over_held = shown > weights, held > limit
         if not (over_shown.any() or over_held.any()):
-            return int(parts.sum())
+            return Fraction(int(parts.sum()), scale)
         # A little below the ratio, so that a rounding of floats cannot leave it above.
         keep = np.ones(parts.size)
-        ratio = program.weights * float(scale) / np.maximum(shown, 1)
+        ratio = weights.astype(np.float64) / np.maximum(shown, 1).astype(np.float64)
         np.minimum(keep, np.where(over_shown, ratio, 1.0)[program.results], out=keep)
-        by_person = np.where(over_held, limit / np.maximum(held, 1), 1.0)
+        by_person = np.where(over_held, limit / np.maximum(held, 1).astype(np.float64), 1.0)
         np.minimum.at(keep, program.rows, by_person[program.people])
         cut = keep < 1.0
-        parts[cut] = np.floor(parts[cut] * keep[cut] * (1 - 2.0**-51)).astype(np.int64)
-    return 0
+        reduced = np.floor(parts[cut].astype(np.float64) * keep[cut] * (1 - 2.0**-51))
+        parts[cut] = reduced.astype(np.int64).astype(kind)
+    return Fraction(0)

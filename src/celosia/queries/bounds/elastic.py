@@ -13,7 +13,7 @@ from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.queries.algebra import Aggregate, Question, Relation, scans
 from celosia.queries.bounds.facts import Facts
 from celosia.queries.bounds.growth import Growth, Leaf, largest, product
-from celosia.queries.bounds.stability import Analyst, Rule, directions
+from celosia.queries.bounds.stability import Analyst, Rule
 from celosia.queries.policy.values import Policy
 
 COUNTS = frozenset({"rows", "count", "distinct"})
@@ -90,7 +90,7 @@ def elastic(  # noqa: PLR0913 - each is a fact of its own, named at every call
     """
     low, high = _bounds(aggregate, bounds)
     analyst = Analyst(facts, neighbours, rule)
-    moves, ways = analyst.moves(question.source), directions(question.source)
+    moves, ways = analyst.moves(question.source), analyst.directions(question.source)
     two_sided = {
         scan.table.lower() for scan in scans(question.source) if analyst.sides(scan.table)[1]
     }

@@ -1,33 +1,36 @@
-"""Inner joins as a whole: relations, the keys between them, and every order to put them together.
+"""Inner joins as a whole: relations, the columns they share, and every order to put them together.
 
 A tree of inner joins, with whatever filters lie between them, is the same set of rows in every
 order. So nothing depends on how it was written, and each connected order gives a bound.
+
+Columns that joins make equal are one class. Where some rows, or values of some classes, are given,
+a relation that has a column of a given class is entered next: it has at most as many rows as agree
+in all its given columns, and then all its classes are given. The product over the relations bounds
+the rows of the whole, in every such order, and the least of these products is looked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from celosia.queries.algebra import Column, Filter, Join, Relation, aliases
+from celosia.queries.bounds.growth import ONE, Growth, least, product
 
+Cost = Callable[[int, tuple[Column, ...]], Growth | None]
+"""How many rows of a relation agree in some columns, at most; None where nobody knows."""
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """From rows of one relation on to those of another that share a key with them."""
-
-    start: int
-    end: int
-    keys: tuple[Column, ...]
-    """The columns of the relation that is reached."""
+MOST_STATES = 256
+"""Sets of relations from which every continuation is compared; beyond them only the first is,
+which can only loosen the bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Relations that inner joins put together, and the edges between them, both ways."""
+    """Relations that inner joins put together, and the columns that are equal in every row."""
 
     members: tuple[Relation, ...]
-    edges: tuple[Edge, ...]
+    classes: tuple[frozenset[Column], ...]
 
     def member(self, column: Column) -> int | None:
         """Which of the relations a column belongs to."""
@@ -36,33 +39,132 @@ class Block:
                 return place
         return None
 
-    def ways(self, seeds: frozenset[int]) -> Iterator[tuple[Edge, ...]]:
-        """Every way to reach all relations from some, each relation over one edge.
+    def asked(self, columns: Iterable[Column]) -> Block:
+        """The same, with a class for each of some columns."""
+        known = frozenset().union(*self.classes)
+        alone = tuple(frozenset({each}) for each in dict.fromkeys(columns) if each not in known)
+        return Block(self.members, (*self.classes, *alone))
 
-        These are the spanning forests that are rooted in the seeds, each once; there is none if
-        the joins do not connect all relations with the seeds.
-        """
-        onward = [0] * len(self.members)
-        for edge in self.edges:
-            onward[edge.start] |= 1 << edge.end
-        named = {(edge.start, edge.end): edge for edge in self.edges}
-        everything = (1 << len(self.members)) - 1
-        for way in _ways(sum(1 << seed for seed in seeds), onward, everything):
-            yield tuple(named[step] for step in way)
+    def numbers(self, columns: Iterable[Column]) -> int:
+        """The classes of some columns, as a bit mask."""
+        given = set(columns)
+        return sum(1 << place for place, each in enumerate(self.classes) if each & given)
 
 
 def block(relation: Relation) -> Block:
-    """The block that a relation is: itself alone if it is no inner join."""
+    """The block that a relation is: itself alone if it is no inner join.
+
+    >>> from celosia.queries.algebra import Scan
+    >>> one = (Column("a", "x"), Column("b", "x"))
+    >>> two = (Column("a", "x"), Column("c", "x"))
+    >>> found = block(Join(Join(Scan("A", "a"), Scan("B", "b"), (one,)), Scan("C", "c"), (two,)))
+    >>> len(found.members), [sorted(map(str, each)) for each in found.classes]
+    (3, [['a.x', 'b.x', 'c.x']])
+    """
     members, pairs = _parts(relation)
-    alone = Block(tuple(members), ())
-    found: dict[tuple[int, int], list[Column]] = {}
-    for left, right in pairs:
-        start, end = alone.member(left), alone.member(right)
-        if start is not None and end is not None and start != end:
-            found.setdefault((start, end), []).append(right)
-            found.setdefault((end, start), []).append(left)
-    edges = tuple(Edge(start, end, tuple(keys)) for (start, end), keys in sorted(found.items()))
-    return Block(alone.members, edges)
+    classes: list[frozenset[Column]] = []
+    for pair in pairs:
+        touched = [each for each in classes if each & set(pair)]
+        classes = [each for each in classes if each not in touched]
+        classes.append(frozenset(pair).union(*touched))
+    return Block(tuple(members), tuple(classes))
+
+
+def reached(
+    whole: Block, *, seeds: Iterable[int] = (), columns: Iterable[Column] = (), cost: Cost
+) -> Growth | None:
+    """How many rows of a block hold given rows of some relations, or values of some columns.
+
+    Args:
+        whole: the relations.
+        seeds: relations of which one row is given.
+        columns: columns of which the value is given.
+        cost: how many rows of a relation agree in some of its columns.
+
+    Returns:
+        The least of the bounds of all orders; None if none leads to every relation.
+    """
+    given = tuple(columns)
+    search = _Search(whole.asked(given), cost)
+    return search.best(sum(1 << seed for seed in set(seeds)), search.block.numbers(given))
+
+
+@dataclass(slots=True)
+class _Search:
+    """Sets of relations and of classes are bit masks."""
+
+    block: Block
+    cost: Cost
+    held: list[int] = field(init=False)
+    """The classes of each relation."""
+    done: dict[int, Growth | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        columns: list[list[Column]] = [[] for _ in self.block.members]
+        for column in frozenset().union(*self.block.classes):
+            place = self.block.member(column)
+            if place is not None:
+                columns[place].append(column)
+        self.held = [self.block.numbers(each) for each in columns]
+
+    def best(self, inside: int, asked: int) -> Growth | None:
+        if inside not in self.done:
+            self.done[inside] = self._best(inside, asked)
+        return self.done[inside]
+
+    def _best(self, inside: int, asked: int) -> Growth | None:
+        outside = [place for place in range(len(self.held)) if not inside >> place & 1]
+        if not outside:
+            return ONE
+        given = self._given(inside, asked)
+        open_ = [place for place in outside if self.held[place] & given]
+        for place in open_:
+            price = self.cost(place, self._columns(place, given))
+            # Taken now, it costs the least that it ever can and only helps the others.
+            if self._is_settled(place, inside, asked) or (price is not None and price.limit == 1):
+                return self._onward(price, inside | 1 << place, asked)
+        found: list[Growth] = []
+        for place in open_:
+            if found and len(self.done) > MOST_STATES:
+                break
+            price = self.cost(place, self._columns(place, given))
+            onward = self._onward(price, inside | 1 << place, asked)
+            if onward is not None:
+                found.append(onward)
+        return least(found) if found else None
+
+    def _onward(self, price: Growth | None, inside: int, asked: int) -> Growth | None:
+        rest = None if price is None else self.best(inside, asked)
+        return None if price is None or rest is None else product([price, rest])
+
+    def _given(self, inside: int, asked: int) -> int:
+        for place, classes in enumerate(self.held):
+            if inside >> place & 1:
+                asked |= classes
+        return asked
+
+    def _columns(self, place: int, given: int) -> tuple[Column, ...]:
+        names = aliases(self.block.members[place])
+        found = (
+            column
+            for number, each in enumerate(self.block.classes)
+            if given >> number & 1
+            for column in each
+            if column.relation in names
+        )
+        return tuple(sorted(found, key=str))
+
+    def _is_settled(self, place: int, inside: int, asked: int) -> bool:
+        """Whether no other relation can still give more columns of one before it is entered."""
+        given = self._given(inside, asked)
+        now = given & self.held[place]
+        grown = -1
+        while grown != given:
+            grown = given
+            for other, classes in enumerate(self.held):
+                if other != place and classes & given:
+                    given |= classes
+        return now == given & self.held[place]
 
 
 def _parts(relation: Relation) -> tuple[list[Relation], list[tuple[Column, Column]]]:
@@ -74,39 +176,3 @@ def _parts(relation: Relation) -> tuple[list[Relation], list[tuple[Column, Colum
     left, left_pairs = _parts(inner.left)
     right, right_pairs = _parts(inner.right)
     return left + right, left_pairs + right_pairs + list(inner.keys)
-
-
-def _ways(
-    reached: int, onward: list[int], everything: int
-) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Take the first edge that leads on, or do without it for good. Sets are bit masks."""
-    if reached == everything:
-        yield ()
-        return
-    if not _connected(reached, onward, everything):
-        return
-    start = next(place for place in _places(reached) if onward[place] & ~reached)
-    end = next(_places(onward[start] & ~reached))
-    for others in _ways(reached | 1 << end, onward, everything):
-        yield ((start, end), *others)
-    without = list(onward)
-    without[start] &= ~(1 << end)
-    yield from _ways(reached, without, everything)
-
-
-def _connected(reached: int, onward: list[int], everything: int) -> bool:
-    fresh = reached
-    while fresh:
-        found = 0
-        for place in _places(fresh):
-            found |= onward[place]
-        fresh = found & ~reached
-        reached |= fresh
-    return reached == everything
-
-
-def _places(mask: int) -> Iterator[int]:
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest

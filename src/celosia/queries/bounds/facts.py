@@ -9,7 +9,7 @@ from typing import Protocol
 
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.numbers import whole
-from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy
+from celosia.queries.policy.values import ANY_PREDICATE, ColumnPolicy, Policy, TablePolicy
 
 NOTHING: Mapping[tuple[str, str], int] = MappingProxyType({})
 
@@ -38,6 +38,18 @@ class Facts(Protocol):
         rows only, for every capped column *of the whole table* (no column after the other), one
         row displaces at most one more for each such column. A unique column displaces none: the
         database itself refuses the second row.
+        """
+
+    def key(self, table: str) -> frozenset[str]:
+        """Columns of whole numbers in which, together, no two rows agree, in small letters.
+
+        Empty where there are none. Only of whole numbers does one constant equal one value.
+        """
+
+    def part_of(self, table: str) -> str | None:
+        """A table, in small letters, that has all rows of a table among its own, or None.
+
+        A row that comes to the one, or leaves it, does so in the other as well.
         """
 
 
@@ -100,6 +112,22 @@ class Declared:
         if declared.public:
             return 0
         return sum(each.most is not None and not each.unique for each in declared.columns)
+
+    def key(self, table: str) -> frozenset[str]:
+        """The declared one, if it is of whole numbers."""
+        declared = self._table(table)
+        columns = [declared.column(name) for name in declared.key]
+        if any(each is None or each.type != "integer" for each in columns):
+            return frozenset()
+        return frozenset(name.lower() for name in declared.key)
+
+    def part_of(self, table: str) -> str | None:
+        """The table of all facts, for that of one predicate of a graph."""
+        graph = self.policy.graph
+        names = () if graph is None else (name.lower() for _, name in graph.predicates)
+        if table.lower() not in names or self.policy.table(ANY_PREDICATE) is None:
+            return None
+        return ANY_PREDICATE.lower()
 
     def _table(self, name: str) -> TablePolicy:
         found = self.policy.table(name)

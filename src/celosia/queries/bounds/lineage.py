@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -85,7 +86,78 @@ def inside(column: Column, derived: Derived) -> Column | None:
     return None
 
 
-def plain(expression: exp.Expression | None) -> Column | None:
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A scan under filters, with what these say of its columns; names in small letters."""
+
+    table: str
+    alias: str
+    constants: Mapping[str, int]
+    """Columns that equal a written whole number."""
+    pairs: tuple[tuple[str, str], ...]
+    """Columns that equal each other."""
+
+    def settled(self, names: frozenset[str], *, among: frozenset[str]) -> frozenset[str]:
+        """The columns, out of some, that have one value only once those of given names have."""
+        found = (names | frozenset(self.constants)) & among
+        grew = True
+        while grew:
+            more = {
+                other
+                for one, two in self.pairs
+                for each, other in ((one, two), (two, one))
+                if each in found and other in among
+            }
+            grew = not more <= found
+            found |= more
+        return found
+
+
+def pinned(relation: Relation) -> Pinned | None:
+    """What filters fix of the scan below them; None where there is something else below.
+
+    >>> import sqlglot
+    >>> likes = Filter(Scan("likes", "t"), sqlglot.parse_one("t.object = 7 AND t.number > 2"))
+    >>> sorted(pinned(likes).constants)
+    ['object']
+    """
+    constants: dict[str, int] = {}
+    pairs: list[tuple[str, str]] = []
+    while isinstance(relation, Filter):
+        for part in _conjuncts(relation.condition):
+            if isinstance(part, exp.EQ):
+                one, two = plain(part.left), plain(part.right)
+                if one is not None and two is not None:
+                    pairs.append((one.name.lower(), two.name.lower()))
+                for column, other in ((one, part.right), (two, part.left)):
+                    if column is not None and (number := _whole(other)) is not None:
+                        constants[column.name.lower()] = number
+        relation = relation.source
+    if not isinstance(relation, Scan):
+        return None
+    return Pinned(relation.table, relation.alias, constants, tuple(pairs))
+
+
+def _conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
+    while isinstance(condition, exp.Paren):
+        condition = condition.this
+    if isinstance(condition, exp.And):
+        yield from _conjuncts(condition.left)
+        yield from _conjuncts(condition.right)
+    else:
+        yield condition
+
+
+def _whole(expression: exp.Expr) -> int | None:
+    sign = 1
+    while isinstance(expression, exp.Paren | exp.Neg):
+        sign = -sign if isinstance(expression, exp.Neg) else sign
+        expression = expression.this
+    is_number = isinstance(expression, exp.Literal) and not expression.is_string
+    return sign * int(expression.this) if is_number and str(expression.this).isdigit() else None
+
+
+def plain(expression: exp.Expr | None) -> Column | None:
     """The column that an expression is and nothing more, or None.
 
     >>> import sqlglot

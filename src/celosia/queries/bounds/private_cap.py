@@ -36,7 +36,8 @@ class People:
     Args:
         levels: how many people contribute, in size, more than the cap before, up to this cap.
         totals: for every cap the sum of all contributions, cut off at the cap; for an answer by
-            groups a list of sums, each person cut off at the cap in sum over all groups.
+            groups a list of sums, each person cut off at the cap in sum over all groups. Or a
+            function of a cap, which is asked for the chosen one only.
     """
 
     levels: Any
@@ -153,13 +154,17 @@ class PrivateCap(Mechanism[People, Any]):
             InputError: CEL-Q081 not a total for each cap; CEL-Q082 not a number of people for each.
         """
         levels = read_levels(x.levels, len(self.caps))
-        totals = self._read(x.totals)
+        totals = None if callable(x.totals) else self._read(x.totals)
         noise = self.counting.draw(len(self.caps), rng).tolist()
         noisy = [level + each for level, each in zip(levels, noise, strict=True)]
         place = self.chosen(noisy)
         law = self.laws[place]
+        if totals is None:  # the cap is a function of noisy numbers, so it may be asked with
+            exact = read_totals(x.totals(self.caps[place]), self.groups)
+        else:
+            exact = totals[place]
         drawn = law.draw(self.groups, rng).tolist()
-        values = [total + each for total, each in zip(totals[place], drawn, strict=True)]
+        values = [total + each for total, each in zip(exact, drawn, strict=True)]
         return Measurement(
             values[0] if self.groups == 1 else np.array(values, dtype=np.int64),
             {

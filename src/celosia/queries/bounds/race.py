@@ -16,6 +16,8 @@ from celosia.queries.bounds.caps import check_add_remove, ladder, read_totals
 from celosia.queries.bounds.shares import check_share, falling
 
 FINEST = 2**10
+COARSEST = 6
+"""Bits of a total under a cap that are kept below the cap itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +40,8 @@ class RaceToTop(Mechanism[Any, float]):
     under a cap moves by at most the cap, so each candidate is (epsilon / n)-DP and all of them
     together epsilon-DP (Dwork & Roth 2014, Thm 3.16); winner and value are functions of them. It
     assumes totals under the caps of `caps` in this order: sums of contributions of at least 0 cut
-    off at the cap, or optima of `race_program`, which are whole numbers of parts of 1 / `grain`
-    rounded by less than one part on either side (a sensitivity of cap * grain + 1 parts).
+    off at the cap, or optima of `race_program`, which are multiples of a step of parts of
+    1 / `grain`, rounded by less than one step on either side (the sensitivities of `shifts`).
 
     Reference: Dong, Fang, Yi, Tao & Machanavajjhala, R2T: instance-optimal truncation for
     differentially private query evaluation with foreign keys, SIGMOD 2022.
@@ -153,9 +155,11 @@ class RaceToTop(Mechanism[Any, float]):
         """
         bounds = self._bounds(check_confidence(confidence))
         found = [round(each * self.grain) for each in measurement.parts["candidates"]]
-        rounding = 1 if self.grain > 1 else 0
-        low = max(each - bound for each, bound in zip(found, bounds, strict=True)) - rounding
-        high = found[-1] + bounds[-1] + rounding
+        steps = [rounding(cap, self.grain) for cap in self.caps]
+        low = max(
+            each - bound - step for each, bound, step in zip(found, bounds, steps, strict=True)
+        )
+        high = found[-1] + bounds[-1] + steps[-1]
         return in_units(max(0, low), self.grain), in_units(max(0, high), self.grain)
 
     def _bounds(self, confidence: float) -> list[int]:
@@ -163,14 +167,31 @@ class RaceToTop(Mechanism[Any, float]):
         return [law.bound(confidence, size=len(self.laws)) for law in self.laws]
 
 
+def rounding(cap: int, grain: int) -> int:
+    """The step that a total under a cap is rounded to, in parts: a 64th of the cap, or one part.
+
+    Finer steps would ask more of a solver of programs than floats can give where caps are large.
+
+    >>> rounding(1, 16), rounding(4, 16), rounding(1024, 16), rounding(1024, 1)
+    (1, 1, 256, 0)
+    """
+    return 0 if grain == 1 else max(1, cap * grain >> COARSEST)
+
+
 def shifts(caps: tuple[int, ...], grain: int) -> tuple[int, ...]:
     """The most by which one person moves the total under each cap, in parts of 1 / grain.
 
-    >>> shifts((1, 2), 1), shifts((1, 2), 16)
-    ((1, 2), (17, 33))
+    Of rounded totals it is the largest multiple of the step s below cap * grain + 2 s, see
+    `race_program`.
+
+    >>> shifts((1, 2), 1), shifts((1, 2, 8), 16)
+    ((1, 2), (17, 33, 130))
     """
-    rounding = 1 if grain > 1 else 0
-    return tuple(cap * grain + rounding for cap in caps)
+    return tuple(_shift(cap * grain, rounding(cap, grain)) for cap in caps)
+
+
+def _shift(parts: int, step: int) -> int:
+    return parts if step == 0 else (parts + 2 * step - 1) // step * step
 
 
 def in_units(parts: int, grain: int) -> float:

@@ -18,7 +18,7 @@ from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
 from celosia.mechanisms.selection import PermuteAndFlip
 from celosia.queries.bounds.caps import check_add_remove, ladder, read_totals
-from celosia.queries.bounds.race import FINEST, in_units, shifts
+from celosia.queries.bounds.race import FINEST, in_units, rounding, shifts
 from celosia.queries.bounds.shares import check_share
 
 STEPS = 2**10
@@ -44,8 +44,9 @@ class RaceCap(Mechanism[Any, float]):
     at most max(s_j, s), each quotient by at most 1, and so does their maximum, with and without
     rounding down to a whole number of steps, of which 1 is a whole number. The choice is therefore
     (share * epsilon)-DP and the total under the chosen cap (1 - share) * epsilon-DP. (The rounded
-    totals of a program move by something in [-1, s], so that the differences move by at most
-    max(s_j, s) + 1, which is then what divides them.) Assumptions as for `RaceToTop`.
+    totals of a program move by something in [-r, s] with r the step of `rounding`, so that the
+    differences move by at most max(s_j, s) + max(r_j, r), which is then what divides them.)
+    Assumptions as for `RaceToTop`.
 
     Reference: Raskhodnikova & Smith, Lipschitz extensions for node-private graph statistics and the
     generalized exponential mechanism, FOCS 2016; McKenna & Sheldon 2020 for permute-and-flip.
@@ -87,9 +88,10 @@ class RaceCap(Mechanism[Any, float]):
         """Of the total under the largest cap, in units of the answer."""
         return self.shifts[-1] / self.grain
 
-    @property
-    def _rounding(self) -> int:
-        return 1 if self.grain > 1 else 0
+    @cached_property
+    def roundings(self) -> tuple[int, ...]:
+        """What each total is rounded to multiples of, in parts; 0 for exact totals."""
+        return tuple(rounding(cap, self.grain) for cap in self.caps)
 
     @cached_property
     def prices(self) -> tuple[Fraction, Fraction]:
@@ -128,10 +130,10 @@ class RaceCap(Mechanism[Any, float]):
         ]
         short = [
             max(
-                floor(Fraction((other - own) * STEPS, max(wide, shift) + self._rounding))
-                for other, wide in zip(worth, self.shifts, strict=True)
+                floor(Fraction((other - own) * STEPS, max(wide, shift) + max(rough, step)))
+                for other, wide, rough in zip(worth, self.shifts, self.roundings, strict=True)
             )
-            for own, shift in zip(worth, self.shifts, strict=True)
+            for own, shift, step in zip(worth, self.shifts, self.roundings, strict=True)
         ]
         return np.array([-min(each, FARTHEST) for each in short], dtype=np.int64)
 
@@ -163,7 +165,7 @@ class RaceCap(Mechanism[Any, float]):
         """
         doubt = (1 - check_confidence(confidence)) / 2 / check_whole(size, name="the size")
         steps = self.choice.accuracy(1 - doubt, size=len(self.caps)) + 1
-        cut = (self.rate + steps / STEPS) * (self.shifts[-1] + self._rounding)
+        cut = (self.rate + steps / STEPS) * (self.shifts[-1] + self.roundings[-1])
         return (cut + self.laws[-1].bound(1 - doubt)) / self.grain
 
     def typical_error(self, largest: int) -> float:
@@ -182,5 +184,5 @@ class RaceCap(Mechanism[Any, float]):
         # The chance of noise above a bound is half of that of noise larger in size; with a
         # confidence of a half or less, any bound will do.
         doubt = min(2 * (1 - check_confidence(confidence)), 0.999)
-        bound = self.laws[place].bound(1 - doubt) + self._rounding
+        bound = self.laws[place].bound(1 - doubt) + self.roundings[place]
         return max(0.0, measurement.value - bound / self.grain), inf

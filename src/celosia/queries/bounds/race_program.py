@@ -1,8 +1,8 @@
 """Totals under caps where a row belongs to several people: a linear program, solved to proof.
 
 A row r of the answer to a self-join belongs to a set of people and counts towards a result v(r) of
-weight w: its own one with its multiplicity, or, for DISTINCT, the distinct value that it shows,
-with weight 1. The total under a cap t is the optimum of
+weight w: its own one with its amount, or, for DISTINCT, the distinct value that it shows, with
+weight 1. The total under a cap t is the optimum of
 
     maximise sum of f_r   with   f >= 0,   sum of f_r over the rows of v <= w_v for each result v,
                                            sum of f_r over the rows of p <= t   for each person p.
@@ -10,22 +10,28 @@ with weight 1. The total under a cap t is the optimum of
 Adding a person adds rows that all belong to her. The optimum does not fall (leave f at 0 on the new
 rows), and what f has on the new rows is at most t, without which f is feasible before: the optimum
 moves by a number in [0, t]. It is concave in t, and at t = most it is the sum of all w, if nobody
-has more (Dong et al. 2022, section 6, with z_v = sum of f_r eliminated).
+has more (Dong et al. 2022, section 6, with z_v = sum of f_r eliminated). A result of n rows counts
+for at most n * t, and is cut off there.
 
 A solver returns floats, which prove nothing. Any y >= 0 on people gives the upper bound
     t * sum of y_p + sum over v of w_v * max(0, 1 - least over the rows r of v of sum of y_p in r)
-by duality, and any feasible f a lower one. Both are computed here in whole numbers of 1 / scale,
-from the solver's rounded dual and primal. If they differ by less than 1 / grain, the upper bound,
-rounded down to a whole number of parts of 1 / grain, is less than one part away from the optimum on
-either side. Two such numbers of neighbours differ by less than t * grain + 2 parts, so, being whole
-numbers, by at most t * grain + 1: the sensitivity that `RaceToTop` and `RaceCap` use for a grain
-above 1. A program that is not solved to such a proof is refused; nothing is guessed.
+by duality, and any feasible f a lower one. Both are computed in whole numbers from the solver's
+rounded dual and primal (`certificate`). Totals are counted in parts of 1 / grain and rounded to
+multiples of a step of s parts, which grows with the cap (`race.rounding`): if the bounds differ by
+less than a step, the upper one, rounded down to a multiple, is less than a step away from the
+optimum on either side. Two such numbers of neighbours differ by less than t * grain + 2 s parts
+upwards and 2 s downwards, and, being multiples of s, by at most the largest multiple below: the
+sensitivity that `RaceToTop` and `RaceCap` use for a grain above 1. No number here is limited by
+what the data hold: amounts are cut off at the cap, sums that could leave 64 bits are taken in
+halves. A program that is not solved to such a proof is not answered; nothing is guessed. Rows of up
+to two people always are, for caps below 2^31 (`pair_flow`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -33,13 +39,12 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Progress, Step, silent
-from celosia.queries.bounds.caps import read_contributions
-from celosia.queries.bounds.certificate import Program, bounds
+from celosia.queries.bounds.caps import FARTHEST, read_contributions
+from celosia.queries.bounds.certificate import Program, bounds, capped_sums
+from celosia.queries.bounds.race import rounding
 
 GRAIN = 16
-"""Parts of a unit that the optima are rounded to."""
-HEAVIEST = 2**36
-"""The largest sum of weights over rows: then 26 bits are left for fractions in 64."""
+"""Parts of a unit that the optima are counted in."""
 
 Whole = NDArray[np.int64]
 
@@ -52,28 +57,32 @@ class Incidence:
         rows: for each pair of a row and one of its people, the number of the row, from 0.
         people: the number of the person, from 0; a pair may stand there more than once.
         amounts: what each row counts for, at least 0; rows of no person count in full.
-        results: for DISTINCT, the number of the distinct value that each row shows, from 0; each
-            value counts once, whatever the amounts.
+        results: the number of the result that each row shows, from 0: each counts once. For
+            DISTINCT it is the distinct value, for rows with a partner the row before the join.
+        weights: what each result counts for, by its number; 1 if not given. The amounts of rows
+            are not used where there are results.
 
     Raises:
         InputError: CEL-Q090 the numbers do not fit together.
-        PrivacyError: CEL-Q091 they add up to too much.
     """
 
     rows: Any
     people: Any
     amounts: Any
     results: Any = None
+    weights: Any = None
 
     def __post_init__(self) -> None:
         rows, people, amounts = map(read_contributions, (self.rows, self.people, self.amounts))
         results = None if self.results is None else read_contributions(self.results)
+        weights = None if self.weights is None else read_contributions(self.weights)
         if (
             rows.size != people.size
             or (rows.size and not 0 <= rows.min() <= rows.max() < amounts.size)
             or (people.size and people.min() < 0)
             or (amounts.size and amounts.min() < 0)
             or (results is not None and (results.size != amounts.size or (results < 0).any()))
+            or (weights is not None and not _fit(weights, results))
         ):
             raise InputError(
                 "CEL-Q090",
@@ -81,17 +90,11 @@ class Incidence:
                 why="Each pair needs a row and a person, and each row an amount of at least 0.",
                 fix="Number rows and people from 0 and give one amount for each row.",
             )
-        # A sum of floats is good enough for a bound, and cannot overflow.
-        if amounts.sum(dtype=np.float64) >= HEAVIEST or amounts.size >= HEAVIEST:
-            raise PrivacyError(
-                "CEL-Q091",
-                f"the rows of a linear program count for {HEAVIEST} or more.",
-                why="Its optimum could not be proved to the precision that the noise was made for.",
-                fix="Use a coarser grid for amounts.",
-            )
         pairs = np.unique(np.stack([rows, people]), axis=1)
         for name, value in zip(
-            ("rows", "people", "amounts", "results"), (*pairs, amounts, results), strict=True
+            ("rows", "people", "amounts", "results", "weights"),
+            (*pairs, amounts, results, weights),
+            strict=True,
         ):
             object.__setattr__(self, name, value)
 
@@ -106,7 +109,7 @@ def program_totals(
     grain: int = GRAIN,
     progress: Progress = silent,
 ) -> tuple[int, ...]:
-    """The optimum under each cap in parts of 1 / grain, less than one part off.
+    """The optimum under each cap in parts of 1 / grain, less than one step off.
 
     >>> triangle = Incidence([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [1, 1, 1])
     >>> program_totals(triangle, (1, 2), grain=16)
@@ -119,17 +122,26 @@ def program_totals(
     for done, cap in enumerate(caps):
         progress(Step("linear programs", done, len(caps)))
         free, program = _reduced(incidence, int(cap))
-        low, high, scale = (0, 0, 1) if program is None else bounds(program)
-        if (high - low) * grain >= scale:
+        step = rounding(int(cap), grain)
+        gap = Fraction(step, grain)
+        low, high = (Fraction(0), Fraction(0)) if program is None else bounds(program, gap=gap)
+        if high - low >= gap:
             raise PrivacyError(
                 "CEL-Q092",
                 "a linear program was not solved to the precision that the noise was made for.",
                 why="Noise for a number that may be wrong by more protects less than it says.",
                 fix="Ask a question without a self-join, or cap the rows of one person.",
             )
-        found.append(free * grain + high * grain // scale)
+        found.append((free + high) * grain // step * step)
     progress(Step("linear programs", len(caps), len(caps)))
     return tuple(found)
+
+
+def _fit(weights: Whole, results: Whole | None) -> bool:
+    """Whether every result has a weight of at least 0."""
+    if results is None or (weights < 0).any():
+        return False
+    return bool(results.max(initial=-1) < weights.size)
 
 
 def _reduced(incidence: Incidence, cap: int) -> tuple[int, Program | None]:
@@ -137,17 +149,19 @@ def _reduced(incidence: Incidence, cap: int) -> tuple[int, Program | None]:
 
     A person whose results add up to no more than the cap never binds. A row without a binding
     person lets its result count in full. Rows of the same binding people are one row: with results
-    of their own, of all their weight.
+    of their own, of all their weight, up to the cap.
     """
     rows, people, amounts = incidence.rows, incidence.people, incidence.amounts
     if incidence.results is None:
         results, weights = np.arange(amounts.size), amounts
-        loads = _sums(people, weights[rows])
+        loads = capped_sums(people, weights[rows], cap + 1)
     else:
-        _, results = np.unique(incidence.results, return_inverse=True)
-        weights = np.ones(results.max(initial=-1) + 1, dtype=np.int64)
+        present, results = np.unique(incidence.results, return_inverse=True)
+        weights = np.ones_like(present)
+        if incidence.weights is not None:
+            weights = incidence.weights[present]
         touched = np.unique(np.stack([results[rows], people]), axis=1)
-        loads = _sums(touched[1], np.ones_like(touched[1]))
+        loads = capped_sums(touched[1], weights[touched[0]], cap + 1)
     binding = loads[people] > cap
     rows, people = rows[binding], people[binding]
     held = np.zeros(amounts.size, dtype=bool)
@@ -156,18 +170,13 @@ def _reduced(incidence: Incidence, cap: int) -> tuple[int, Program | None]:
     full[results[~held]] = True
     kept = ~full[results[rows]]
     rows, people = rows[kept], people[kept]
-    free = int(weights[full].sum())
+    free = sum(weights[full].tolist())  # Python's numbers: no sum is too large
     if not rows.size:
         return free, None
     used, rows = np.unique(rows, return_inverse=True)
     _, people = np.unique(people, return_inverse=True)
     own, results = np.unique(results[used], return_inverse=True)
-    program = Program(rows, people, results, weights[own], cap)
+    # Each row counts for at most the cap, which one of its people holds. Weights are at most 2^50.
+    most = np.minimum(weights[own], np.minimum(np.bincount(results), FARTHEST // cap + 1) * cap)
+    program = Program(rows, people, results, most, cap)
     return free, program.merged() if incidence.results is None else program
-
-
-def _sums(places: Whole, amounts: Whole) -> Whole:
-    """Sums of amounts by place: below 2^36, as all amounts together are."""
-    sums = np.zeros(int(places.max(initial=-1)) + 1, dtype=np.int64)
-    np.add.at(sums, places, amounts)
-    return sums

@@ -24,10 +24,10 @@ orders of inner joins are considered; the result is never larger.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, islice
-from typing import Literal
+from itertools import chain, combinations
+from typing import Literal, TypeVar
 
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
@@ -44,17 +44,25 @@ from celosia.queries.algebra import (
     Stack,
     aliases,
 )
-from celosia.queries.bounds.expansion import Block, Edge, block
+from celosia.queries.bounds.expansion import Block, block, reached
 from celosia.queries.bounds.facts import Facts
-from celosia.queries.bounds.growth import Growth, Leaf, largest, least, product, total
-from celosia.queries.bounds.lineage import inside
+from celosia.queries.bounds.growth import (
+    ONE,
+    ZERO,
+    Growth,
+    Leaf,
+    largest,
+    least,
+    product,
+    total,
+)
+from celosia.queries.bounds.lineage import Pinned, inside, pinned
 
 Rule = Literal["tight", "elastic"]
 
 MOST_COPIES = 4
 """How often a table may occur in one block of joins before only the written order is looked at."""
-MOST_WAYS = 32
-"""How many ways to reach all relations of a block are compared; fewer only loosen the bound."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +89,9 @@ class Analyst:
     def moves(self, relation: Relation) -> Mapping[str, Growth]:
         """For each private table, how many rows come (or go) when rows of that table do.
 
+        A table that all rows of others belong to stands for those of its rows that belong to none
+        of the others.
+
         Raises:
             QueryRefused: CEL-Q060 a frequency is missing, CEL-Q063 a key is computed,
                 CEL-Q064 there is no key.
@@ -100,109 +111,171 @@ class Analyst:
             case Filter(source=source) | Derived(source=source):
                 return dict(self.moves(source))
             case Stack(parts=parts):
-                return _sums([self.moves(part) for part in parts])
+                return self._sums([self.moves(part) for part in parts])
             case Match(left=left, right=right, keys=keys):
                 here, there = self.moves(left), self.moves(right)
                 if not there:
                     return dict(here)
-                partners = self._least(_left(keys), left)
-                return _sums([here, _times(partners, there)])
+                partners = self._agreeing(_left(keys), left)
+                return self._sums([here, _times(partners, there)])
             case Join():
                 return self._joined(relation)
 
     def _joined(self, join: Join) -> dict[str, Growth]:
         whole = block(join)
         moved = [self.moves(member) for member in whole.members] if self.rule == "tight" else []
-        copies = {table: sum(table in each for each in moved) for table in chain(*moved)}
-        if self.rule == "elastic" or max(copies.values(), default=0) > MOST_COPIES:
-            return self._pair(join)
-        return {
-            table: total(
-                product([*(moved[seed][table] for seed in seeds), self._reached(seeds, whole)])
-                for seeds in _seeds(place for place, each in enumerate(moved) if table in each)
-            )
-            for table in copies
+        copies = {
+            table: [place for place, each in enumerate(moved) if self._of(each, table) is not None]
+            for table in chain(*moved)
         }
+        if self.rule == "elastic" or max(map(len, copies.values()), default=0) > MOST_COPIES:
+            return self._pair(join)
+        found = {}
+        for table, places in copies.items():
+            rows = {place: self._of(moved[place], table) or ZERO for place in places}
+            found[table] = total(
+                product([*(rows[seed] for seed in seeds), self._reached(whole, seeds=seeds)])
+                for seeds in _seeds(places)
+            )
+        return found
 
     def _pair(self, join: Join) -> dict[str, Growth]:
         """The two-sided rule, for joins in the order in which they are written."""
         left, right = self.moves(join.left), self.moves(join.right)
-        found = [{table: product([left[table], right[table]]) for table in left if table in right}]
+        both = {}
+        for table in dict.fromkeys(chain(left, right)):
+            mine, other = self._of(left, table), self._of(right, table)
+            if mine is not None and other is not None:
+                both[table] = product([mine, other])
+        found: list[Mapping[str, Growth]] = [both]
         if left:
-            found.append(_times(self._least(_right(join.keys), join.right), left))
+            found.append(_times(self._agreeing(_right(join.keys), join.right), left))
         if right:
-            found.append(_times(self._least(_left(join.keys), join.left), right))
-        return _sums(found)
+            found.append(_times(self._agreeing(_left(join.keys), join.left), right))
+        return self._sums(found)
 
-    def frequency(self, column: Column, relation: Relation) -> Growth:  # noqa: PLR0911
+    def _of(self, moves: Mapping[str, Growth], table: str) -> Growth | None:
+        """What a row of a table moves: also as a row of the table that it is a part of."""
+        return moves.get(table, moves.get(self.facts.part_of(table) or table))
+
+    def _sums(self, parts: Iterable[Mapping[str, Growth]]) -> dict[str, Growth]:
+        given = list(parts)
+        return {
+            table: total(self._of(part, table) or ZERO for part in given)
+            for table in dict.fromkeys(chain(*given))
+        }
+
+    def frequency(self, column: Column, relation: Relation) -> Growth:
         """How many rows of a relation share one value of a column, nulls apart, at most.
 
         Raises:
             QueryRefused: as `moves`.
         """
+        return self._together((column,), relation)
+
+    def _agreeing(self, keys: Sequence[Column], relation: Relation) -> Growth:
+        """How many rows of a relation agree with a given row in all keys.
+
+        What is published takes them one by one, and the rarest decides.
+        """
+        if self.rule == "tight":
+            return self._together(keys, relation)
+        return self._least(keys, lambda key: self.frequency(key, relation))
+
+    def _together(self, columns: Sequence[Column], relation: Relation) -> Growth:
+        """How many rows agree in all of some columns, at most."""
+        if not columns:
+            raise _unconnected()
+        fixed = pinned(relation)
+        if fixed is not None:
+            return self._scanned(columns, fixed)
         match relation:
-            case Scan(table=table):
-                return self._base(table, column.name)
-            case Filter(source=source):
-                return self.frequency(column, source)
-            case Match(left=left):
-                return self.frequency(column, left)
+            case Filter(source=source) | Match(left=source):
+                return self._together(columns, source)
             case Derived(source=source):
-                renamed = inside(column, relation)
-                if renamed is None:
-                    raise _computed(column)
-                return self.frequency(renamed, source)
+                renamed = [inside(column, relation) for column in columns]
+                kept = [each for each in renamed if each is not None]
+                if not kept:
+                    raise _computed(columns[0])
+                return self._together(kept, source)
             case Stack(parts=parts):
                 return total(
-                    self.frequency(Column(part.alias, column.name), part) for part in parts
+                    self._together([Column(part.alias, each.name) for each in columns], part)
+                    for part in parts
                 )
-            case Join(left=left, right=right, keys=keys):
-                if self.rule == "tight":
-                    whole = block(relation)
-                    place = whole.member(column)
-                    if place is None:
-                        raise _computed(column)
-                    own = self.frequency(column, whole.members[place])
-                    return product([own, self._reached(frozenset({place}), whole)])
-                if column.relation in aliases(left):
-                    return product([self.frequency(column, left), self._least(_right(keys), right)])
-                return product([self.frequency(column, right), self._least(_left(keys), left)])
+            case Join() if self.rule == "tight":
+                whole = block(relation)
+                if all(whole.member(each) is None for each in columns):
+                    raise _computed(columns[0])
+                return self._reached(whole, columns=columns)
+            case Join():
+                return self._written(columns[0], relation)
+        raise AssertionError("a scan is pinned")
 
-    def _reached(self, seeds: frozenset[int], whole: Block) -> Growth:
-        """How many rows of a block hold given rows of some of its relations.
+    def _written(self, column: Column, join: Join) -> Growth:
+        """The published rule for one column; a join key is a column of both sides."""
+        pairs = [pair for pair in join.keys if column in pair]
+        left = [column] if column.relation in aliases(join.left) else [one for one, _ in pairs]
+        right = [column] if column.relation in aliases(join.right) else [two for _, two in pairs]
+        ways = [(each, join.left, _right(join.keys), join.right) for each in left]
+        ways += [(each, join.right, _left(join.keys), join.left) for each in right]
+        return self._least(
+            ways, lambda way: product([self.frequency(*way[:2]), self._agreeing(*way[2:])])
+        )
 
-        Every way to reach the others gives a bound: a relation is entered over an edge, and one
-        row has at most as many partners there as share the key.
+    def _scanned(self, columns: Sequence[Column], fixed: Pinned) -> Growth:
+        """Of one table: the rarest column decides, and a whole key leaves one row.
+
+        No two facts of a graph agree in subject, predicate and object: a pattern with one variable
+        matches one fact for each value of it, in every graph.
         """
-        known: dict[Edge, Growth] = {}
-        missing: QueryRefused | None = None
-        for edge in whole.edges:
-            if edge.end not in seeds:
-                try:
-                    known[edge] = self._least(edge.keys, whole.members[edge.end])
-                except QueryRefused as refusal:
-                    missing = missing or refusal
-        ways = Block(whole.members, tuple(known)).ways(seeds)
-        found = [product(known[edge] for edge in way) for way in islice(ways, MOST_WAYS)]
-        if not found:
-            raise missing or _unconnected()
-        return least(found)
+        names = dict.fromkeys(each.name.lower() for each in columns)
+        key = self.facts.key(fixed.table)
+        if key:
+            settled = fixed.settled(frozenset(names), among=key)
+            if settled == key:
+                return ONE
+            if self.rule == "tight":
+                names |= dict.fromkeys(sorted(settled))
+        return self._least(names, lambda name: self._base(fixed.table, name))
 
-    def _least(self, keys: Iterable[Column], relation: Relation) -> Growth:
-        """How many rows of a relation agree with a given row in all keys: the rarest key decides.
+    def _reached(
+        self, whole: Block, *, seeds: Iterable[int] = (), columns: Iterable[Column] = ()
+    ) -> Growth:
+        missing: list[QueryRefused] = []
 
-        A key of unknown frequency is no help and no harm while there is another one.
-        """
+        def cost(place: int, keys: tuple[Column, ...]) -> Growth | None:
+            try:
+                return self._together(keys, whole.members[place])
+            except QueryRefused as refusal:
+                missing.append(refusal)
+                return None
+
+        found = reached(whole, seeds=seeds, columns=columns, cost=cost)
+        if found is None:
+            raise missing[0] if missing else _unconnected()
+        return found
+
+    def _least(self, ways: Iterable[T], bound: Callable[[T], Growth]) -> Growth:
+        """The least of some bounds; an unknown one is no help, and no harm beside another."""
         found: list[Growth] = []
         missing: QueryRefused | None = None
-        for key in keys:
+        for way in ways:
             try:
-                found.append(self.frequency(key, relation))
+                found.append(bound(way))
             except QueryRefused as refusal:
                 missing = missing or refusal
         if not found:
             raise missing or _unconnected()
         return least(found)
+
+    def directions(self, relation: Relation) -> Mapping[str, int]:
+        """As `directions`, where rows of a table may belong to another as well."""
+        found = directions(relation)
+        return {
+            table: way if found.get(self.facts.part_of(table) or table, way) == way else 0
+            for table, way in found.items()
+        }
 
     def _base(self, table: str, column: str) -> Growth:
         measured, cap = self.facts.frequency(table, column), self.facts.cap(table, column)
@@ -252,12 +325,6 @@ def _merged(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
         for table, way in part.items():
             found[table] = way if found.get(table, way) == way else 0
     return found
-
-
-def _sums(parts: Iterable[Mapping[str, Growth]]) -> dict[str, Growth]:
-    given = list(parts)
-    tables = dict.fromkeys(chain(*given))
-    return {table: total(part[table] for part in given if table in part) for table in tables}
 
 
 def _times(factor: Growth, moves: Mapping[str, Growth]) -> dict[str, Growth]:

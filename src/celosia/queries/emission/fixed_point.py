@@ -13,6 +13,8 @@ from celosia.queries.emission.target import Target, whole
 
 FARTHEST = 2**62
 """Steps that a value may lie from zero: 2^64 such values still add up within 128 bits."""
+NEAR = 2**48
+"""Steps from zero up to which doubles are rounded without a doubt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,36 +58,60 @@ class FixedPoint:
         """The most that one value adds to a sum, up or down."""
         return max(abs(self.low), abs(self.high))
 
-    def tree(self, argument: exp.Expr, *, is_whole: bool, target: Target) -> exp.Expr:
-        """The steps of an argument, a 64-bit number from `low` to `high`, or NULL.
+    @property
+    def is_exact_in_doubles(self) -> bool:
+        """Whether sums in doubles are exact as far as they go, see `flat.Flat.amount`."""
+        return self.low >= 0 and self.high <= NEAR
+
+    def tree(
+        self, argument: exp.Expr, *, is_whole: bool, target: Target, as_real: bool = False
+    ) -> exp.Expr:
+        """The steps of an argument, a whole number from `low` to `high`, or NULL.
 
         Args:
             argument: what is rounded.
             is_whole: whether it has a type of whole numbers, which doubles could not hold.
             target: the engine.
+            as_real: whether the whole number may come in the engine's type for reals, where that
+                saves work; else it has 64 bits.
         """
         if is_whole and self.step.numerator == 1:
             return self._of_whole(argument, target)
         value = target.cast(argument.copy(), "real")
-        # NULL first: LEAST and GREATEST pass over it, and would take the bound instead.
-        is_missing = exp.Is(this=value.copy(), expression=exp.Null())
-        not_a_number = target.cast(exp.Literal.string("NaN"), "real")
-        is_not_a_number = exp.EQ(this=value.copy(), expression=not_a_number)
-        steps: exp.Expr = exp.Mul(this=value.copy(), expression=self._real(self.step.denominator))
+        steps: exp.Expr = value.copy()
+        if self.step.denominator != 1:
+            steps = exp.Mul(this=steps, expression=self._real(self.step.denominator))
         if self.step.numerator != 1:
             divisor = self._real(self.step.numerator)
             # `typed` and `safe` keep SQLGlot from adding casts of its own.
             steps = exp.Div(this=steps, expression=divisor, typed=True, safe=True)
-        # The cases come first and are lazy, so nothing that is rounded is out of reach; the bounds
-        # again, because a double just inside may be rounded to just outside.
-        rounded = target.cast(exp.Round(this=steps), "whole")
-        inside = exp.func("GREATEST", exp.func("LEAST", rounded, whole(self.high)), whole(self.low))
+        # Cases are lazy, so nothing that is rounded is out of reach. What lies between the bounds
+        # comes first, because nearly all values do: for the engine one test of a whole vector.
+        inside: exp.Expr = exp.Round(this=steps)
+        if not as_real:
+            inside = target.cast(inside, "whole")
+        if self.reach > NEAR:
+            # A double just inside may be rounded to just outside. Nearer to zero it cannot: the
+            # bound, the factor, the product and the quotient are each off by a part of at most
+            # 2^-53, together by less than half a step of 2^48.
+            inside = exp.func(
+                "GREATEST", exp.func("LEAST", inside, whole(self.high)), whole(self.low)
+            )
+        lowest, highest = self._bound(self.low, target), self._bound(self.high, target)
+        not_a_number = target.cast(exp.Literal.string("NaN"), "real")
+        # To both engines NaN is above all numbers. It meets no case, nor does NULL.
+        is_above = exp.and_(
+            exp.GT(this=value.copy(), expression=highest.copy()),
+            exp.NEQ(this=value.copy(), expression=not_a_number),
+        )
         return (
             exp.Case()
-            .when(exp.or_(is_missing, is_not_a_number), exp.null())
-            .when(self._beyond(exp.LTE, value, self.low, target), self._whole(self.low, target))
-            .when(self._beyond(exp.GTE, value, self.high, target), self._whole(self.high, target))
-            .else_(inside)
+            .when(exp.Between(this=value.copy(), low=lowest, high=highest), inside)
+            .when(
+                exp.LT(this=value, expression=lowest.copy()),
+                self._end(self.low, target, as_real=as_real),
+            )
+            .when(is_above, self._end(self.high, target, as_real=as_real))
         )
 
     def _of_whole(self, argument: exp.Expr, target: Target) -> exp.Expr:
@@ -95,22 +121,28 @@ class FixedPoint:
             whole(floor(self.low / Fraction(factor))),
             whole(ceil(self.high / Fraction(factor))),
         )
+        is_inside = exp.and_(
+            exp.GT(this=argument.copy(), expression=lowest),
+            exp.LT(this=argument.copy(), expression=highest),
+        )
         return (
             exp.Case()
-            .when(exp.LTE(this=argument.copy(), expression=lowest), self._whole(self.low, target))
-            .when(exp.GTE(this=argument.copy(), expression=highest), self._whole(self.high, target))
-            .else_(steps)
+            .when(is_inside, steps)
+            .when(
+                exp.LTE(this=argument.copy(), expression=lowest.copy()), self._end(self.low, target)
+            )
+            .when(
+                exp.GTE(this=argument.copy(), expression=highest.copy()),
+                self._end(self.high, target),
+            )
         )
 
-    def _beyond(
-        self, test: type[exp.Binary], value: exp.Expr, steps: int, target: Target
-    ) -> exp.Expr:
-        bound = exp.Literal.string(repr(float(steps * self.step)))
-        return test(this=value.copy(), expression=target.cast(bound, "real"))
+    def _bound(self, steps: int, target: Target) -> exp.Expr:
+        return target.cast(exp.Literal.string(repr(float(steps * self.step))), "real")
 
     @staticmethod
-    def _whole(steps: int, target: Target) -> exp.Expr:
-        return target.cast(whole(steps), "whole")
+    def _end(steps: int, target: Target, *, as_real: bool = False) -> exp.Expr:
+        return target.cast(whole(steps), "real" if as_real else "whole")
 
     @staticmethod
     def _real(number: int) -> exp.Expr:

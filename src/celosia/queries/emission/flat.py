@@ -23,6 +23,8 @@ from celosia.queries.emission.target import (
 )
 from celosia.queries.ownership import Owned
 
+EXACT = 2**53
+"""All whole numbers up to here are doubles."""
 Value = str | int | bool
 Known = Sequence[Sequence[Value]]
 """For each key of a question all values that are shown, in order."""
@@ -37,6 +39,8 @@ class Flat:
     owned: Owned | None = None
     fixed: Mapping[str, FixedPoint]
     known: Known | None = None
+    saturating: bool = False
+    """Whether sums may end at 2^53, which is faster: only where they are not subtracted later."""
 
     def __post_init__(self) -> None:
         if self.known is not None and (
@@ -111,10 +115,23 @@ class Flat:
             )
         declared = self.target.declared(argument, source)
         is_whole = declared is not None and declared.type == "integer"
-        return self.fixed[aggregate.name].tree(tree, is_whole=is_whole, target=self.target)
+        return self.fixed[aggregate.name].tree(
+            tree, is_whole=is_whole, target=self.target, as_real=self._is_real(aggregate)
+        )
+
+    def _is_real(self, aggregate: Aggregate) -> bool:
+        """Whether whole steps are added up in doubles."""
+        is_fast = self.saturating and self.target.dialect == "duckdb"
+        return is_fast and self.fixed[aggregate.name].is_exact_in_doubles
 
     def amount(self, word: str, aggregate: Aggregate) -> exp.Expr:
-        """The aggregate of a group: a whole number, 0 for no rows."""
+        """The aggregate of a group: a whole number, 0 for no rows.
+
+        Whole numbers from 0 are added up in doubles without fault as long as no sum of some of them
+        passes 2^53, and no such sum is above the whole. Once it is passed, more only leads further
+        up, in whatever order: so the lesser of 2^53 and the sum is exact, always. Engines are three
+        times as fast with doubles as with 128 bits.
+        """
         match aggregate.kind:
             case "rows":
                 return exp.Count(this=exp.Star())
@@ -122,6 +139,12 @@ class Flat:
                 return exp.Count(this=column(word))
             case "distinct":
                 return exp.Count(this=exp.Distinct(expressions=[column(word)]))
+            case _ if self._is_real(aggregate):
+                most = self.target.cast(whole(EXACT), "real")
+                # 0 first: LEAST passes over NULL, the sum of no rows.
+                summed = zero_if_null(exp.Sum(this=column(word)))
+                least = exp.Least(this=summed, expressions=[most], ignore_nulls=True)
+                return self.target.cast(least, "whole")
             case _:
                 return zero_if_null(exp.Sum(this=column(word)))
 

@@ -2,21 +2,34 @@
 
 A row of the result can belong to several people (self-joins, messages of two). The race to the
 top then weighs rows so that no person's rows weigh more than t together (Dong et al. 2022, section
-6). All that it needs is, for each set of people that own rows together, how much they own.
+6). All that it needs is, for each set of people that own rows together, how much they own; where
+something counts once however often it is shown (a distinct value, a row with several partners), for
+each such thing the sets of people who show it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sqlglot import exp
 
-from celosia.core.errors import InputError, QueryRefused
-from celosia.queries.algebra import Question
+from celosia.core.errors import InputError
+from celosia.queries.algebra import Aggregate, Column, Question
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.flat import Flat, aggregated
+from celosia.queries.emission.flat import Flat, aggregated, zero_if_null
 from celosia.queries.emission.people import check_named
-from celosia.queries.emission.target import Target, chosen, column, grouped, name, named, ordered
+from celosia.queries.emission.relations import tree_of
+from celosia.queries.emission.target import (
+    Target,
+    chosen,
+    column,
+    grouped,
+    name,
+    named,
+    ordered,
+    whole,
+)
 from celosia.queries.emission.totals import NO_SUMS
 from celosia.queries.ownership import Owned
 
@@ -27,51 +40,55 @@ def incidence_query(
     *,
     target: Target,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
+    once: Column | None = None,
 ) -> exp.Select:
     """The keys, one number for each owner, and the weight that these people own together.
 
     People are numbered from 0 within the table that their key is of (`Owned.tables`); their keys
     stay in the engine. Rows come in the order of keys and numbers. The weight is a count, or a sum
-    in steps of its grid; sets of people without weight have no row.
+    in steps of its grid, below 0 if values may be; sets of people without weight have no row.
+
+    Of a distinct count, and with `once`, the number of the value before the weight tells what
+    counts once: numbered from 0, too, with the same weight in all rows.
+
+    Args:
+        question: with one aggregate: a count, a distinct count or a sum.
+        owned: the question's rows with their owners.
+        target: the engine.
+        fixed: how a sum is put on its grid.
+        once: a column that tells the rows that count once, whatever they were joined with.
 
     Raises:
         InputError: CEL-Q135 more than one aggregate.
-        QueryRefused: CEL-Q125 rows without a name, CEL-Q126 no weight that only grows.
+        QueryRefused: CEL-Q125 rows without a name.
     """
     check_named(owned)
-    if len(question.aggregates) != 1 or not owned.owners:
+    if len(question.aggregates) != 1:
         raise InputError(
             "CEL-Q135",
             f"weights are of one aggregate over private rows, got {len(question.aggregates)}.",
             why="Each aggregate is clipped, and paid for, on its own.",
             fix="Ask for one after the other.",
         )
-    aggregate = question.aggregates[0]
-    is_signed = aggregate.kind == "sum" and (
-        aggregate.name in fixed and fixed[aggregate.name].low < 0
-    )
-    if aggregate.kind == "distinct" or is_signed:
-        raise QueryRefused(
-            "CEL-Q126",
-            "a distinct count, or a sum with values below 0, over rows of several people.",
-            why="Leaving out a row does not always lower it, so rows cannot be weighed.",
-            fix="Ask for a count, or declare a lower bound of 0.",
-        )
-    flat = Flat(question=question, target=target, owned=owned, fixed=fixed)
-    shares = aggregated(flat, flat.rows(), [*flat.keys, *flat.owners])
+    shares, flat = _shares(question, owned, target, fixed, once)
     with_weight = exp.NEQ(this=column("value_1"), expression=exp.Literal.number(0))
     shares = chosen(shares, [exp.Star()]).where(with_weight, copy=False)
     numbers = {table: f"numbers_{place}" for place, table in enumerate(dict.fromkeys(owned.tables))}
     people = [f"person_{place}" for place, _ in enumerate(flat.owners, start=1)]
     columns: list[exp.Expr] = [named(column(key, "shares"), key) for key in flat.keys]
     columns += [named(column("number", person), person) for person in people]
+    shown = once is not None or question.aggregates[0].kind == "distinct"
+    if shown:
+        by_value = exp.Ordered(this=column("shown", "shares"), nulls_first=False)
+        place = exp.Window(this=exp.DenseRank(), order=exp.Order(expressions=[by_value]))
+        columns.append(named(exp.Sub(this=place, expression=whole(1)), "result"))
     columns.append(named(column("value_1", "shares"), "weight"))
     made = exp.Select(expressions=columns, from_=exp.From(this=exp.Table(this=name("shares"))))
     for owner, person, table in zip(flat.owners, people, owned.tables, strict=True):
         known = exp.Table(this=name(numbers[table]), alias=exp.TableAlias(this=name(person)))
         same = exp.EQ(this=column(owner, "shares"), expression=column("owner", person))
         made.append("joins", exp.Join(this=known, on=same))
-    ordered(made, [*flat.keys, *people])
+    ordered(made, [*flat.keys, *people, *(["result"] if shown else [])])
     made = made.with_(name("shares"), as_=shares, copy=False)
     for table, word in numbers.items():
         mine = [
@@ -79,6 +96,39 @@ def incidence_query(
         ]
         made = made.with_(name(word), as_=_numbered(mine), copy=False)
     return made
+
+
+def _shares(
+    question: Question,
+    owned: Owned,
+    target: Target,
+    fixed: Mapping[str, FixedPoint],
+    once: Column | None,
+) -> tuple[exp.Select, Flat]:
+    """What each set of people owns; of each thing that counts once, where there are such."""
+    aggregate = question.aggregates[0]
+    flat = Flat(question=question, target=target, owned=owned, fixed=fixed)
+    by = [*flat.keys, *flat.owners]
+    if once is None and aggregate.kind != "distinct":
+        return aggregated(flat, flat.rows(), by), flat
+    value, shown = column("value_1"), column("value_1")
+    rows = flat.rows()
+    if once is not None:
+        shown = column("value_2")
+        both = (aggregate, Aggregate("distinct", "once", tree_of(once)))
+        rows = replace(flat, question=replace(question, aggregates=both)).rows()
+    if aggregate.kind in ("rows", "distinct"):
+        weight: exp.Expr = whole(1)
+    elif aggregate.kind == "count":
+        missing = exp.Is(this=value, expression=exp.Null())
+        weight = exp.Max(this=exp.Case().when(missing, whole(0)).else_(whole(1)))
+    else:
+        weight = zero_if_null(exp.Max(this=value))
+    words: list[exp.Expr] = [column(word) for word in by]
+    parts = chosen(rows, [*words, named(shown, "shown"), named(weight, "value_1")])
+    parts.where(exp.Not(this=exp.Is(this=shown.copy(), expression=exp.Null())), copy=False)
+    parts.set("group", exp.Group(expressions=[*(each.copy() for each in words), shown.copy()]))
+    return parts, flat
 
 
 def _numbered(owners: list[str]) -> exp.Select:
@@ -96,5 +146,5 @@ def _numbered(owners: list[str]) -> exp.Select:
     once = grouped(chosen(stacked, [column("owner")]), ["owner"])
     by_owner = exp.Order(expressions=[exp.Ordered(this=column("owner"), nulls_first=False)])
     place = exp.Window(this=exp.RowNumber(), order=by_owner)
-    number = exp.Sub(this=place, expression=exp.Literal.number(1))
+    number = exp.Sub(this=place, expression=whole(1))
     return chosen(once, [column("owner"), named(number, "number")])

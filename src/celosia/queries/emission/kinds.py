@@ -37,6 +37,7 @@ _TEXTS = (
     exp.Trim,
     exp.Concat,
     exp.DPipe,
+    exp.Replace,
 )
 _SAME_AS_FIRST = (exp.Paren, exp.Try, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif)
 ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
@@ -55,7 +56,7 @@ def kind_of(  # noqa: PLR0911 - one for each kind of node
             return "text" if tree.is_string else "number"
         case exp.Cast():
             return _TYPES.get(tree.args["to"].this)
-        case exp.Length() | exp.Extract():
+        case exp.Length() | exp.Extract() | exp.StrPosition():
             return "integer"
         case exp.TimestampTrunc():
             return "timestamp"

@@ -1,11 +1,9 @@
 """How many people add how much, and the totals under every cap of a ladder, in one pass.
 
-For each aggregate and each cap the query returns two numbers: the people whose whole contribution
-(the sum of its sizes over all groups) is above the cap before and up to this one, and the total of
-all contributions cut off at the cap. With keys a person is cut off over all groups together: their
-entries are taken in an order that follows from the person and the keys alone, and once they reach
-the cap in sum of sizes, the rest is left out. So one person moves one number of people by one, and
-the totals of all groups under a cap by at most the cap in sum (see `bounds.caps.grouped_totals`).
+For each aggregate and each cap the query returns two numbers: the people whose contribution is
+above the cap before and up to this one, and the total of all contributions cut off at the cap. So
+one person moves one number of people by one, and the total under a cap by at most the cap. For
+totals by group see `cuts`.
 
 A distinct count whose values do not tell their owner is no sum over people. Each person then keeps
 the first t of their own pairs of a group and a value, and a pair counts if somebody keeps it.
@@ -14,13 +12,16 @@ the first t of their own pairs of a group and a value, and a pair counts if some
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from celosia.core.errors import InputError
 from celosia.queries.algebra import Question
+from celosia.queries.emission.deferring import deferred
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.flat import Flat, Known, aggregated
+from celosia.queries.emission.flat import EXACT, Flat, Known, aggregated
+from celosia.queries.emission.ladders import by_level, people_at, total_under
 from celosia.queries.emission.people import check_limits, of_one_person
 from celosia.queries.emission.target import (
     Target,
@@ -48,13 +49,14 @@ def people_totals_query(  # noqa: PLR0913 - each is a separate choice of the pla
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
     known: Known | None = None,
 ) -> exp.Select:
-    """The keys of each group, then for each aggregate its people and its totals, one for each cap.
+    """For each aggregate its people and its totals, one for each cap, after the keys of each group.
 
     The people of an aggregate are the sum of the column over all groups: a person stands in one
     group of theirs only.
 
     Args:
-        question: counts and sums; a distinct count that does not tell its owner must be alone.
+        question: counts and sums, without keys; a distinct count that does not tell its owner must
+            be alone, and may have keys.
         owned: the question's rows with their owners, of one class.
         caps: a ladder for each aggregate.
         target: the engine.
@@ -62,7 +64,7 @@ def people_totals_query(  # noqa: PLR0913 - each is a separate choice of the pla
         known: all values of each key; needed where there are keys.
 
     Raises:
-        InputError: CEL-Q134 caps, CEL-Q135 a distinct count that must be alone.
+        InputError: CEL-Q134 caps, CEL-Q135 a distinct count that must be alone, or keys.
         QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
     """
     ladders = [check_limits(each) for each in caps]
@@ -78,9 +80,18 @@ def people_totals_query(  # noqa: PLR0913 - each is a separate choice of the pla
             why="It is no sum over people, and is clipped in another way than the others.",
             fix="Ask for one after the other.",
         )
-    rows = flat.rows(of_known=True)
-    parts = _shared(flat, rows, ladders[0]) if any(shared) else _own(flat, rows, ladders)
-    return flat.shown(parts, _names(ladders))
+    if any(shared):
+        parts = _shared(flat, flat.rows(of_known=True), ladders[0])
+    elif flat.keys:
+        raise InputError(
+            "CEL-Q135",
+            "totals by group under a whole ladder of caps are not asked at once.",
+            why="Every person would be put in order for every cap.",
+            fix="Take `people_levels_query`, then `cut_totals_query` for one cap.",
+        )
+    else:
+        parts = _own(flat, ladders)
+    return flat.shown(parts, _names(ladders)) if flat.keys else parts
 
 
 def _names(ladders: list[list[int]]) -> list[str]:
@@ -92,52 +103,24 @@ def _names(ladders: list[list[int]]) -> list[str]:
     ]
 
 
-def _own(flat: Flat, rows: exp.Select, ladders: list[list[int]]) -> exp.Select:
+def _own(flat: Flat, ladders: list[list[int]]) -> exp.Select:
     """Contributions that add up: each person's own."""
-    entries = aggregated(flat, rows, [*flat.keys, "owner_1"])
-    if not flat.keys:
-        columns: list[exp.Expr] = []
-        for (word, aggregate), ladder in zip(flat.aggregates, ladders, strict=True):
-            signed = aggregate.kind == "sum" and flat.fixed[aggregate.name].low < 0
-            size = exp.Abs(this=column(word)) if signed else column(word)
-            columns += [_people(size, low, high) for low, high in _levels(ladder)]
-            columns += [
-                _clipped(column(word), cap, signed=signed, target=flat.target) for cap in ladder
-            ]
-        return chosen(entries, _listed(columns, ladders))
-    return _cut_over_groups(flat, entries, ladders)
-
-
-def _cut_over_groups(flat: Flat, entries: exp.Select, ladders: list[list[int]]) -> exp.Select:
-    keys: list[exp.Expr] = [column(key) for key in flat.keys]
-    order = [flat.target.scramble([*keys, column("owner_1")]), *keys]
-    placed: list[exp.Expr] = [*keys, named(row_number([column("owner_1")], order), "place")]
-    for place, ladder in enumerate(ladders, start=1):
-        word = f"value_{place}"
-        # No size above the last cap matters: 2^20 groups of at most 2^62 stay within 128 bits.
-        size = exp.func("LEAST", exp.Abs(this=column(word)), whole(ladder[-1]))
-        placed += [
-            column(word),
-            named(size, f"size_{place}"),
-            named(_running(size, order), f"upto_{place}"),
-            named(_running(size, None), f"whole_{place}"),
-        ]
+    # Ends at 2^53 are beyond all caps.
+    fast = replace(flat, saturating=all(ladder[-1] <= EXACT for ladder in ladders))
+    later = deferred(fast)
+    if later is None:
+        entries = aggregated(fast, fast.rows(), ["owner_1"])
+    else:
+        entries = later.joined(aggregated(later.flat, later.flat.rows(), ["owner_1"]))
+    signed = [
+        each.kind == "sum" and flat.fixed[each.name].low < 0 for each in flat.question.aggregates
+    ]
     columns: list[exp.Expr] = []
-    for place, ladder in enumerate(ladders, start=1):
-        whole_of = column(f"whole_{place}")
-        is_first = exp.EQ(this=column("place"), expression=whole(1))
-        columns += [_people(whole_of, low, high, is_first) for low, high in _levels(ladder)]
-        upto = column(f"upto_{place}")
-        before = exp.Sub(this=upto.copy(), expression=column(f"size_{place}"))
-        for cap in ladder:
-            kept = exp.Sub(
-                this=_least(upto.copy(), cap),
-                expression=_least(exp.Paren(this=before.copy()), cap),
-            )
-            sign = exp.Sign(this=column(f"value_{place}"))
-            columns.append(exp.Sum(this=exp.Mul(this=sign, expression=exp.Paren(this=kept))))
-    made = chosen(chosen(entries, placed), [*keys, *_listed(columns, ladders)])
-    return grouped(made, flat.keys)
+    for place, (ladder, is_signed) in enumerate(zip(ladders, signed, strict=True), start=1):
+        caps = list(enumerate(ladder, start=1))
+        columns += [people_at(place, level) for level, _ in caps]
+        columns += [total_under(place, level, cap, signed=is_signed) for level, cap in caps]
+    return chosen(by_level(entries, ladders, signed, flat.target), _listed(columns, ladders))
 
 
 def _shared(flat: Flat, rows: exp.Select, ladder: list[int]) -> exp.Select:
@@ -195,30 +178,3 @@ def _people(
 def _one_if(test: exp.Expr) -> exp.Case:
     # Put together by hand: builders copy and parse, which adds up over dozens of columns.
     return exp.Case(ifs=[exp.If(this=test, true=whole(1))], default=whole(0))
-
-
-def _least(amount: exp.Expr, cap: int) -> exp.Least:
-    return exp.Least(this=amount, expressions=[whole(cap)], ignore_nulls=True)
-
-
-def _clipped(amount: exp.Expr, cap: int, *, signed: bool, target: Target) -> exp.Sum:
-    clipped: exp.Expr = _least(amount, cap)
-    if signed:
-        clipped = exp.Greatest(this=clipped, expressions=[whole(-cap)], ignore_nulls=True)
-    # Back to 64 bits, where it fits: engines add those up in 128 bits, and fast.
-    return exp.Sum(this=target.cast(clipped, "whole"))
-
-
-def _running(size: exp.Expr, order: list[exp.Expr] | None) -> exp.Window:
-    """The sum of a person's sizes: up to a row, or of all rows."""
-    window = exp.Window(this=exp.Sum(this=size.copy()), partition_by=[column("owner_1")])
-    if order is not None:
-        ordered = [exp.Ordered(this=each.copy(), nulls_first=False) for each in order]
-        window.set("order", exp.Order(expressions=ordered))
-        window.set(
-            "spec",
-            exp.WindowSpec(
-                kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW"
-            ),
-        )
-    return window

@@ -24,6 +24,8 @@ NUMBER = r"^\s*[-+]?([0-9]{1,200}(\.[0-9]{0,200})?|\.[0-9]{1,200})([eE][-+]?[0-9
 """Texts that are numbers, whatever comes after them."""
 MOST_YEARS = 4000
 """Back from the year 1: PostgreSQL's time begins in 4713 BC."""
+MOST_REPEATED = 500
+"""The most parts of a value that is written several times: casts inside casts double each other."""
 TRUE = ("true", "t", "1", "yes", "y")
 FALSE = ("false", "f", "0", "no", "n")
 
@@ -73,6 +75,13 @@ class _Writer:
             return self._arithmetic(tree)
         return self._rebuilt(tree)
 
+    def _short(self, tree: exp.Expr) -> exp.Expr:
+        """A value that will be written several times."""
+        value = self.write(tree)
+        if sum(1 for _ in value.walk()) > MOST_REPEATED:
+            raise _not_total("casts and moments that are computed from each other so often")
+        return value
+
     def _rebuilt(self, tree: exp.Expr) -> exp.Expr:
         def again(value: object) -> object:
             if isinstance(value, list):
@@ -110,7 +119,7 @@ class _Writer:
                 return self.target.cast(tree.copy(), "real")
         if isinstance(tree, NUMERIC):
             return self.write(tree)
-        written = self.write(tree)
+        written = self._short(tree)
         if self._kind(tree) == "integer":
             return self.target.cast(written, "wide")
         value = written if _is_real(written) else self.target.cast(written, "real")
@@ -127,7 +136,7 @@ class _Writer:
 
     def _moment(self, tree: exp.Expr) -> exp.Expr:
         """A timestamp from the year 1 to 9999, or NULL."""
-        value = self.write(tree)
+        value = self._short(tree)
         first, last = (
             exp.Cast(this=exp.Literal.string(text), to=exp.DataType.build("date"))
             for text in ("0001-01-01", "9999-12-30")
@@ -155,7 +164,7 @@ class _Writer:
 
     def _cast(self, tree: exp.Expr, to: exp.DataType) -> exp.Expr:  # noqa: PLR0911 - one a pair
         source, wanted = self._kind(tree), self._kind(exp.Cast(this=tree.copy(), to=to.copy()))
-        value = self.write(tree)
+        value = self._short(tree)
         plain = exp.Cast(this=value, to=to.copy())
         numbers = ("integer", "number")
         match source, wanted:

@@ -49,7 +49,7 @@ def distinct_count_query(
 def sum_query(
     source: Relation, argument: exp.Expression, *, fixed: FixedPoint, target: Target
 ) -> exp.Select:
-    """The sum of an argument, in whole steps of its grid."""
+    """The sum of an argument, in whole steps of its grid; one of values from 0 may end at 2^53."""
     return _single(source, Aggregate("sum", "n", argument), target, {"n": fixed})
 
 
@@ -63,6 +63,8 @@ def grouped_query(
 ) -> exp.Select:
     """The keys of each group and all its aggregates, in one pass.
 
+    A sum of values from 0 may end at 2^53 steps: noise is added to what is far below.
+
     Args:
         question: what is asked; its keys may be none.
         target: the engine.
@@ -71,7 +73,9 @@ def grouped_query(
             has one. Without it the rows are the groups that exist, which is for the curator.
         owned: adds a last column, the number of people that each group has rows of.
     """
-    flat = Flat(question=question, target=target, owned=owned, fixed=fixed, known=known)
+    flat = Flat(
+        question=question, target=target, owned=owned, fixed=fixed, known=known, saturating=True
+    )
     groups = aggregated(flat, flat.rows(), flat.keys)
     amounts = [word for word, _ in flat.aggregates]
     if owned is not None:
@@ -83,7 +87,8 @@ def grouped_query(
 def _single(
     source: Relation, aggregate: Aggregate, target: Target, fixed: Mapping[str, FixedPoint]
 ) -> exp.Select:
-    flat = Flat(question=Question(source, (aggregate,)), target=target, fixed=fixed)
+    question = Question(source, (aggregate,))
+    flat = Flat(question=question, target=target, fixed=fixed, saturating=True)
     return aggregated(flat, flat.rows(), [])
 
 

@@ -5,5 +5,15 @@ from celosia.queries.ledger.exports import verify_export
 from celosia.queries.ledger.ledger import Ledger
 from celosia.queries.ledger.records import Record, Reservation, Stored
 from celosia.queries.ledger.request import Request
+from celosia.queries.ledger.view import LedgerView
 
-__all__ = ["Head", "Ledger", "Record", "Request", "Reservation", "Stored", "verify_export"]
+__all__ = [
+    "Head",
+    "Ledger",
+    "LedgerView",
+    "Record",
+    "Request",
+    "Reservation",
+    "Stored",
+    "verify_export",
+]

@@ -4,38 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
-from threading import RLock
-from types import TracebackType
 from typing import Any
 
 import sqlalchemy as sa
 
-from celosia.accounting.prices import Price
-from celosia.accounting.running import Running
-from celosia.core.errors import EngineError, InputError, PrivacyError
-from celosia.queries.ledger.chain import Entry, Head, broken, canonical, checked, rolled_back
-from celosia.queries.ledger.exports import write_export
-from celosia.queries.ledger.records import (
-    Record,
-    Reservation,
-    Stored,
-    records_of,
-    stored_of,
-)
+from celosia.core.errors import InputError, PrivacyError
+from celosia.queries.ledger.chain import Entry, Head, broken, canonical, checked
+from celosia.queries.ledger.records import Reservation, Stored, stored_of
 from celosia.queries.ledger.request import Request
-from celosia.queries.ledger.state import Charged, State
-from celosia.queries.ledger.store import Store
+from celosia.queries.ledger.state import Charged
+from celosia.queries.ledger.store import Store, has_file
 from celosia.queries.ledger.terms import Limit, Terms
+from celosia.queries.ledger.view import LedgerView
 
 _REASON = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
-class Ledger:
+class Ledger(LedgerView):
     """A durable account: reserve before the data is touched, seal what was released.
 
     Guarantee: as long as every release is reserved first, all of them together keep the promise of
@@ -51,12 +40,33 @@ class Ledger:
 
     def __init__(self, store: Store, terms: Terms) -> None:
         """Use `Ledger.open`."""
-        self._store = store
+        super().__init__(store)
         self._terms = terms
-        self._lock = RLock()
-        self._state = State()
-        self._running = Running()
-        self._closed = False
+
+    @classmethod
+    def look(cls, place: str | Path) -> LedgerView | None:
+        """The ledger at a place, to be read and not written; None where none was begun.
+
+        Nothing is made or changed there, whatever is found.
+
+        Raises:
+            InputError: CEL-Q116 not a place that keeps anything.
+            PrivacyError: CEL-Q104 it was changed from outside.
+            EngineError: CEL-Q101, CEL-Q114 the database is not there, or cannot be read; CEL-Q119
+                the file is no database.
+        """
+        if not has_file(place):
+            return None
+        view = LedgerView(Store(place, read_only=True))
+        try:
+            begun = view.begun
+        except BaseException:
+            view.close()
+            raise
+        if not begun:
+            view.close()
+            return None
+        return view
 
     @classmethod
     def open(  # noqa: PLR0913 - what a policy says, each by its name
@@ -118,8 +128,13 @@ class Ledger:
                 self._terms.check_follows(self._state.terms, enlarge=enlarge)
                 self._append(connection, "policy", terms=self._terms.as_dict(), enlarge=enlarge)
 
-    def reserve(self, request: Request) -> Reservation | Stored:
+    def reserve(self, request: Request, *, fresh: bool = False) -> Reservation | Stored:
         """Charge a request, or find the answer that the same question was given before.
+
+        Args:
+            request: what is asked, and at which price.
+            fresh: whether to charge also where an answer is stored; once sealed, the new answer is
+                the one that is told again.
 
         Raises:
             BudgetExceeded: CEL-Q110 the total or CEL-Q111 the limit of the analyst does not allow
@@ -134,10 +149,11 @@ class Ledger:
             key = request.key(self._terms.policy)
             charged = Charged.of(request, key)
             self._state.account(request.analyst)
-            if key in self._state.answers:
+            if key in self._state.answers and not fresh:
                 return self._stored(connection, self._state.answers[key])
             self._state.check(charged)
-            entry = self._append(connection, "reserved", key=key, **request.as_dict())
+            values = request.as_dict() | ({"fresh": True} if fresh else {})
+            entry = self._append(connection, "reserved", key=key, **values)
         return Reservation(
             sequence=entry.sequence,
             hash=entry.hash,
@@ -146,6 +162,11 @@ class Ledger:
             epsilon=request.epsilon,
             delta=request.delta,
         )
+
+    def has_answer(self, request: Request) -> bool:
+        """Whether the same question was answered before, so that asking again costs nothing."""
+        with self._lock, self._transaction(writing=False):
+            return request.key(self._terms.policy) in self._state.answers
 
     def seal(self, reservation: Reservation, answer: Any) -> Stored:
         """Record what was released, as plain JSON values; it may be told again for free.
@@ -200,132 +221,6 @@ class Ledger:
             if self._end_of(reservation) is not None:
                 raise _not_open(reservation)
             self._append(connection, "failed", reservation=reservation.sequence, reason=reason)
-
-    @property
-    def head(self) -> Head:
-        """The last entry: print it in every release."""
-        state = self._current()
-        if state.head is None:
-            raise broken(0)
-        return state.head
-
-    @property
-    def spent(self) -> Price:
-        """The sum of all charges, also of those that never ended."""
-        return self._current().total.spent
-
-    @property
-    def remaining(self) -> Price:
-        """What is left of the total."""
-        return self._current().total.remaining
-
-    def spent_by(self, analyst: str) -> Price:
-        """The sum of the charges of an analyst; of all, where analysts have no limits."""
-        return self._current().account(analyst).spent
-
-    def remaining_of(self, analyst: str) -> Price:
-        """What is left of the limit of an analyst; of the total, where analysts have none."""
-        return self._current().account(analyst).remaining
-
-    def tight_epsilon(self, delta: float) -> float:
-        """The least epsilon that is known to hold with a delta for everything charged so far.
-
-        It is for the report: it holds for losses that were fixed beforehand. What may be spent is
-        decided by the rule of the ledger, which holds without that.
-        """
-        with self._lock:
-            pending = self._current().pending
-            for loss in tuple(pending):
-                self._running.add(loss, times=pending[loss])
-                del pending[loss]
-            return self._running.epsilon(delta)
-
-    def history(self, analyst: str | None = None) -> tuple[Record, ...]:
-        """The charges, with what became of them: of one analyst, or of all."""
-        return records_of(self._entries(), analyst=analyst)
-
-    def verify(self, *, anchor: Head | str | None = None) -> Head:
-        """Read all entries again and check each link, up to the head known here.
-
-        Args:
-            anchor: a head from a release, which the ledger must hold.
-
-        Raises:
-            PrivacyError: CEL-Q104 it was changed from outside; CEL-Q106 it does not hold the
-                anchor.
-        """
-        wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor
-        head = checked(self._entries(), anchor=wanted)
-        if head is None:
-            raise broken(0)
-        return head
-
-    def export(self, path: str | Path, *, overwrite: bool = False) -> Head:
-        """Write all entries as JSON lines that `verify_export` can check anywhere."""
-        entries = self._entries()
-        write_export(entries, Path(path), overwrite=overwrite)
-        return entries[-1].head
-
-    def close(self) -> None:
-        """Let go of the database; nothing waits to be written."""
-        with self._lock:
-            self._closed = True
-            self._store.close()
-
-    def __enter__(self) -> Ledger:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def __str__(self) -> str:
-        state = self._current()
-        charges = len(state.reservations)
-        return f"Ledger of {self._terms.dataset}: {charges} charges, left {state.total.remaining}"
-
-    @contextmanager
-    def _transaction(self, *, writing: bool) -> Iterator[sa.Connection]:
-        if self._closed:
-            raise EngineError(
-                "CEL-Q115", "the ledger is closed.", fix="Open it again with Ledger.open."
-            )
-        with self._store.transaction(writing=writing) as connection:
-            self._catch_up(connection)
-            yield connection
-
-    def _current(self) -> State:
-        with self._lock, self._transaction(writing=False):
-            return self._state
-
-    def _entries(self) -> tuple[Entry, ...]:
-        with self._lock, self._transaction(writing=False) as connection:
-            entries = tuple(self._store.read(connection))
-            if checked(entries, anchor=self._state.head) != self._state.head:
-                raise rolled_back()
-            return entries
-
-    def _catch_up(self, connection: sa.Connection) -> None:
-        """Count what other processes, and this one, have written since the last time.
-
-        The sums come from entries that were read and checked, never from memory of a write that
-        may or may not have reached the disk.
-        """
-        state = self._state
-        known = state.head
-        entries = self._store.read(connection, since=0 if known is None else known.sequence)
-        if known is not None:
-            last = next(entries, None)
-            if last is None or last.head != known:
-                raise rolled_back()
-        for entry in entries:
-            state.add(entry)
-        if state.head != self._store.head(connection):
-            raise broken(0 if state.head is None else state.head.sequence + 1)
 
     def _append(self, connection: sa.Connection, kind: str, **values: Any) -> Entry:
         at = datetime.now(UTC).isoformat(timespec="seconds")

@@ -99,7 +99,12 @@ class State:
         self.ended: dict[int, Head] = {}
         """The entry with which a reservation was sealed or failed."""
         self.answers: dict[str, Head] = {}
-        """The entry that holds the answer to a question; the first where there are several."""
+        """The entry that holds the answer to a question.
+
+        The first where there are several, or the last one that was asked for as a fresh one.
+        """
+        self.fresh: set[int] = set()
+        """Reservations whose answer takes the place of the one before."""
         self.pending: Counter[Loss] = Counter()
         """Losses that the tight account has not counted yet."""
         self._total: Account | None = None
@@ -179,13 +184,17 @@ class State:
                     values["key"],
                 ),
             )
+            if values.get("fresh") is True:
+                self.fresh.add(entry.sequence)
         elif kind in {"sealed", "failed"}:
             begun = values["reservation"]
             if begun in self.ended:
                 raise broken(entry.sequence)
             _, charged = self.reservations[begun]
             self.ended[begun] = entry.head
-            if kind == "sealed":
+            if kind == "sealed" and begun in self.fresh:
+                self.answers[charged.key] = entry.head
+            elif kind == "sealed":
                 self.answers.setdefault(charged.key, entry.head)
         else:
             raise broken(entry.sequence)

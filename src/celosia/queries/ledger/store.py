@@ -44,17 +44,24 @@ HEAD = sa.Table(
 class Store:
     """The tables of one ledger; used by one thread at a time, in one process."""
 
-    def __init__(self, place: str | Path, *, patience: float = 30.0) -> None:
+    def __init__(
+        self, place: str | Path, *, patience: float = 30.0, read_only: bool = False
+    ) -> None:
         """Open or create the tables.
 
         Args:
             place: a file of SQLite, or the URL of a database.
             patience: seconds to wait for another process that writes.
+            read_only: whether nothing may be made or written; there may then be no tables.
         """
         self._url = url_of(place)
         self._patience = patience
         self._process = os.getpid()
         self._postgres = self._url.get_backend_name() == "postgresql"
+        self._read_only = read_only
+        if read_only:
+            self._engine = self._connected()
+            return
         if self._url.database and not self._postgres:
             _make_private(Path(self._url.database))
         self._engine = self._connected()
@@ -83,8 +90,11 @@ class Store:
                 why="It speaks to the server.",
                 fix="Install it: pip install 'psycopg[binary]'.",
             ) from None
-        prepare = _prepare_postgres if self._postgres else _prepare_sqlite
-        sa.event.listen(engine, "connect", prepare)
+        if not self._read_only:
+            prepare = _prepare_postgres if self._postgres else _prepare_sqlite
+            sa.event.listen(engine, "connect", prepare)
+        elif not self._postgres:
+            sa.event.listen(engine, "connect", _prepare_reading)
         if not self._postgres:
             sa.event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -119,6 +129,26 @@ class Store:
             raise self._unavailable() from error
         except exc.DBAPIError as error:
             raise self._unavailable() if self._postgres else _damaged() from error
+
+    def has_tables(self) -> bool:
+        """Whether there is anything to read.
+
+        Raises:
+            EngineError: CEL-Q114 the database cannot be read; CEL-Q119 there is none.
+        """
+        try:
+            with self.transaction(writing=False) as connection:
+                found = sa.inspect(connection)
+                return found.has_table(ENTRIES.name) and found.has_table(HEAD.name)
+        except PrivacyError:
+            pass
+        raise EngineError(
+            "CEL-Q119",
+            f"{self} is no database.",
+            why="A ledger is kept in one, and what was spent cannot be told.",
+            fix="Check the place; or restore the ledger from a copy whose head matches the last "
+            "release.",
+        )
 
     def _begin_postgres(self, connection: sa.Connection, *, writing: bool) -> None:
         if not writing:
@@ -198,6 +228,12 @@ def url_of(place: str | Path) -> sa.URL:
     return sa.URL.create("sqlite", database=str(path))
 
 
+def has_file(place: str | Path) -> bool:
+    """Whether the file of a place is there; a server may hold a ledger, which only it can tell."""
+    url = url_of(place)
+    return url.get_backend_name() != "sqlite" or Path(str(url.database)).is_file()
+
+
 def _make_private(path: Path) -> None:
     """Make the file, for its owner only, before SQLite would; it holds what analysts asked."""
     try:
@@ -215,6 +251,13 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     cursor.close()
     if mode in {"off", "memory"}:  # what a file system without locks may leave
         raise _no_place("the place of the ledger keeps no journal")
+
+
+def _prepare_reading(connection: Any, _record: object) -> None:
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA query_only = ON")
+    cursor.close()
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:

@@ -12,8 +12,9 @@ change:
   and of the customer joined to it is one person.
 - A row with a partner (EXISTS, IN), or without one (NOT EXISTS, NOT IN), depends on the partners'
   owners as well. It is accepted only where the keys force each partner's owner to be an owner of
-  the row: the row then changes only with data of its own people. Else it is refused, because one
-  person could bring in, or take away, rows of everybody.
+  the row: the row then changes only with data of its own people. Else it is refused here, because
+  one person could bring in, or take away, rows of everybody; the planner asks about the join of
+  rows and partners instead (`planning.partners`).
 - A row of UNION ALL belongs to the owners that it has in its part.
 """
 

@@ -150,6 +150,7 @@ class _Scope:
                 self._tellers(term) | self.same.members(column)
                 for term, column in zip(terms, owners, strict=True)
             ),
+            tuple(self.same.members(column) for column in owners),
             self.nameless,
         )
 
@@ -304,8 +305,9 @@ class _Scope:
                     "a row depends on partners (IN, EXISTS, or their negations) that may belong to "
                     "other people.",
                     why="One person could bring in, or take away, rows of everybody.",
-                    fix="Match on a key that both sides' owners follow from, or join the tables "
-                    "and ask for COUNT(DISTINCT ...).",
+                    fix="Move the condition to the outermost WHERE, match on a key that both "
+                    "sides' owners follow from, or join the tables and ask for "
+                    "COUNT(DISTINCT ...).",
                 )
             waiting.extend((each, both) for each in partners.matches)
 

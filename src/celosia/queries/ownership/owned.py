@@ -21,6 +21,8 @@ class Owned:
     """For each owner the table that the key is of: values of different tables are different."""
     tellers: tuple[frozenset[Column], ...]
     """For each owner the columns of which one value never goes with two owners."""
+    names: tuple[frozenset[Column], ...] = ()
+    """For each owner the columns that hold the same key."""
     nameless: int = 0
     """With a row as unit: private rows that take part and that no unique column tells apart."""
 
@@ -33,6 +35,12 @@ class Owned:
         """Whether one value of an expression never goes with two different owners."""
         column = plain(expression)
         known = {lower(each) for tellers in self.tellers[:1] for each in tellers}
+        return self.classes == 1 and column is not None and lower(column) in known
+
+    def is_named_by(self, expression: exp.Expression | None) -> bool:
+        """Whether an expression is the key of the only owner: one value is one person."""
+        column = plain(expression)
+        known = {lower(each) for names in self.names[:1] for each in names}
         return self.classes == 1 and column is not None and lower(column) in known
 
     def as_dict(self) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -98,7 +98,7 @@ class ElasticStep(Step):
     def losses(self, groups: int) -> tuple[Loss, ...] | None:  # noqa: D102
         return None
 
-    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
+    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
         question, target = self.scene.asked(self.totals), self.scene.target
         if not question.keys and [each.kind for each in self.totals] == ["rows"]:
             query = count_query(question.source, target=target)
@@ -111,6 +111,10 @@ class ElasticStep(Step):
             assert spelled is not None
             most = exp.Subquery(this=_frequency(declared.name, spelled.name))
             query = query.select(named(most, f"frequency_{number}"), copy=False)
+        yield query
+
+    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
+        (query,) = self.queries(known)
         rows = ask(query)
         frequencies = rows[0][len(rows[0]) - len(self.columns) :]
         measured = {place: int(each) for place, each in zip(self.columns, frequencies, strict=True)}
@@ -170,6 +174,12 @@ class _Asked:
     def displaced(self, table: str) -> int:
         return self.facts.displaced(table)
 
+    def key(self, table: str) -> frozenset[str]:
+        return self.facts.key(table)
+
+    def part_of(self, table: str) -> str | None:
+        return self.facts.part_of(table)
+
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
@@ -189,6 +199,12 @@ class _Measured:
 
     def displaced(self, table: str) -> int:
         return self.facts.displaced(table)
+
+    def key(self, table: str) -> frozenset[str]:
+        return self.facts.key(table)
+
+    def part_of(self, table: str) -> str | None:
+        return self.facts.part_of(table)
 
 
 def _frequency(table: str, word: str) -> exp.Select:

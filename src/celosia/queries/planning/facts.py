@@ -45,3 +45,11 @@ class PublicFacts:
     def displaced(self, table: str) -> int:
         """As declared."""
         return self._declared.displaced(table)
+
+    def key(self, table: str) -> frozenset[str]:
+        """As declared."""
+        return self._declared.key(table)
+
+    def part_of(self, table: str) -> str | None:
+        """As declared."""
+        return self._declared.part_of(table)

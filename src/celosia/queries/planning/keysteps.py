@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import prod
 from typing import Any, ClassVar
+
+from sqlglot import exp
 
 from celosia.accounting.loss import Loss
 from celosia.core.neighbours import Neighbours
@@ -78,13 +81,15 @@ class KeyStep(Step):
     def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
         return (self.mechanism.privacy_loss(),)
 
-    def find(self, ask: Ask, *, rng: Source) -> tuple[Known, tuple[int, ...]]:  # noqa: D102
+    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
         scene = self.scene
-        rows = ask(
-            people_by_key_query(
-                scene.question, scene.owned, groups=self.per_unit, target=scene.target
-            )
+        yield people_by_key_query(
+            scene.question, scene.owned, groups=self.per_unit, target=scene.target
         )
+
+    def find(self, ask: Ask, *, rng: Source) -> tuple[Known, tuple[int, ...]]:  # noqa: D102
+        (query,) = self.queries(None)
+        rows = ask(query)
         noise = self.mechanism.noise.draw(len(rows), rng).tolist()
         found = [
             (within(row[-1]) + each, tuple(map(plain_key, row[:-1])))

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from sqlglot import exp
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Pure
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.queries.bounds.private_cap import People, PrivateCap
-from celosia.queries.emission import people_totals_query
+from celosia.queries.emission import (
+    cut_totals_query,
+    people_levels_query,
+    people_totals_query,
+)
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.step import (
     Ask,
@@ -107,32 +113,87 @@ class PeopleStep(Step):
             )
         )
 
-    def _people(self, ask: Ask, known: Known | None) -> list[People]:
-        """Exact numbers, in one pass; apart for distinct values that people share."""
+    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
+        by_group, apart = self._split(known)
+        if by_group and known is not None:
+            yield self._levels_query(by_group, known)
+            yield from (self._cut_query(each, self._caps(each)[-1], known) for each in by_group)
+        yield from (self._totals_query(totals, known) for totals in apart)
+
+    def _split(self, known: Known | None) -> tuple[list[Total], list[list[Total]]]:
+        """The totals that are asked for by group and cap, and those of other queries."""
         owned = self.scene.owned
         assert owned is not None
-        found: dict[str, People] = {}
         own = [
             each
             for each in self.totals
             if each.kind != "distinct" or owned.is_told_by(each.argument)
         ]
+        # Apart for distinct values that people share.
         shared = [[each] for each in self.totals if each not in own]
-        for totals in ([own] if own else []) + shared:
-            ladders = [self._caps(each) for each in totals]
-            query = people_totals_query(
-                self.scene.asked(totals),
-                owned,
-                caps=ladders,
-                target=self.scene.target,
-                fixed=fixed_of(totals),
-                known=known if self.scene.width else None,
-            )
-            rows, start = ask(query), self.scene.width
-            for total, ladder in zip(totals, ladders, strict=True):
+        if own and self.scene.width and known is not None:
+            return own, shared
+        return [], [own, *shared] if own else shared
+
+    def _people(self, ask: Ask, known: Known | None) -> list[People]:
+        """Exact numbers."""
+        found: dict[str, People] = {}
+        by_group, apart = self._split(known)
+        if by_group and known is not None:
+            found |= self._by_group(by_group, ask, known)
+        for totals in apart:
+            rows, start = ask(self._totals_query(totals, known)), self.scene.width
+            for total, ladder in zip(totals, map(self._caps, totals), strict=True):
                 found[total.name] = _read(rows, start, len(ladder))
                 start += 2 * len(ladder)
         return [found[each.name] for each in self.totals]
+
+    def _by_group(self, totals: list[Total], ask: Ask, known: Known) -> dict[str, People]:
+        """People by level now, and totals of groups when a cap was chosen: under this cap only."""
+        ((*numbers,),) = ask(self._levels_query(totals, known))
+
+        def under(total: Total, cap: int) -> list[int]:
+            rows = ask(self._cut_query(total, cap, known))
+            return [within(row[self.scene.width]) for row in rows]
+
+        found = {}
+        for total, ladder in zip(totals, map(self._caps, totals), strict=True):
+            levels, numbers = numbers[: len(ladder)], numbers[len(ladder) :]
+            found[total.name] = People([int(each) for each in levels], partial(under, total))
+        return found
+
+    def _totals_query(self, totals: list[Total], known: Known | None) -> exp.Expr:
+        assert self.scene.owned is not None
+        return people_totals_query(
+            self.scene.asked(totals),
+            self.scene.owned,
+            caps=[self._caps(each) for each in totals],
+            target=self.scene.target,
+            fixed=fixed_of(totals),
+            known=known if self.scene.width else None,
+        )
+
+    def _levels_query(self, totals: list[Total], known: Known) -> exp.Expr:
+        assert self.scene.owned is not None
+        return people_levels_query(
+            self.scene.asked(totals),
+            self.scene.owned,
+            caps=[self._caps(each) for each in totals],
+            target=self.scene.target,
+            known=known,
+            fixed=fixed_of(totals),
+        )
+
+    def _cut_query(self, total: Total, cap: int, known: Known) -> exp.Expr:
+        assert self.scene.owned is not None
+        return cut_totals_query(
+            self.scene.asked([total]),
+            self.scene.owned,
+            cap=cap,
+            target=self.scene.target,
+            known=known,
+            fixed=fixed_of([total]),
+        )
 
     def _caps(self, total: Total) -> tuple[int, ...]:
         return self.mechanisms(1)[self.totals.index(total)].caps
@@ -148,6 +209,16 @@ class PeopleStep(Step):
         low, high = mechanism.interval(Measurement(value, measured.released), confidence)
         lows, highs = np.atleast_1d(low).tolist(), np.atleast_1d(high).tolist()
         return tuple(zip(map(float, lows), map(float, highs), strict=True))
+
+    def noise(self, number: int, measured: Measured, confidence: float) -> tuple[int | None, ...]:  # noqa: D102
+        groups = len(measured.values)
+        if not groups:
+            return ()
+        mechanism = self.mechanisms(groups)[number]
+        # The noise of the answer is drawn after the choice of the cap, so that choice does not
+        # change its law.
+        law = mechanism.laws[mechanism.caps.index(measured.released["cap"])]
+        return (law.bound(confidence),) * groups
 
 
 def _read(rows: Rows, start: int, size: int) -> People:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from celosia.core.errors import QueryRefused
+from celosia.queries.algebra import Match
 from celosia.queries.bounds.caps import MOST
 from celosia.queries.bounds.stability import Analyst
 from celosia.queries.ownership import Owned, attach_owners
+from celosia.queries.planning.partners import (
+    foreign_partners,
+    sides_with_partners,
+    with_plain_names,
+)
 from celosia.queries.planning.people import PeopleStep
 from celosia.queries.planning.plain import PlainStep
+from celosia.queries.planning.programs import Side
 from celosia.queries.planning.races import RaceStep
 from celosia.queries.planning.refusals import several_owners, too_many_groups, unfit
-from celosia.queries.planning.situation import MOST_SPLIT, TYPICAL, Choice, Situation
+from celosia.queries.planning.situation import TYPICAL, Choice, Situation
+from celosia.queries.planning.stars import star_choice
 from celosia.queries.planning.step import Scene, Step, group_count
 from celosia.queries.planning.totals import Total, needs_of
 
 CHOSEN_SHARE = 0.7
 """What a chosen cap leaves of epsilon for the answer, see `PrivateCap.share`."""
+MOST_RACES = 256
+"""Groups that each have a race of their own."""
 MOST_KEYS = 8
 """Groups that one person counts for, at most, where groups are found by their people."""
 
@@ -28,11 +39,18 @@ def person_choice(situation: Situation) -> Choice:
     Raises:
         QueryRefused: what cannot be promised.
     """
+    if situation.method == "elastic" and situation.policy.graph is not None:
+        return star_choice(situation)
+    if situation.method in ("global", "elastic"):
+        raise unfit(situation.method, "It protects single rows, and the policy protects people.")
     situation.check_keys()
+    foreign = foreign_partners(situation.question.source, policy=situation.policy)
+    if foreign:
+        return of_partners(situation, foreign)
     owned = attach_owners(situation.question.source, policy=situation.policy)
     if owned.classes > 1:
         return of_several(situation, owned)
-    rows = rows_per_person(situation, owned)
+    rows = 1 if _counts_people(situation, owned) else rows_per_person(situation, owned)
     scene = Scene(question=situation.question, target=situation.target, owned=owned)
     method = situation.method or _choice(rows)
     # A person is in at most as many groups as they have rows.
@@ -47,12 +65,29 @@ def person_choice(situation: Situation) -> Choice:
 
 
 def rows_per_person(situation: Situation, owned: Owned) -> int | None:
-    """The most rows of the result that one person owns, if declared caps tell it."""
+    """The most rows of the result that one person owns, if declared caps tell it.
+
+    Where rows belong to several people, a person has some as each of the owners.
+    """
     analyst = Analyst(situation.facts, situation.neighbours)
-    try:
-        return analyst.frequency(owned.owners[0], owned.relation).limit
-    except QueryRefused:
-        return None
+    rows = 0
+    for owner in owned.owners:
+        try:
+            limit = analyst.frequency(owner, owned.relation).limit
+        except QueryRefused:
+            return None
+        if limit is None:
+            return None
+        rows += limit
+    return rows
+
+
+def _counts_people(situation: Situation, owned: Owned | None) -> bool:
+    """Whether only people are counted, each once: COUNT(DISTINCT key of the person)."""
+    if owned is None or situation.question.keys or situation.needs.ranks:
+        return False
+    totals = situation.needs.totals
+    return all(each.kind == "distinct" and owned.is_named_by(each.argument) for each in totals)
 
 
 def _choice(rows: int | None) -> str:
@@ -65,9 +100,7 @@ def _totals(method: str, situation: Situation, scene: Scene, rows: int | None) -
         return [_capped(situation, scene, rows)]
     if method == "chosen-cap":
         return [_chosen(situation, scene, rows)]
-    if method in ("race", "race-cap"):
-        return races(situation, scene, rows, to_top=method == "race")
-    raise unfit(method, "It protects single rows, and the policy protects people.")
+    return races(situation, scene, rows, to_top=method == "race")
 
 
 def _capped(situation: Situation, scene: Scene, rows: int | None) -> Step:
@@ -83,7 +116,9 @@ def _capped(situation: Situation, scene: Scene, rows: int | None) -> Step:
         totals=tuple(situation.needs.totals),
         shifts=tuple(situation.shift(each, max(1, rows)) for each in situation.needs.totals),
         epsilon=situation.share,
-        bound=f"each {unit} has at most {rows} rows, by declared caps",
+        bound=f"each {unit} counts once"
+        if _counts_people(situation, scene.owned)
+        else f"each {unit} has at most {rows} rows, by declared caps",
     )
 
 
@@ -104,25 +139,22 @@ def races(
     rows: int | None,
     *,
     to_top: bool,
-    several: bool = False,
+    sides: Callable[[Total], tuple[Side, ...]] | None = None,
 ) -> list[Step]:
-    """One race for each total, and for each group of a few.
+    """One race for each total, and for each group of a few; of programs, where there are sides.
 
     Raises:
-        QueryRefused: CEL-Q143 values below 0, CEL-Q147 too many groups, CEL-Q149 what a linear
-            program does not answer.
+        QueryRefused: CEL-Q143 values below 0, or groups to find, CEL-Q147 too many groups.
     """
     name = "race" if to_top else "race-cap"
     groups = group_count(situation.keys.known) if situation.question.keys else 1
     if situation.finds_keys:
         raise unfit(name, "It needs groups whose keys are public.")
-    if groups > MOST_SPLIT:
-        raise too_many_groups(groups, MOST_SPLIT)
+    if groups > MOST_RACES:
+        raise too_many_groups(groups, MOST_RACES)
     made: list[Step] = []
     for total in situation.needs.totals:
-        if several and total.kind == "distinct":
-            raise several_owners(total.label, situation.policy.unit.name)
-        if total.is_signed:
+        if total.is_signed and sides is None:
             raise unfit(
                 name,
                 f"{total.label} may add values below 0, which the race does not bound.",
@@ -135,8 +167,10 @@ def races(
                 most=most_of(situation, total, rows),
                 epsilon=situation.share,
                 groups=groups,
+                # A person is in at most as many groups as they have rows.
+                per_unit=groups if rows is None else max(1, min(rows, groups)),
                 to_top=to_top,
-                several=several,
+                sides=() if sides is None else sides(total),
                 halved=situation.changes,
                 typical=TYPICAL,
             )
@@ -157,23 +191,57 @@ def of_several(situation: Situation, owned: Owned) -> Choice:
         QueryRefused: CEL-Q149 what it does not answer, CEL-Q143 another method.
     """
     unit = situation.policy.unit.name
+    plain = _for_programs(
+        situation, f"A row of the result can belong to {owned.classes} different {unit}s."
+    )
+    scene = Scene(question=plain.question, target=plain.target, owned=owned)
+    rows = None if plain.policy.unit.is_row else rows_per_person(plain, owned)
+    return _raced(plain, scene, rows, lambda total: (Side(scene=scene, total=total),))
+
+
+def of_partners(situation: Situation, foreign: tuple[Match, ...]) -> Choice:
+    """Rows with, or without, partners of other owners: programs share out what they are joined to.
+
+    Raises:
+        QueryRefused: CEL-Q149, CEL-Q093 what they do not answer, CEL-Q143 another method.
+    """
+    unit = situation.policy.unit.name
+    plain = _for_programs(
+        situation, f"A row depends on partners (IN, EXISTS) that belong to other {unit}s."
+    )
+    question, target = plain.question, plain.target
+    sides = {
+        total.name: sides_with_partners(question, total, foreign, target=target)
+        for total in plain.needs.totals
+    }
+    scene = next(iter(sides.values()))[-1].scene
+    made = _raced(plain, scene, None, lambda total: sides[total.name])
+    assert scene.owned is not None
+    shown = with_plain_names(scene.owned, question.source, foreign, policy=plain.policy)
+    return replace(made, owned=shown)
+
+
+def _for_programs(situation: Situation, why: str) -> Situation:
+    """The situation in terms of totals that programs share out.
+
+    Raises:
+        QueryRefused: CEL-Q149 ranks, CEL-Q143 another method.
+    """
     if situation.needs.ranks:
-        raise several_owners(situation.needs.ranks[0].label, unit)
+        raise several_owners(situation.needs.ranks[0].label, situation.policy.unit.name)
     if situation.method not in (None, "race", "race-cap"):
-        raise unfit(
-            situation.method,
-            f"A row of the result can belong to {owned.classes} different {unit}s.",
-            "Take 'race-cap', or leave the method to the planner.",
-        )
-    # Only sums that never fall can be shared out, so values are not counted from their middle.
-    plain = replace(situation, needs=needs_of(situation.question, situation.target, centred=False))
-    for total in plain.needs.totals:
-        # The program has a limit on all weights together: with values for weights, whether it is
-        # passed would tell how large their exact sum is.
-        if total.fixed is not None:
-            raise several_owners(total.label, unit)
-    scene = Scene(question=situation.question, target=situation.target, owned=owned)
+        raise unfit(situation.method, why, "Take 'race-cap', or leave the method to the planner.")
+    # Values below 0 take a second program, so none are made by counting from the middle.
+    return replace(situation, needs=needs_of(situation.question, situation.target, centred=False))
+
+
+def _raced(
+    situation: Situation,
+    scene: Scene,
+    rows: int | None,
+    sides: Callable[[Total], tuple[Side, ...]],
+) -> Choice:
     to_top = situation.method == "race"
-    steps = races(plain, scene, None, to_top=to_top, several=True)
+    steps = races(situation, scene, rows, to_top=to_top, sides=sides)
     method = "race" if to_top else "race-cap"
-    return Choice(method=method, steps=steps, recipes=plain.needs.recipes, owned=owned)
+    return Choice(method=method, steps=steps, recipes=situation.needs.recipes, owned=scene.owned)

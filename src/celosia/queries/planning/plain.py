@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+
+from sqlglot import exp
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import LaplaceLoss, Pure
@@ -79,16 +82,20 @@ class PlainStep(Step):
             LaplaceLoss(law.scale, shift) for law, shift in zip(self.laws, self.shifts, strict=True)
         )
 
-    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
+    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
         question, target = self.scene.asked(self.totals), self.scene.target
-        if not group_count(known):  # no key was chosen
-            return tuple(Measured(()) for _ in self.totals)
         if not question.keys and [each.kind for each in self.totals] == ["rows"]:
-            rows = ask(count_query(question.source, target=target))
+            yield count_query(question.source, target=target)
         else:
             fixed = fixed_of(self.totals)
             lists = known if question.keys else None
-            rows = ask(grouped_query(question, target=target, fixed=fixed, known=lists))
+            yield grouped_query(question, target=target, fixed=fixed, known=lists)
+
+    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
+        if not group_count(known):  # no key was chosen
+            return tuple(Measured(()) for _ in self.totals)
+        (query,) = self.queries(known)
+        rows = ask(query)
         found = []
         for place, law in enumerate(self.laws, start=self.scene.width):
             noise = law.draw(group_count(known), rng).tolist()
@@ -104,3 +111,6 @@ class PlainStep(Step):
         return tuple(
             (max(least, value - error), max(least, value + error)) for value in measured.values
         )
+
+    def noise(self, number: int, measured: Measured, confidence: float) -> tuple[int | None, ...]:  # noqa: D102
+        return (self.laws[number].bound(confidence),) * len(measured.values)

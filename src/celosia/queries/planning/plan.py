@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -65,6 +66,15 @@ class Plan:
     work: tuple[Step, ...] = field(repr=False)
     known: tuple[tuple[Any, ...], ...] | None = field(default=None, repr=False)
     """The values of each key of GROUP BY; None where a step finds them."""
+    labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict, repr=False)
+    """For each key whose values stand for something else, what is shown in their place."""
+
+    def shown(self, keys: Mapping[str, Any]) -> dict[str, Any]:
+        """The keys of a group as they are shown."""
+        return {
+            name: self.labels[name].get(value, value) if name in self.labels else value
+            for name, value in keys.items()
+        }
 
     @property
     def loss(self) -> Loss | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
 from celosia.mechanisms.parameters import check_delta, check_epsilon
-from celosia.queries.algebra import scans
+from celosia.queries.algebra import Question, scans
 from celosia.queries.emission import Target
 from celosia.queries.planning.facts import Frequency, PublicFacts
 from celosia.queries.planning.keys import keys_of
@@ -35,7 +37,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     """How a query will be answered, and at what price; no private data is touched.
 
     Args:
-        query: one SELECT.
+        query: one SELECT, in SQL, or in SPARQL where the policy is of a graph.
         policy: what is declared.
         epsilon: of the whole request.
         delta: of the whole request; charged only where a mechanism needs it.
@@ -52,7 +54,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     assert failure is not None
     wish = check_method(method)
     target = Target(policy=policy, dialect=policy.database.kind)
-    question = compile(query, policy, dialect=target.dialect)
+    question = compiled(query, policy)
     neighbours = Neighbours(policy.relation, unit=policy.unit.name)
     if all(_is_public(policy, scan.table) for scan in scans(question.source)):
         step = PublicStep(question=question, target=target)
@@ -68,6 +70,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
             question=question,
             recipes=(),
             work=(step,),
+            labels=_labels(question, policy),
         )
     situation = Situation(
         question=question,
@@ -95,7 +98,30 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
         recipes=tuple(choice.recipes),
         work=tuple(steps),
         known=situation.keys.known,
+        labels=_labels(question, policy),
     )
+
+
+def compiled(query: str, policy: Policy) -> Question:
+    """The question of a text: a graph is asked in SPARQL, tables in SQL.
+
+    Raises:
+        InputError: the text is not of the language.
+        QueryRefused: what cannot be promised.
+    """
+    if policy.graph is None:
+        return compile(query, policy, dialect=policy.database.kind)
+    from celosia.queries import sparql  # noqa: PLC0415 - loads a parser that tables do without
+
+    return sparql.compile(query, policy)
+
+
+def _labels(question: Question, policy: Policy) -> Mapping[str, Mapping[Any, str]]:
+    """What stands for the numbers of terms that groups are shown for."""
+    if policy.graph is None:
+        return {}
+    words = dict(policy.graph.labels)
+    return {key.name: words for key in question.keys}
 
 
 def _is_public(policy: Policy, table: str) -> bool:

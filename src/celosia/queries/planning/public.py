@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -46,11 +47,7 @@ class PublicStep(Step):
     def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
         return ()
 
-    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
-        raise AssertionError("public rows are read, not measured")
-
-    def rows(self, ask: Ask) -> list[dict[str, Any]]:
-        """The groups that there are, with their exact aggregates."""
+    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
         question, target = self.question, self.target
         keys = [f"key_{number}" for number, _ in enumerate(question.keys, start=1)]
         columns: list[exp.Expr] = [
@@ -70,9 +67,16 @@ class PublicStep(Step):
             for word, each in zip(words, question.aggregates, strict=True)
         ]
         inner = select(question.source, columns, target=target)
-        made = grouped(chosen(inner, [*map(column, keys), *amounts]), keys)
-        names = [*(each.name for each in question.keys), *self.names]
-        return [dict(zip(names, map(_plain, row), strict=True)) for row in ask(ordered(made, keys))]
+        yield ordered(grouped(chosen(inner, [*map(column, keys), *amounts]), keys), keys)
+
+    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
+        raise AssertionError("public rows are read, not measured")
+
+    def rows(self, ask: Ask) -> list[dict[str, Any]]:
+        """The groups that there are, with their exact aggregates."""
+        (query,) = self.queries(None)
+        names = [*(each.name for each in self.question.keys), *self.names]
+        return [dict(zip(names, map(_plain, row), strict=True)) for row in ask(query)]
 
     def bounds(  # noqa: D102
         self, number: int, measured: Measured, confidence: float
@@ -96,8 +100,8 @@ def _amount(aggregate: Aggregate, word: str) -> exp.Expr:
     functions: dict[str, type[exp.AggFunc]] = {
         "sum": exp.Sum,
         "mean": exp.Avg,
-        "variance": exp.Variance,
-        "deviation": exp.StddevSamp,
+        "variance": exp.Variance if aggregate.sample else exp.VariancePop,
+        "deviation": exp.StddevSamp if aggregate.sample else exp.StddevPop,
         "minimum": exp.Min,
         "maximum": exp.Max,
     }

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from celosia.queries.algebra import Relation
 from celosia.queries.emission import FixedPoint, Target
+from celosia.queries.emission.kinds import kind_of
 
 Range = tuple[Fraction, Fraction]
 
@@ -21,7 +22,9 @@ _THROUGH = (exp.Paren, exp.Try)
 _INTEGERS = exp.DataType.INTEGER_TYPES | exp.DataType.REAL_TYPES
 
 
-def range_of(tree: exp.Expr | None, source: Relation, target: Target) -> Range | None:
+def range_of(  # noqa: PLR0911 - one a kind
+    tree: exp.Expr | None, source: Relation, target: Target
+) -> Range | None:
     """Bounds of a row-wise expression from declared bounds, by interval arithmetic; or None.
 
     Whatever lies outside is clipped, so a wrong bound costs accuracy and never privacy.
@@ -31,6 +34,11 @@ def range_of(tree: exp.Expr | None, source: Relation, target: Target) -> Range |
         if declared.lower is None or declared.upper is None:
             return None
         return declared.lower, declared.upper
+    if isinstance(tree, exp.Greatest | exp.Least):
+        low, high = _ends(tree, source, target)
+        return None if low is None or high is None else (low, high)
+    if isinstance(tree, exp.Cast) and kind_of(tree.this, source, target=target) == "boolean":
+        return Fraction(0), Fraction(1)
     parts = _parts(tree)
     if parts is not None:
         return _hull(range_of(each, source, target) for each in parts)
@@ -127,6 +135,29 @@ def _combined(tree: exp.Expr, inner: list[Range]) -> Range | None:  # noqa: PLR0
                 return None
             return _span(a / b for a in (low, high) for b in (least, most))
     return None
+
+
+def _ends(
+    tree: exp.Expr, source: Relation, target: Target
+) -> tuple[Fraction | None, Fraction | None]:
+    """What is known of the ends of a range: GREATEST(LEAST(x, 100), 0) has both, whatever x is.
+
+    NULL is passed over, so only a written number is sure to hold GREATEST up, or LEAST down.
+    """
+    while isinstance(tree, _THROUGH):
+        tree = tree.this
+    if not isinstance(tree, exp.Greatest | exp.Least):
+        return range_of(tree, source, target) or (None, None)
+    parts = [tree.this, *tree.expressions]
+    ends = [_ends(each, source, target) for each in parts]
+    lows = [low for low, _ in ends if low is not None]
+    highs = [high for _, high in ends if high is not None]
+    low = min(lows) if len(lows) == len(ends) else None
+    high = max(highs) if len(highs) == len(ends) else None
+    sure = [each for part, each in zip(parts, ends, strict=True) if part.find(exp.Column) is None]
+    if isinstance(tree, exp.Greatest):
+        return max((each[0] for each in sure if each[0] is not None), default=low), high
+    return low, min((each[1] for each in sure if each[1] is not None), default=high)
 
 
 def _span(numbers: Iterable[Fraction]) -> Range:

@@ -1,7 +1,8 @@
-"""MIN, MAX and quantiles by the exponential mechanism, where each unit has one row."""
+"""MIN, MAX and quantiles by the exponential mechanism, for units with one row or several."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -9,18 +10,21 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import BoundedRange, Pure
+from celosia.accounting.losses import BoundedRange, LaplaceLoss, Pure
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
 from celosia.mechanisms.selection.scores import sampling_rate, shortfall
 from celosia.mechanisms.statistics.quantile import check_share
-from celosia.mechanisms.statistics.ranks import Segments, rank_steps
-from celosia.queries.algebra import Question
-from celosia.queries.emission import FixedPoint, histogram_query
+from celosia.mechanisms.statistics.ranks import Segments
+from celosia.queries.algebra import Aggregate, Question
+from celosia.queries.emission import FixedPoint, histogram_query, people_by_rows_query
+from celosia.queries.emission.ranks import Extreme
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.ranges import fixed_for
+from celosia.queries.planning.rank_rows import CAP_SHARE, RankRows, RowCap
 from celosia.queries.planning.step import Ask, Bounds, Known, Measured, Scene, Step
 from celosia.queries.planning.texts import key_text
 from celosia.queries.planning.totals import Recipe
@@ -39,18 +43,30 @@ class RankStep(Step):
     The engine returns how many rows have each point; a point is chosen with a chance that falls
     exponentially with the number of rows by which its rank misses the target, as in `Quantile`.
 
-    Guarantee: epsilon-DP, delta 0, where each unit has at most one row. Added or removed, the row
-    is in one group, and groups are disjoint (parallel composition). Changed, it may leave one group
-    for another: with groups each gets half the epsilon.
+    A unit with several rows counts with at most some of them: as many as declared caps allow it, or
+    a cap that is chosen privately, for a fifth of epsilon. The greatest of all values is the
+    greatest of each unit's own greatest, so for MIN and MAX a unit counts once in each group.
+
+    Guarantee: epsilon-DP, delta 0, for all rows of one unit. Over all groups the unit moves the
+    misses, of one point in each group, by at most `RankRows.steps` in sum; chances are proportional
+    to exp(-rate * miss), so the log-ratio of all groups together is at most 2 * rate * steps
+    (McSherry & Talwar 2007, Thm 6, and independent draws). The rate is set by that. Which of a
+    unit's rows count follows from its own rows and the cap. A chosen cap costs the epsilon of
+    `RowCap` before, and the two add up (Dwork & Roth 2014, Thm 3.16).
     """
 
     scene: Scene
     recipe: Recipe
     epsilon: Fraction
     relation: Relation
+    rows: RankRows
+    groups: int
+    """How many there are, or may be at most."""
 
     def __post_init__(self) -> None:
-        _ = self.rate  # out of reach is refused here
+        _ = self.rate(self.rows.most)  # out of reach is refused here
+        if self.rows.is_chosen:
+            _ = self.cap.mechanism
 
     @property
     def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
@@ -59,11 +75,15 @@ class RankStep(Step):
     @cached_property
     def share(self) -> Fraction:
         """The wanted share of rows below the answer."""
-        kind = self.recipe.aggregate.kind
-        share = check_share(self.recipe.aggregate.share) if kind == "quantile" else None
-        if kind == "minimum" or share == 0:
-            return EXTREME
-        return 1 - EXTREME if share is None or share == 1 else share
+        wanted = share_of(self.recipe.aggregate)
+        return EXTREME if wanted == 0 else 1 - EXTREME if wanted == 1 else wanted
+
+    @cached_property
+    def extreme(self) -> Extreme | None:
+        """Which of a unit's own values counts, where it is one only."""
+        if not self.rows.is_reduced:
+            return None
+        return "minimum" if share_of(self.recipe.aggregate) == 0 else "maximum"
 
     @cached_property
     def fixed(self) -> FixedPoint:
@@ -81,26 +101,38 @@ class RankStep(Step):
         return fixed_for((low, high), grid=step, is_whole=False)
 
     @cached_property
-    def rate(self) -> Fraction:
-        """Of the exponential mechanism, per step of rank."""
-        both = self.relation is Relation.CHANGE_ONE and bool(self.scene.width)
-        relation = Relation.ADD_REMOVE if both else self.relation
-        price = self.epsilon / 2 if both else self.epsilon
-        return sampling_rate(price, rank_steps(self.share, relation))
+    def prices(self) -> tuple[Fraction, Fraction]:
+        """The epsilon of the choice of a cap, and that of the ranks."""
+        first = self.epsilon * CAP_SHARE if self.rows.is_chosen else Fraction(0)
+        return first, self.epsilon - first
+
+    def rate(self, rows: int) -> Fraction:
+        """Of the exponential mechanism, per step of rank, where a unit has so many rows."""
+        steps = self.rows.steps(self.share, self.relation, rows=rows, groups=self.groups)
+        return sampling_rate(self.prices[1], steps)
+
+    def miss(self, rows: int) -> float:
+        """Rows by which the rank misses in about half of all cases, or fewer."""
+        points = self.fixed.high - self.fixed.low + 1
+        return shortfall(0.5, rate=self.rate(rows), size=points) / self.share.denominator
+
+    @cached_property
+    def cap(self) -> RowCap:
+        """How the cap is chosen."""
+        return RowCap(
+            epsilon=self.prices[0],
+            most=self.rows.most,
+            miss=self.miss(self.rows.most) / self.rows.most,
+            relation=self.relation,
+        )
 
     @property
     def parts(self) -> tuple[Part, ...]:  # noqa: D102
-        kind = self.recipe.aggregate.kind
-        words = "the exponential mechanism over ranks"
-        if kind != "quantile":
-            words += f": the {float(self.share):g} quantile stands for the {kind}"
-        points = self.fixed.high - self.fixed.low + 1
-        off = shortfall(0.5, rate=self.rate, size=points) / self.share.denominator
         return (
             Part(
                 name=self.recipe.label,
-                mechanism=words,
-                bound=f"one row each; the rank misses by about {off:.0f} rows or less",
+                mechanism=rank_words(self),
+                bound=bound_words(self),
                 epsilon=self.epsilon,
             ),
         )
@@ -108,37 +140,141 @@ class RankStep(Step):
     def unit(self, number: int) -> Fraction:  # noqa: D102
         return self.fixed.step
 
+    def cap_unit(self, number: int) -> Fraction:
+        """Caps are on rows."""
+        return Fraction(1)
+
     def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
-        return (Pure(self.epsilon) if self.scene.width else BoundedRange(self.epsilon),)
+        first, last = self.prices
+        ranks = Pure(last) if self.scene.width else BoundedRange(last)
+        if not first:
+            return (ranks,)
+        if self.relation is Relation.CHANGE_ONE:
+            return Pure(first), ranks
+        return LaplaceLoss(self.cap.mechanism.counting.scale, 1), ranks
 
     def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
-        scene = self.scene
-        question = Question(scene.question.source, (self.recipe.aggregate,), scene.question.keys)
         if not all(known or ()):
             return (Measured(()),)
-        lists = known if scene.width else None
-        rows = ask(
-            histogram_query(
-                question, fixed=self.fixed, target=scene.target, owned=scene.owned, known=lists
-            )
+        lists = known if self.scene.width else None
+        rows, released = self.rows.most, {}
+        if self.rows.is_chosen:
+            rows, noisy = self.cap.choose(self.levels(ask, lists), rng)
+            released = {"cap": rows, "people": noisy}
+        counted = self.histograms(ask, lists, rows)
+        rate = self.rate(rows)
+        points = [self.segments(each).draw(rate, rng) for each in counted]
+        return (Measured(tuple(points), released),)
+
+    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
+        lists = known if self.scene.width else None
+        if self.rows.is_chosen:
+            yield self._levels_query(lists)
+        yield self._histogram_query(lists, self.rows.most)
+
+    def _levels_query(self, known: Known | None) -> exp.Expr:
+        scene = self.scene
+        assert scene.owned is not None
+        return people_by_rows_query(
+            self._question,
+            scene.owned,
+            fixed=self.fixed,
+            target=scene.target,
+            most=self.rows.most,
+            known=known,
+            extreme=self.extreme,
         )
+
+    def _histogram_query(self, known: Known | None, rows: int) -> exp.Expr:
+        scene = self.scene
+        return histogram_query(
+            self._question,
+            fixed=self.fixed,
+            target=scene.target,
+            owned=scene.owned,
+            known=known,
+            extreme=self.extreme,
+            most=rows if self.rows.is_chosen else None,
+        )
+
+    def levels(self, ask: Ask, known: Known | None) -> list[int]:
+        """How many units have how many rows: exact, for no eyes."""
+        rows = ask(self._levels_query(known))
+        return self.cap.levels((int(held), int(people)) for held, people in rows)
+
+    def histograms(self, ask: Ask, known: Known | None, rows: int) -> list[list[tuple[int, int]]]:
+        """For each group the points with the number of their rows: exact, for no eyes."""
+        scene = self.scene
+        found = ask(self._histogram_query(known, rows))
         by_group: dict[tuple[str, ...], list[tuple[int, int]]] = {}
-        for row in rows:
+        for row in found:
             group = tuple(map(key_text, row[: scene.width]))
             by_group.setdefault(group, []).append((int(row[-2]), int(row[-1])))
-        groups = [tuple(map(key_text, each)) for each in product(*(lists or ()))]
-        return (Measured(tuple(self._point(by_group.get(group, []), rng) for group in groups)),)
+        groups = [tuple(map(key_text, each)) for each in product(*(known or ()))]
+        return [by_group.get(group, []) for group in groups]
 
-    def _point(self, counted: list[tuple[int, int]], rng: Source) -> int:
+    @property
+    def _question(self) -> Question:
+        asked = self.scene.question
+        return Question(asked.source, (self.recipe.aggregate,), asked.keys)
+
+    def segments(self, counted: list[tuple[int, int]]) -> Segments:
+        """The runs of points that miss the target equally: exact, for no eyes."""
         table = np.array(sorted(counted), dtype=np.int64).reshape(len(counted), 2)
-        found = _segments(table[:, 0], table[:, 1], self.fixed, self.share)
-        return found.draw(self.rate, rng)
+        return _segments(table[:, 0], table[:, 1], self.fixed, self.share)
 
     def bounds(  # noqa: D102
         self, number: int, measured: Measured, confidence: float
     ) -> tuple[Bounds | None, ...]:
         # How far a rank is in the unit of the values depends on how densely they lie.
         return (None,) * len(measured.values)
+
+
+def share_of(aggregate: Aggregate) -> Fraction:
+    """The share that was asked for: 0 for MIN and 1 for MAX."""
+    if aggregate.kind == "quantile":
+        return check_share(aggregate.share)
+    return Fraction(0 if aggregate.kind == "minimum" else 1)
+
+
+def rank_words(step: RankStep) -> str:
+    """What is chosen, for the plan."""
+    words = "the exponential mechanism over ranks"
+    wanted = share_of(step.recipe.aggregate)
+    if wanted not in (0, 1):
+        return words
+    kind = "minimum" if wanted == 0 else "maximum"
+    unit = step.scene.target.policy.unit.name
+    of_whom = f" of each {unit}'s own {kind}" if step.rows.is_reduced else ""
+    return f"{words}: the {float(step.share):g} quantile{of_whom} stands for the {kind}"
+
+
+def bound_words(step: RankStep) -> str:
+    """With which rows a unit counts and how far the rank is off, for the plan: all of it public."""
+    rows, unit = step.rows, step.scene.target.policy.unit.name
+    what = "rows" if not rows.is_reduced else f"{unit}s"
+    if rows.is_chosen:
+        counts = (
+            f"each {unit} counts once in a group, in at most c groups"
+            if rows.is_reduced
+            else f"each {unit} counts with at most c rows, spread evenly over their own"
+        )
+        return (
+            f"{counts}; c is one of 1, 2, 4, ... up to {rows.most}, chosen privately for epsilon "
+            f"{float(step.prices[0]):g}; "
+            f"the rank misses by about c times {step.cap.miss:.0f} {what} or less"
+        )
+    if rows.is_reduced:
+        counts = f"each {unit} counts once"
+        if step.groups > 1:
+            counts += f" in a group, in at most {rows.most} groups"
+    elif rows.most == 1:
+        counts = "one row each"
+    elif step.scene.owned is None:
+        counts = f"one row moves at most {rows.most} rows of the result, by declared caps"
+    else:
+        counts = f"each {unit} has at most {rows.most} rows, by declared caps"
+    return f"{counts}; the rank misses by about {step.miss(rows.most):.0f} {what} or less"
 
 
 def _segments(

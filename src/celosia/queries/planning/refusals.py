@@ -37,19 +37,20 @@ def no_bounds(label: str) -> QueryRefused:
         "CEL-Q144",
         f"{label} has no bounds that follow from the policy.",
         why="Values are clipped to declared bounds, so that one row cannot move a sum without end.",
-        fix="Let the owner declare `lower` and `upper` of each column in it; products, sums, "
-        "differences and CASE of such columns are bounded by them.",
+        fix="Clip it yourself: GREATEST(LEAST(x, 100), 0). Or let the owner declare `lower` and "
+        "`upper` of each column in it; products, sums, differences and CASE of such columns are "
+        "bounded by them.",
     )
 
 
-def not_one_row(label: str, unit: str) -> QueryRefused:
-    """A rank of values of which one unit may have many."""
+def unbounded_rows(label: str) -> QueryRefused:
+    """A rank over rows of which one row of a table may bring any number."""
     return QueryRefused(
         "CEL-Q145",
-        f"{label} is answered only where each {unit} has at most one row.",
-        why=f"One {unit} with many rows could put the answer anywhere.",
-        fix=f"Ask about the table of the {unit} alone, or about a mean; or let the owner declare "
-        "the columns that make it one row as unique.",
+        f"{label} is answered only where the rows of the result that one row brings are bounded.",
+        why="A row that a join repeats without end could put the answer anywhere.",
+        fix="Let the owner declare `most` or `unique` of the columns that are joined; or take a "
+        "person as unit, whose rows are bounded without declarations.",
     )
 
 
@@ -99,8 +100,8 @@ def several_owners(what: str, unit: str) -> QueryRefused:
     return QueryRefused(
         "CEL-Q149",
         f"{what} is not answered where a row can belong to several {unit}s.",
-        why="Only counts can be shared out among owners in a way that tells nothing else.",
-        fix="Ask for a count, or without the join of rows of different owners.",
+        why="Counts and sums can be shared out among owners; a rank has nothing to share out.",
+        fix="Ask for a count, a sum or a mean, or without the join of rows of different owners.",
     )
 
 

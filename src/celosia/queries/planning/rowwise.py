@@ -29,6 +29,8 @@ def row_choice(situation: Situation) -> Choice:
         return _raced(situation)
     if method in ("capped", "chosen-cap"):
         raise unfit(method, "It bounds what a person adds, and the policy protects single rows.")
+    if method == "elastic" and not situation.needs.totals:
+        raise unfit(method, "It bounds counts and sums, and the question asks for ranks only.")
     scene = Scene(question=situation.question, target=situation.target)
     rows = rows_moved(situation)
     if situation.finds_keys and rows != 1:

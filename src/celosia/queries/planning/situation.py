@@ -11,18 +11,19 @@ from celosia.queries.emission import Target
 from celosia.queries.emission.kinds import kind_of
 from celosia.queries.ownership import Owned
 from celosia.queries.planning.facts import PublicFacts
-from celosia.queries.planning.keys import Keys
+from celosia.queries.planning.keys import MOST_GROUPS, Keys
 from celosia.queries.planning.keysteps import KeyStep
-from celosia.queries.planning.ranks import RankStep
-from celosia.queries.planning.refusals import fractions_as_keys, no_keys, not_one_row
-from celosia.queries.planning.step import Scene, Step
+from celosia.queries.planning.rank_rows import CAP_SHARE, MOST_ROWS, RankRows
+from celosia.queries.planning.ranks import RankStep, share_of
+from celosia.queries.planning.refusals import fractions_as_keys, no_keys, unbounded_rows, unfit
+from celosia.queries.planning.step import Scene, Step, group_count
 from celosia.queries.planning.totals import Needs, Recipe, Total
 from celosia.queries.policy.values import Policy
 
-MOST_SPLIT = 16
-"""Groups over which an epsilon may be split where nothing better is known."""
 TYPICAL = 64
 """Rows that a person is taken to have in an answer where nothing tells: most have fewer."""
+TYPICAL_GROUPS = 8
+"""Groups that a person is taken to be in, likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,15 +90,55 @@ class Situation:
     def rank_steps(self, scene: Scene, rows: int | None) -> list[Step]:
         """The steps of MIN, MAX and quantiles.
 
+        Args:
+            scene: the question, with owners where there are such.
+            rows: the most rows that a unit has or moves, if declared caps tell it.
+
         Raises:
-            QueryRefused: CEL-Q145 a unit may have several rows.
+            QueryRefused: CEL-Q145 nothing bounds the rows that a row moves, CEL-Q143 nor those of
+                a person, for the method `capped`.
         """
-        if self.needs.ranks and rows != 1:
-            raise not_one_row(self.needs.ranks[0].label, self.policy.unit.name)
+        groups = MOST_GROUPS if self.keys.known is None else group_count(self.keys.known)
         return [
-            RankStep(scene=scene, recipe=each, epsilon=self.share, relation=self.policy.relation)
+            RankStep(
+                scene=scene,
+                recipe=each,
+                epsilon=self.share,
+                relation=self.policy.relation,
+                rows=self._rank_rows(each, scene, rows, groups),
+                groups=groups,
+            )
             for each in self.needs.ranks
         ]
+
+    def _rank_rows(self, recipe: Recipe, scene: Scene, rows: int | None, groups: int) -> RankRows:
+        if rows is not None and rows <= 1:
+            return RankRows()
+        if scene.owned is None:
+            if rows is None:
+                raise unbounded_rows(recipe.label)
+            return RankRows(most=rows, is_paired=False)
+        is_reduced = share_of(recipe.aggregate) in (0, 1)
+        most, typical = rows, TYPICAL
+        if is_reduced:  # a person is in at most as many groups as they have rows
+            most = groups if rows is None else min(rows, groups)
+            typical = TYPICAL_GROUPS
+        is_chosen = most is None or most > typical / (1 - CAP_SHARE)
+        if self.method == "capped":
+            if most is None:
+                raise unfit(
+                    "capped",
+                    "No declared caps bound the rows of one person.",
+                    "Let the owner declare `most` or `unique` of the columns that lead to them.",
+                )
+            is_chosen = False
+        elif self.method == "chosen-cap":
+            is_chosen = most is None or most > 1
+        if is_chosen:
+            limit = min(self.policy.most_per_unit, MOST_ROWS)
+            most = limit if most is None else min(most, limit)
+        assert most is not None, "without a bound a cap is chosen"
+        return RankRows(most=most, is_chosen=is_chosen, is_reduced=is_reduced)
 
     def key_steps(self, scene: Scene, per_unit: int, delta: Fraction) -> list[Step]:
         """The step that finds the groups, where they are not public."""

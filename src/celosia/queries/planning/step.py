@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -98,9 +98,21 @@ class Step(ABC):
         """What one step of a measured number is worth."""
         return Fraction(1)
 
+    def cap_unit(self, number: int) -> Fraction:
+        """What one step of a cap that was chosen for it is worth."""
+        return self.unit(number)
+
     def find(self, ask: Ask, *, rng: Source) -> tuple[Known, tuple[int, ...]]:
         """The values of each key, and which of their combinations are groups."""
         raise AssertionError("only a step that finds keys is asked for them")
+
+    @abstractmethod
+    def queries(self, known: Known | None) -> Iterator[exp.Expr]:
+        """What it asks the engine; where a query depends on a cap yet to choose, for one of them.
+
+        The engine is shown them before anything is charged, so that what it does not understand
+        costs nothing.
+        """
 
     @abstractmethod
     def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:
@@ -111,6 +123,14 @@ class Step(ABC):
         self, number: int, measured: Measured, confidence: float
     ) -> tuple[Bounds | None, ...]:
         """For each group, between what the exact number lies, in steps; from released numbers."""
+
+    def noise(self, number: int, measured: Measured, confidence: float) -> tuple[int | None, ...]:
+        """For each group, what the noise alone does not exceed in size, in steps; None if secret.
+
+        It says how far the number is from the exact one under the caps in force, those that were
+        chosen privately included, and nothing of what these caps took away.
+        """
+        return (None,) * len(measured.values)
 
 
 def fixed_of(totals: Sequence[Total]) -> dict[str, FixedPoint]:

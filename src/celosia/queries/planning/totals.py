@@ -2,9 +2,9 @@
 
 The epsilon of a request is shared out equally over all different totals that it needs: COUNT(*),
 COUNT(x), COUNT(DISTINCT x) and SUM(x) need one each; AVG(x) the sum and the count of x; VAR and
-STDDEV the sum, the sum of squares and the count. SUM(x), AVG(x) and COUNT(x) of the same x share
-theirs. MIN, MAX and quantiles need one each, and so does the choice of groups whose keys are not
-public.
+STDDEV, of a sample or of a population, the sum, the sum of squares and the count. SUM(x), AVG(x)
+and COUNT(x) of the same x share theirs. MIN, MAX and quantiles need one each, and so does the
+choice of groups whose keys are not public.
 """
 
 from __future__ import annotations
@@ -137,14 +137,14 @@ def _recipe(
     summed = {_text(each.argument) for each in question.aggregates if each.kind == "sum"}
     centre = Fraction(0)
     if centred and (aggregate.kind != "mean" or words not in summed):
-        plain, centre = _centred(plain, bounds)
+        plain, centre = _centred(plain, bounds, target)
     count = Total(name="", kind="count", label=f"COUNT({words})", argument=argument)
-    parts = [plain] if aggregate.kind == "mean" else [plain, _squares(plain)]
+    parts = [plain] if aggregate.kind == "mean" else [plain, _squares(plain, target)]
     names = tuple(_add(needs, each) for each in [*parts, count])
     return replace(made, totals=names, centre=centre)
 
 
-def _centred(total: Total, bounds: Range) -> tuple[Total, Fraction]:
+def _centred(total: Total, bounds: Range, target: Target) -> tuple[Total, Fraction]:
     """The sum of distances from the middle of the range: half the noise, or less, for a mean."""
     assert total.fixed is not None
     assert total.argument is not None
@@ -152,18 +152,30 @@ def _centred(total: Total, bounds: Range) -> tuple[Total, Fraction]:
     step = total.fixed.step
     # As it is written into the query, also where the steps are no decimals.
     centre = Fraction(repr(float(round((lower + upper) / 2 / step) * step)))
-    moved = exp.Sub(this=exp.Paren(this=total.argument.copy()), expression=_written(centre))
+    moved = exp.Sub(this=_real(total.argument, target), expression=_written(centre))
     fixed = FixedPoint(lower=lower - centre, upper=upper - centre, step=step)
     label = f"{total.label} from the middle of its range"
     tree = made_total(exp.Paren(this=moved))
     return replace(total, label=label, argument=tree, fixed=fixed), centre
 
 
-def _squares(centred: Total) -> Total:
+def _real(tree: exp.Expression, target: Target) -> exp.Expr:
+    """A number to compute with, as the double that it is rounded from in any case.
+
+    DuckDB has no type for the square of a decimal number of many places, nor room in it for a
+    centre beside them; and the square of a whole number may leave its type, and would be lost.
+    PostgreSQL computes with decimal numbers of any length.
+    """
+    inner = exp.Paren(this=tree.copy())
+    return inner if target.dialect == "postgres" else target.cast(inner, "real")
+
+
+def _squares(centred: Total, target: Target) -> Total:
     assert centred.fixed is not None
     assert centred.argument is not None
     most = max(abs(centred.fixed.lower), abs(centred.fixed.upper)) ** 2
-    tree = made_total(exp.Mul(this=centred.argument.copy(), expression=centred.argument.copy()))
+    value = _real(centred.argument, target)
+    tree = made_total(exp.Mul(this=value, expression=value.copy()))
     fixed = fixed_for((Fraction(0), most), grid=None, is_whole=False)
     return replace(centred, label=f"squares of {centred.label}", argument=tree, fixed=fixed)
 
@@ -186,7 +198,10 @@ def label_of(aggregate: Aggregate) -> str:
     if aggregate.kind == "distinct":
         return f"COUNT(DISTINCT {_text(aggregate.argument)})"
     share = "" if aggregate.share is None else f", {aggregate.share:g}"
-    return f"{WORDS[aggregate.kind]}({_text(aggregate.argument)}{share})"
+    word = WORDS[aggregate.kind]
+    if aggregate.kind in ("variance", "deviation"):
+        word += "_SAMP" if aggregate.sample else "_POP"
+    return f"{word}({_text(aggregate.argument)}{share})"
 
 
 def _text(tree: exp.Expression | None) -> str:

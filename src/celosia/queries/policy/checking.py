@@ -54,7 +54,8 @@ def check_into(policy: Policy, problems: Problems, *, tables_are_read: bool = Tr
     if tables_are_read:
         check_references(policy, problems)
     _check_budgets(policy, problems)
-    check_database(policy, problems)
+    if policy.graph is None:
+        check_database(policy, problems)
 
 
 def warn_of(policy: Policy, *, stacklevel: int) -> None:
@@ -126,7 +127,7 @@ def _check_count(value: int | None, where: str, least: int, problems: Problems) 
 def _check_unit(policy: Policy, problems: Problems, tables_are_read: bool) -> None:
     unit = policy.unit
     if unit.table is None and unit.key is None:
-        if unit.name.lower() != "row":
+        if unit.name.lower() != ("row" if policy.graph is None else "triple"):
             problems.add(
                 "CEL-Q010",
                 f"the unit '{unit.name}' has no table and key.",

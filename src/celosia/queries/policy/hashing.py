@@ -26,7 +26,7 @@ def policy_hash(policy: Policy) -> str:
 def policy_facts(policy: Policy) -> dict[str, Any]:
     """Everything a policy says as plain JSON values, exact and in one order."""
     database, unit = policy.database, policy.unit
-    return {
+    facts: dict[str, Any] = {
         "name": policy.name,
         "neighbours": str(policy.relation),
         "most_per_unit": policy.most_per_unit,
@@ -42,6 +42,13 @@ def policy_facts(policy: Policy) -> dict[str, Any]:
         "analysts": sorted([name, _spending(amount)] for name, amount in policy.analysts),
         "tables": sorted(([each.name, _table(each)] for each in policy.tables), key=json.dumps),
     }
+    if policy.graph is not None:
+        facts["graph"] = {
+            "store": policy.graph.store,
+            "predicates": sorted(policy.graph.predicates),
+            "classes": sorted([name, sorted(of)] for name, of in policy.graph.classes),
+        }
+    return facts
 
 
 def _table(table: TablePolicy) -> dict[str, Any]:

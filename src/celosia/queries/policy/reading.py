@@ -42,6 +42,7 @@ price = { type = "number", lower = 0, upper = 600000, grid = 0.01 }
 Numbers mean what is written: 0.1 is one tenth. Where that is no decimal, a text holds the fraction:
 "1/3". Analysts' budgets may add up to more than the total, which then goes to whoever asks first;
 no analyst's own may be above it. Nothing is read but the file: a policy holds no measured value.
+An RDF graph takes the place of [database] and [tables], see `policy.graphs`.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ from typing import Any, Literal, TypeVar, cast
 from celosia.core.errors import InputError
 from celosia.core.neighbours import Relation
 from celosia.queries.policy.checking import MOST_EPSILON, check_into, warn_of
+from celosia.queries.policy.graphs import read_graph
 from celosia.queries.policy.problems import Problems
 from celosia.queries.policy.settings import Settings
 from celosia.queries.policy.tables import read_table
@@ -69,7 +71,7 @@ LARGEST_FILE = 2**22
 
 _TOP = {
     *("name", "neighbours", "most_per_unit", "elastic"),
-    *("database", "unit", "budget", "analysts", "tables"),
+    *("database", "unit", "budget", "analysts", "tables", "graph"),
 }
 
 
@@ -102,7 +104,9 @@ def load_policy(path: str | Path) -> Policy:
     except UnicodeDecodeError as error:
         raise _not_toml(f"byte {error.start} is not UTF-8") from error
     policy = read_policy(text)
-    return replace(policy, database=replace(policy.database, folder=str(source.parent)))
+    folder = str(source.parent)
+    graph = None if policy.graph is None else replace(policy.graph, folder=folder)
+    return replace(policy, database=replace(policy.database, folder=folder), graph=graph)
 
 
 def read_policy(text: str) -> Policy:
@@ -141,20 +145,21 @@ def policy_from_table(table: Mapping[str, Any]) -> Policy:
     top = Settings(table, "the policy", problems, frozenset(_TOP))
     budget = _budget(top)
     before = problems.unread
-    tables = _tables(top)
+    graph, tables, unit = read_graph(top) if top.has("graph") else (None, _tables(top), _unit(top))
     tables_are_read = problems.unread == before
     policy = Policy(
         name=_needed(top, "name", 'Name the data set: name = "shop".'),
         tables=tables,
         budget=budget,
         database=_database(top),
-        unit=_unit(top),
+        unit=unit,
         relation=Relation(
             top.word("neighbours", [*Relation], Relation.ADD_REMOVE) or Relation.ADD_REMOVE
         ),
         analysts=_analysts(top, budget),
         most_per_unit=_default(top.count("most_per_unit"), MOST_PER_UNIT),
         elastic=top.flag("elastic"),
+        graph=graph,
     )
     check_into(policy, problems, tables_are_read=tables_are_read)
     problems.refuse()

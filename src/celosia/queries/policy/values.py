@@ -44,6 +44,8 @@ class TablePolicy:
     """Foreign keys: a column, the table it points to, and the unique column there."""
     rows: int | None = None
     """A public bound on the number of rows."""
+    key: tuple[str, ...] = ()
+    """Columns in which, taken together, no two rows agree; enforced, as for facts of a graph."""
 
     def column(self, name: str) -> ColumnPolicy | None:
         """The column of a name, whatever its case."""
@@ -93,6 +95,54 @@ class Database:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """An RDF graph as tables: one for each predicate that may be asked, with its facts as rows.
+
+    The columns of such a table are those of `FACT_COLUMNS`; terms are told apart by the numbers of
+    `queries.rdf.terms.number_of`.
+    """
+
+    store: str
+    """The file that facts were loaded into; relative paths start at the folder of the policy."""
+    prefixes: tuple[tuple[str, str], ...] = ()
+    predicates: tuple[tuple[str, str], ...] = ()
+    """The address (IRI) of each predicate, with the name of its table."""
+    classes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Kinds of entities by the tables of their private predicates; empty where facts are units."""
+    labels: tuple[tuple[int, str], ...] = ()
+    """The numbers of terms that are declared as keys, each with the term as it is written."""
+    folder: str | None = field(default=None, compare=False)
+
+    def table_of(self, address: str) -> str | None:
+        """The table of a predicate; None where it may not be asked."""
+        return dict(self.predicates).get(address)
+
+    def located(self) -> str:
+        """The path of the store, from the folder of the policy."""
+        return self.store if self.folder is None else str(Path(self.folder, self.store))
+
+
+ANY_PREDICATE = "any predicate"
+"""The table of all facts that may be asked, with their `predicate` as one more column."""
+ENTITIES = "entities"
+"""The table of all subjects of private facts: its `subject` is the key of an entity."""
+FACT_COLUMNS: tuple[tuple[str, ColumnType], ...] = (
+    ("subject", "integer"),
+    ("object", "integer"),
+    ("kind", "integer"),
+    ("text", "text"),
+    ("language", "text"),
+    ("datatype", "integer"),
+    ("number", "number"),
+    ("moment", "timestamp"),
+)
+"""Of each fact: numbers of its subject and object, and what the object is. `kind` is 0 for an
+address, 1 for a blank node and 2 for a literal; the others are NULL unless the object is a literal:
+its text, its language (lower case), the number of its datatype, its value as a number, and its
+value as a moment in universal time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """Everything that decides about questions: declared by the owner, public, checked."""
 
@@ -108,6 +158,8 @@ class Policy:
     """A public bound on what one unit adds to any answer; where the race to the top begins."""
     elastic: bool = False
     """Whether noise may be scaled by what is measured on the data (smooth elastic sensitivity)."""
+    graph: Graph | None = None
+    """Where the tables are the predicates of an RDF graph."""
 
     def table(self, name: str) -> TablePolicy | None:
         """The table of a name, whatever its case."""

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from celosia.queries.policy.checking import check_policy
-from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
+from celosia.queries.policy.values import (
+    ColumnPolicy,
+    Database,
+    Graph,
+    Policy,
+    Spending,
+    TablePolicy,
+)
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -75,7 +82,23 @@ def _lines(policy: Policy) -> Iterator[str]:
     yield f"neighbours = {quoted(policy.relation)}"
     yield f"most_per_unit = {policy.most_per_unit}"
     yield f"elastic = {_flag(policy.elastic)}"
-    database = policy.database
+    if policy.graph is None:
+        yield from _database(policy.database)
+    yield from ("", "[unit]", f"name = {quoted(policy.unit.name)}")
+    if policy.graph is None and policy.unit.table is not None and policy.unit.key is not None:
+        yield f"table = {quoted(policy.unit.table)}"
+        yield f"key = {quoted(policy.unit.key)}"
+    yield from ("", "[budget]", *_spending(policy.budget))
+    for name, amount in policy.analysts:
+        yield from ("", f"[analysts.{key_of(name)}]", *_spending(amount))
+    if policy.graph is not None:
+        yield from _graph(policy, policy.graph)
+        return
+    for table in policy.tables:
+        yield from _table(table)
+
+
+def _database(database: Database) -> Iterator[str]:
     yield from ("", "[database]", f"kind = {quoted(database.kind)}")
     if database.path is not None:
         yield f"path = {quoted(database.path)}"
@@ -84,15 +107,36 @@ def _lines(policy: Policy) -> Iterator[str]:
     if database.files:
         yield from ("", "[database.files]")
         yield from (f"{key_of(name)} = {quoted(path)}" for name, path in database.files)
-    yield from ("", "[unit]", f"name = {quoted(policy.unit.name)}")
-    if policy.unit.table is not None and policy.unit.key is not None:
-        yield f"table = {quoted(policy.unit.table)}"
-        yield f"key = {quoted(policy.unit.key)}"
-    yield from ("", "[budget]", *_spending(policy.budget))
-    for name, amount in policy.analysts:
-        yield from ("", f"[analysts.{key_of(name)}]", *_spending(amount))
-    for table in policy.tables:
-        yield from _table(table)
+
+
+def _graph(policy: Policy, graph: Graph) -> Iterator[str]:
+    addresses = {name: quoted(f"<{address}>") for address, name in graph.predicates}
+    yield from ("", "[graph]", f"store = {quoted(graph.store)}", "", "[graph.prefixes]")
+    yield from (f"{key_of(name)} = {quoted(start)}" for name, start in graph.prefixes)
+    for kind, members in graph.classes:
+        listed = ", ".join(addresses[each] for each in members)
+        yield from ("", f"[graph.classes.{key_of(kind)}]", f"predicates = [{listed}]")
+    labels = dict(graph.labels)
+    for name, address in addresses.items():
+        table = policy.table(name)
+        assert table is not None
+        yield from ("", f"[graph.predicates.{address}]", *_predicate(table, labels))
+
+
+def _predicate(table: TablePolicy, labels: Mapping[int, str]) -> Iterator[str]:
+    yield f"public = {_flag(table.public)}"
+    for side, words in (("subject", "subject_keys"), ("object", "keys")):
+        column = table.column(side)
+        assert column is not None
+        if column.most is not None:
+            yield f"most_per_{side} = {column.most}"
+        if column.keys is not None:
+            yield f"{words} = [{', '.join(quoted(labels[int(key)]) for key in column.keys)}]"
+    number = table.column("number")
+    assert number is not None
+    for word, value in (("lower", number.lower), ("upper", number.upper), ("grid", number.grid)):
+        if value is not None:
+            yield f"{word} = {number_text(value)}"
 
 
 def _spending(amount: Spending) -> Iterator[str]:

@@ -62,7 +62,7 @@ class Client:
     def __repr__(self) -> str:
         return f"Client({self._url!r})"
 
-    def sql(
+    def ask(  # noqa: PLR0913 - as the vault has it
         self,
         query: str,
         *,
@@ -70,26 +70,36 @@ class Client:
         delta: float = 0,
         method: str | None = None,
         confidence: float = 0.95,
+        fresh: bool = False,
     ) -> QueryAnswer:
         """Answer a question; who asks is known by the token.
 
         Intervals of another confidence are told when the question is asked again with it, which is
-        free.
+        free; `fresh` pays for a new answer instead of the stored one.
         """
         asked = {
-            "sql": query,
+            "query": query,
             "epsilon": epsilon,
             "delta": delta,
             "method": method,
             "confidence": confidence,
+            "fresh": fresh,
         }
         return _understood(answer_of, lambda: self._send("POST", "/v1/query", asked))
+
+    def sql(self, query: str, **choices: Any) -> QueryAnswer:
+        """`ask`, where the service has tables; with the same arguments."""
+        return self.ask(query, **choices)
+
+    def sparql(self, query: str, **choices: Any) -> QueryAnswer:
+        """`ask`, where the service has a graph; with the same arguments."""
+        return self.ask(query, **choices)
 
     def explain(
         self, query: str, *, epsilon: float = 1, delta: float = 0, method: str | None = None
     ) -> RemotePlan:
         """How a question would be answered, before anything is spent."""
-        asked = {"sql": query, "epsilon": epsilon, "delta": delta, "method": method}
+        asked = {"query": query, "epsilon": epsilon, "delta": delta, "method": method}
         return RemotePlan(self._send("POST", "/v1/explain", asked))
 
     def public_schema(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.security import HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from celosia.queries.service.envelope import Reply, answered
 from celosia.queries.service.gate import HOLDER
@@ -22,7 +22,11 @@ class Plan(BaseModel):
 
     model_config = _STRICT
 
-    sql: str = Field(min_length=1, description="One SELECT statement.")
+    sql: str = Field(
+        min_length=1,
+        validation_alias=AliasChoices("query", "sql"),
+        description="One SELECT: in SPARQL where the policy is of a graph, else in SQL.",
+    )
     epsilon: float = Field(default=1.0, gt=0, le=1e6, allow_inf_nan=False)
     delta: float = Field(default=0.0, ge=0, lt=1, allow_inf_nan=False)
     method: str | None = Field(
@@ -35,6 +39,7 @@ class Question(Plan):
 
     epsilon: float = Field(gt=0, le=1e6, allow_inf_nan=False)
     confidence: float = Field(default=0.95, gt=0, lt=1, allow_inf_nan=False)
+    fresh: bool = Field(default=False, description="Pay again where an answer is stored.")
 
 
 class Wish(BaseModel):

@@ -47,7 +47,7 @@ class VaultFace(Protocol):
     def ledger(self) -> Ledger:
         """What was spent."""
 
-    def sql(  # noqa: PLR0913 - as the vault has it
+    def ask(  # noqa: PLR0913 - as the vault has it
         self,
         query: str,
         *,
@@ -56,6 +56,7 @@ class VaultFace(Protocol):
         analyst: str | None,
         method: str | None,
         confidence: float,
+        fresh: bool,
     ) -> Any:
         """Answer a question."""
 
@@ -78,6 +79,7 @@ class Asked:
     delta: float = 0.0
     method: str | None = None
     confidence: float = 0.95
+    fresh: bool = False
 
 
 @dataclass(slots=True)
@@ -163,13 +165,14 @@ class Service:
             entry = None
             try:
                 self._check(asked)
-                answer = self.vault().sql(
+                answer = self.vault().ask(
                     asked.sql,
                     epsilon=asked.epsilon,
                     delta=asked.delta,
                     analyst=holder.name,
                     method=asked.method,
                     confidence=asked.confidence,
+                    fresh=asked.fresh,
                 )
                 entry = answer.entry
                 reply = answered(answer.as_dict())

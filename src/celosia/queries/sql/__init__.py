@@ -1,9 +1,9 @@
 """SQL text to the relational algebra: one SELECT in, a question or a refusal out.
 
 The steps, each a module of its own: `parsing` (one SELECT), `relations` with `joining`, `matching`
-and `subqueries` (FROM and WHERE to rows), `conditions` with `operators`, `functions`, `kinds` and
-`total` (row-wise expressions), `outputs` with `aggregates` (SELECT list and GROUP BY), `after`
-(HAVING, ORDER BY, LIMIT).
+and `subqueries` with `stars` (FROM and WHERE to rows), `conditions` with `operators`, `functions`,
+`shorthands`, `kinds` and `total` (row-wise expressions), `grouping` and `outputs` with `aggregates`
+and `tuples` (GROUP BY and SELECT list), `after` (HAVING, ORDER BY, LIMIT, OFFSET).
 """
 
 from celosia.queries.sql.compiling import compile

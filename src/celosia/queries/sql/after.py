@@ -1,4 +1,4 @@
-"""HAVING, ORDER BY and LIMIT: what is done with the noisy answers, and so costs nothing.
+"""HAVING, ORDER BY, LIMIT and OFFSET: what is done with the noisy answers, and so costs nothing.
 
 An aggregate that only they speak of is asked for as well, and not shown.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.algebra import After
-from celosia.queries.sql.conditions import condition
+from celosia.queries.algebra import After, Named
+from celosia.queries.sql.grouping import has_aggregate
+from celosia.queries.sql.kinds import TRUTHS, must_be
 from celosia.queries.sql.outputs import Outputs
 from celosia.queries.sql.parsing import Dialect
 from celosia.queries.sql.refusals import only, refusal
@@ -23,19 +24,21 @@ def after(select: exp.Select, outputs: Outputs, *, dialect: Dialect) -> After:
     """
     having = select.args.get("having")
     order = select.args.get("order")
-    made = After(
-        having=_having(having.this, outputs) if having else None,
-        order=tuple(_ordered(each, outputs, dialect) for each in order.expressions)
-        if order
-        else (),
+    kept = _having(having.this, outputs) if having else None
+    ordered = [_ordered(each, outputs, dialect) for each in order.expressions] if order else []
+    return After(
+        having=kept,
+        order=tuple(ordered),
         limit=_limit(select.args.get("limit")),
+        offset=_offset(select.args.get("offset")),
+        computed=tuple(Named(name, typed.tree) for name, typed in outputs.computed.items()),
         columns=tuple(outputs.shown),
     )
-    return made
 
 
 def _having(node: exp.Expr, outputs: Outputs) -> exp.Expression:
-    return condition(node, outputs.scope, special=lambda part: outputs.answer(part, "HAVING"))
+    typed = outputs.worked_out(node, "HAVING")
+    return must_be(typed, TRUTHS, at=node, use="a condition").tree
 
 
 def _ordered(node: exp.Expr, outputs: Outputs, dialect: Dialect) -> tuple[str, bool]:
@@ -52,9 +55,20 @@ def _ordered(node: exp.Expr, outputs: Outputs, dialect: Dialect) -> tuple[str, b
             raise _refused(f"ORDER BY {inner.name} is no column of the answer", node)
         return outputs.shown[place - 1], descending
     typed = outputs.answer(inner, "ORDER BY")
-    if typed is None:
-        raise _refused("ORDER BY takes a key or an aggregate as it is", node)
-    return typed.tree.name, descending
+    if typed is not None:
+        return typed.tree.name, descending
+    if inner.find(exp.Column) is None and not has_aggregate(inner):
+        raise _refused("ORDER BY speaks of no answer", node)
+    name = outputs.free("order")
+    outputs.computed[name] = outputs.worked_out(inner, "ORDER BY")
+    return name, descending
+
+
+def _offset(node: exp.Expr | None) -> int:
+    if node is None:
+        return 0
+    only(node, frozenset({"expression"}))
+    return _written(node.expression, "OFFSET", node)
 
 
 def _limit(node: exp.Expr | None) -> int | None:
@@ -65,9 +79,13 @@ def _limit(node: exp.Expr | None) -> int | None:
     number = node.args.get("count") if isinstance(node, exp.Fetch) else node.expression
     if options is not None:
         only(options, frozenset({"rows"}))
+    return _written(number, "LIMIT", node)
+
+
+def _written(number: exp.Expr | None, clause: str, node: exp.Expr) -> int:
     text = number.name if isinstance(number, exp.Literal) and not number.is_string else ""
     if not (text.isdecimal() and text.isascii() and len(text) <= 9):
-        raise _refused("LIMIT takes a written whole number", node)
+        raise _refused(f"{clause} takes a written whole number", node)
     return int(text)
 
 
@@ -76,6 +94,6 @@ def _refused(what: str, node: exp.Expr) -> CelosiaError:
         "CEL-Q057",
         what,
         at=node,
-        why="HAVING, ORDER BY and LIMIT work on the answers that are shown, after the noise.",
+        why="HAVING, ORDER BY, LIMIT and OFFSET work on the answers, after the noise.",
         fix="Speak of keys of GROUP BY and aggregates by their names.",
     )

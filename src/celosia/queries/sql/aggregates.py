@@ -1,4 +1,9 @@
-"""Aggregate functions of the query to aggregates of the algebra."""
+"""Aggregate functions of the query to aggregates of the algebra.
+
+`FILTER (WHERE c)` is no step of its own: an aggregate passes over NULL, so
+`SUM(x) FILTER (WHERE c)` is `SUM(CASE WHEN c THEN x END)`, and `COUNT(*) FILTER (WHERE c)`, like
+`COUNT_IF(c)`, counts `CASE WHEN c THEN 1 END`.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +15,11 @@ from sqlglot import exp
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Aggregate, AggregateKind
 from celosia.queries.sql.conditions import read
-from celosia.queries.sql.kinds import NUMBERS, Typed, misfit
+from celosia.queries.sql.kinds import NUMBERS, TIMES, Typed, misfit
 from celosia.queries.sql.names import Kind, Scope
 from celosia.queries.sql.refusals import only, refusal
 from celosia.queries.sql.stops import AGGREGATES
+from celosia.queries.sql.tuples import different
 
 _SIMPLE: Mapping[type[exp.Expr], AggregateKind] = {
     exp.Sum: "sum",
@@ -26,6 +32,8 @@ _SIMPLE: Mapping[type[exp.Expr], AggregateKind] = {
     exp.StddevPop: "deviation",
     exp.StddevSamp: "deviation",
 }
+_SAMPLES = (exp.Variance, exp.Stddev, exp.StddevSamp)
+"""VARIANCE and STDDEV are VAR_SAMP and STDDEV_SAMP in both dialects."""
 _QUANTILES = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile)
 
 
@@ -36,14 +44,19 @@ class Asked:
     kind: AggregateKind
     argument: exp.Expression | None = None
     share: float | None = None
+    sample: bool = False
+    is_whole: bool = False
+    """Whether it adds up or ranks whole numbers."""
 
     def named(self, name: str) -> Aggregate:
         """The aggregate under a name."""
-        return Aggregate(self.kind, name, self.argument, self.share)
+        return Aggregate(self.kind, name, self.argument, self.share, self.sample)
 
     @property
     def gives(self) -> Kind:
         """What the answer is."""
+        if self.kind in ("sum", "minimum", "maximum"):
+            return "integer" if self.is_whole else "number"
         return "integer" if self.kind in ("rows", "count", "distinct") else "number"
 
     @property
@@ -67,6 +80,11 @@ def aggregate(node: exp.Expr, scope: Scope) -> Asked:
         QueryRefused: CEL-Q054 for forms that are not supported, and all that a row-wise expression
             may be refused for.
     """
+    if isinstance(node, exp.Filter):
+        node = _filtered(node)
+    if isinstance(node, exp.CountIf):
+        only(node, frozenset({"this"}))
+        node = exp.Count(this=_case(node.this, exp.Literal.number(1)))
     if isinstance(node, exp.Count):
         return _count(node, scope)
     if isinstance(node, exp.Median):
@@ -82,7 +100,41 @@ def aggregate(node: exp.Expr, scope: Scope) -> Asked:
         raise _unsupported(node)
     if isinstance(node.this, exp.Distinct) or set(_given(node)) != {"this"}:
         raise _unsupported(node)
-    return Asked(kind, _number(node, node.this, scope))
+    typed = _number(node, node.this, scope)
+    return Asked(
+        kind,
+        typed.tree,
+        sample=isinstance(node, _SAMPLES),
+        is_whole=typed.kind == "integer",
+    )
+
+
+def _case(condition: exp.Expr, value: exp.Expr) -> exp.Case:
+    """CASE WHEN condition THEN value END."""
+    return exp.Case(ifs=[exp.If(this=condition.copy(), true=value.copy())])
+
+
+def _filtered(node: exp.Filter) -> exp.Expr:
+    """The aggregate inside FILTER, of an argument that is NULL where the condition is not true."""
+    only(node, frozenset({"this", "expression"}))
+    inner: exp.Expr = node.this.copy()
+    where = node.expression
+    if not isinstance(where, exp.Where) or not is_aggregate(inner) or isinstance(inner, exp.Filter):
+        raise _unsupported(node)
+    if isinstance(inner, exp.Count) and type(inner.this) is exp.Star:
+        only(inner.this, frozenset())
+        return exp.Count(this=_case(where.this, exp.Literal.number(1)))
+    if isinstance(inner, exp.CountIf):
+        return exp.CountIf(this=exp.And(this=where.this.copy(), expression=inner.this.copy()))
+    holder: exp.Expr = inner
+    if isinstance(inner, exp.WithinGroup):
+        holder = inner.find(exp.Ordered) or inner
+    if isinstance(inner.this, exp.Distinct):
+        values = inner.this.expressions
+        inner.this.set("expressions", [_case(where.this, each) for each in values[:1]] + values[1:])
+    elif isinstance(holder.this, exp.Expr):
+        holder.set("this", _case(where.this, holder.this))
+    return inner
 
 
 def _given(node: exp.Expr) -> list[str]:
@@ -97,12 +149,11 @@ def _count(node: exp.Count, scope: Scope) -> Asked:
         return Asked("rows")
     if isinstance(inner, exp.Distinct):
         only(inner, frozenset({"expressions"}))
-        if len(inner.expressions) != 1:
-            raise _several(node)
-        tree = read(inner.expressions[0], scope).tree
-        if len({column.sql() for column in tree.find_all(exp.Column)}) != 1:
-            raise _several(node)
-        return Asked("distinct", tree)
+        typed = read(different(inner.expressions, node), scope)
+        if typed.tree.find(exp.Column) is None:
+            raise _constant(node)
+        _check_not_interval(typed, node)
+        return Asked("distinct", typed.tree)
     if inner is None:
         raise _unsupported(node)
     typed = read(inner, scope)
@@ -110,7 +161,7 @@ def _count(node: exp.Count, scope: Scope) -> Asked:
     if isinstance(typed.tree, exp.Literal):
         return Asked("rows")  # COUNT(1)
     if typed.tree.find(exp.Column) is None:
-        raise _unsupported(node)
+        raise _constant(node)
     return Asked("count", typed.tree)
 
 
@@ -119,19 +170,22 @@ def _check_not_interval(typed: Typed, node: exp.Expr) -> None:
         raise misfit("an aggregate takes no interval", at=node)
 
 
-def _number(node: exp.Expr, inner: exp.Expr, scope: Scope) -> exp.Expression:
+def _number(node: exp.Expr, inner: exp.Expr, scope: Scope) -> Typed:
     typed = read(inner, scope)
+    if typed.kind in TIMES:
+        raise refusal(
+            "CEL-Q049",
+            f"{_word(node)} takes numbers, not {typed.kind}",
+            at=node,
+            why="There is no mechanism that finds a moment of one row.",
+            fix="Count rows before or after written dates: COUNT_IF(x < DATE '2026-01-31'); "
+            "for spans of time, DATE_DIFF('day', a, b) is a number.",
+        )
     if typed.kind not in NUMBERS:
         raise misfit(f"{_word(node)} takes numbers, not {typed.kind}", at=node)
     if typed.tree.find(exp.Column) is None:
-        raise refusal(
-            "CEL-Q054",
-            f"{_word(node)} speaks of no column",
-            at=node,
-            why="Every row would add the same.",
-            fix="Use COUNT(*) for the number of rows.",
-        )
-    return typed.tree
+        raise _constant(node)
+    return typed
 
 
 def _within_group(node: exp.WithinGroup, scope: Scope) -> Asked:
@@ -167,32 +221,62 @@ def _share(node: exp.Expr, share: exp.Expr | None) -> float:
 def _quantile(node: exp.Expr, inner: exp.Expr, share: float, scope: Scope) -> Asked:
     if isinstance(inner, exp.Distinct):
         raise _unsupported(node)
-    return Asked("quantile", _number(node, inner, scope), share)
+    return Asked("quantile", _number(node, inner, scope).tree, share)
 
 
 def _word(node: exp.Expr) -> str:
     if isinstance(node, exp.WithinGroup | exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
         return _word(node.this)
+    if type(node) in _WORDS:
+        return _WORDS[type(node)]
     return node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
 
 
-def _several(node: exp.Expr) -> CelosiaError:
+_WORDS: Mapping[type[exp.Expr], str] = {
+    exp.LogicalOr: "BOOL_OR",
+    exp.LogicalAnd: "BOOL_AND",
+    exp.GroupConcat: "STRING_AGG",
+    exp.ApproxDistinct: "APPROX_COUNT_DISTINCT",
+}
+"""What the parser calls by other names."""
+
+
+def _constant(node: exp.Expr) -> CelosiaError:
     return refusal(
         "CEL-Q054",
-        "COUNT(DISTINCT ...) is not of one column",
+        f"{_word(node)} speaks of no column",
         at=node,
-        why="Different values are told apart within one column, or an expression of one.",
-        fix="Count the different values of one column.",
+        why="Every row would add the same.",
+        fix="Use COUNT(*) for the number of rows.",
     )
 
 
+_INSTEAD: Mapping[type[exp.Expr], str] = {
+    exp.LogicalOr: "COUNT_IF(c), which is above 0 where any row meets c, but for its noise",
+    exp.LogicalAnd: "COUNT_IF(NOT c), which is 0 where all rows meet c, but for its noise",
+    exp.ApproxDistinct: "COUNT(DISTINCT x)",
+    exp.ApproxQuantile: "QUANTILE_CONT(x, 0.9)",
+    exp.Mode: "GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1",
+    exp.Corr: "AVG(x), AVG(y), AVG(x * y), VAR_POP(x) and VAR_POP(y), which it is made of",
+    exp.CovarPop: "AVG(x * y) - AVG(x) * AVG(y)",
+    exp.CovarSamp: "AVG(x * y) - AVG(x) * AVG(y)",
+}
+"""What comes near to aggregates that have no mechanism."""
+
+
 def _unsupported(node: exp.Expr) -> CelosiaError:
+    inner = node
+    while isinstance(inner, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
+        inner = inner.this
+    near = _INSTEAD.get(type(inner))
     return refusal(
         "CEL-Q054",
         f"this form of {_word(node)} is not supported",
         at=node,
-        why="No mechanism here answers it: DISTINCT inside SUM, FILTER (...), other orders and "
-        "other aggregates have none.",
-        fix="Use COUNT, SUM, AVG, MIN, MAX, MEDIAN, QUANTILE_CONT(x, 0.9), VAR_SAMP or "
-        "STDDEV_SAMP of one number; instead of FILTER (WHERE c), SUM(CASE WHEN c THEN x END).",
+        why="No mechanism here answers it: DISTINCT inside SUM or AVG, lists of values, other "
+        "orders and other aggregates have none.",
+        fix=f"Ask for {near}."
+        if near
+        else "Use COUNT, COUNT(DISTINCT x), COUNT_IF, SUM, AVG, MIN, MAX, MEDIAN, "
+        "QUANTILE_CONT(x, 0.9), VAR_SAMP, VAR_POP, STDDEV_SAMP or STDDEV_POP of one number.",
     )

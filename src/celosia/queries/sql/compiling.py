@@ -7,13 +7,14 @@ from sqlglot import exp
 from celosia.queries.algebra import Question
 from celosia.queries.policy.values import Policy
 from celosia.queries.sql.after import after
+from celosia.queries.sql.growth import check_growth
 from celosia.queries.sql.outputs import check_answerable, outputs
 from celosia.queries.sql.parsing import Dialect, parse
 from celosia.queries.sql.refusals import refusal
 from celosia.queries.sql.relations import Builder
 from celosia.queries.sql.subqueries import check_used, distinct_refused
 
-_ANSWERS = frozenset({"group", "having", "order", "limit"})
+_ANSWERS = frozenset({"group", "having", "order", "limit", "offset"})
 
 
 def compile(query: str, policy: Policy, *, dialect: Dialect = "duckdb") -> Question:
@@ -53,4 +54,6 @@ def _compiled(select: exp.Select, policy: Policy, dialect: Dialect) -> Question:
     done = after(select, made, dialect=dialect)
     check_answerable(made, select)
     aggregates, keys = made.made()
-    return Question(rows.relation, aggregates, keys, done)
+    question = Question(rows.relation, aggregates, keys, done)
+    check_growth(question)
+    return question

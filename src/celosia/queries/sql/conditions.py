@@ -7,14 +7,19 @@ at: no comment, no flag of the parser, no node of a type that has no rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from celosia.queries.sql import functions, operators
 from celosia.queries.sql.kinds import TRUTHS, Typed, must_be, of_field
 from celosia.queries.sql.names import Scope
+from celosia.queries.sql.refusals import refusal
 from celosia.queries.sql.stops import stop
 from celosia.queries.sql.total import total
+
+MOST_READ = 10_000
+"""The most parts of an expression: CASE x WHEN ... repeats x, and nested ones double at each."""
 
 Special = Callable[[exp.Expr], Typed | None]
 """What an expression may speak of beside columns: the answers, in HAVING."""
@@ -26,7 +31,7 @@ def read(node: exp.Expr, scope: Scope, *, special: Special | None = None) -> Typ
     Raises:
         QueryRefused: CEL-Q024 to CEL-Q031, CEL-Q042, CEL-Q044, CEL-Q047 to CEL-Q050, CEL-Q053.
     """
-    typed = _read(node, scope, special)
+    typed = _Reader(scope, special).read(node)
     return Typed(total(typed.tree), typed.kind, typed.is_plain)
 
 
@@ -59,14 +64,30 @@ def mentioned(tree: exp.Expression) -> frozenset[str]:
     return frozenset(column.table for column in tree.find_all(exp.Column))
 
 
-def _read(node: exp.Expr, scope: Scope, special: Special | None) -> Typed:
-    node = node.unnest() if isinstance(node, exp.Paren) else node
-    if special is not None and (known := special(node)) is not None:
-        return known
-    stop(node)
-    if isinstance(node, exp.Column):
-        return of_field(scope.find(node))
-    rule = operators.RULES.get(type(node)) or functions.RULES.get(type(node))
-    if rule is None:
-        raise functions.unknown(node)
-    return rule(node, lambda part: _read(part, scope, special))
+@dataclass(slots=True)
+class _Reader:
+    """Reads one expression, part by part."""
+
+    scope: Scope
+    special: Special | None
+    parts: int = 0
+
+    def read(self, node: exp.Expr) -> Typed:
+        self.parts += 1
+        if self.parts > MOST_READ:
+            raise refusal(
+                "CEL-Q023",
+                f"an expression has more than {MOST_READ:,} parts, once it is written out",
+                why="Queries are bounded so that none can keep the service busy.",
+                fix="Write it with fewer CASE x WHEN ... and POWER inside each other.",
+            )
+        node = node.unnest() if isinstance(node, exp.Paren) else node
+        if self.special is not None and (known := self.special(node)) is not None:
+            return known
+        stop(node)
+        if isinstance(node, exp.Column):
+            return of_field(self.scope.find(node))
+        rule = operators.RULES.get(type(node)) or functions.RULES.get(type(node))
+        if rule is None:
+            raise functions.unknown(node)
+        return rule(node, self.read)

@@ -14,6 +14,7 @@ from typing import cast
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
+from celosia.queries.sql import patterns, shorthands
 from celosia.queries.sql.kinds import NUMBERS, TEXTS, TIMES, Typed, guarded, must_be, together
 from celosia.queries.sql.names import Kind
 from celosia.queries.sql.operators import Read, Rule
@@ -114,6 +115,30 @@ SIGNATURES: Mapping[type[exp.Expr], Signature] = {
 """Functions whose arguments have kinds of their own."""
 
 
+_INSTEAD: Mapping[type[exp.Expr], str] = {
+    **dict.fromkeys(
+        (exp.TimeToStr, exp.ToChar),
+        "Group by DATE_TRUNC('month', x), or by EXTRACT(YEAR FROM x) and EXTRACT(MONTH FROM x).",
+    ),
+    **dict.fromkeys(
+        (exp.RegexpLike, exp.RegexpILike, exp.SimilarTo, exp.RegexpReplace, exp.RegexpExtract),
+        "Use LIKE, ILIKE, CONTAINS, STARTS_WITH or ENDS_WITH.",
+    ),
+    **dict.fromkeys(
+        (exp.Sqrt, exp.Ln, exp.Log, exp.Exp),
+        "Of an answer, compute it from the answer, which is free; of rows, compare with the "
+        "value on the other side: x > 9 for SQRT(x) > 3.",
+    ),
+}
+"""What comes near to functions that are often asked for."""
+_LISTED = (
+    "Use comparisons, arithmetic, CASE, IN, BETWEEN, LIKE, CAST, COALESCE, NULLIF, ABS, ROUND, "
+    "CEIL, FLOOR, GREATEST, LEAST, LOWER, UPPER, SUBSTRING, LEFT, RIGHT, LENGTH, TRIM, CONCAT, "
+    "REPLACE, CONTAINS, STARTS_WITH, ENDS_WITH, STRPOS, EXTRACT, DATE_TRUNC, DATE_DIFF, MONTHNAME, "
+    "DAYNAME or POWER(x, 2)."
+)
+
+
 def unknown(node: exp.Expr) -> CelosiaError:
     """The refusal of a function, or another part, that has no rule."""
     if isinstance(node, exp.Anonymous):
@@ -133,9 +158,7 @@ def unknown(node: exp.Expr) -> CelosiaError:
         f"{word.upper()} is not supported in row-wise expressions",
         at=node,
         why="Only functions known to look at one row and never to fail on one are let through.",
-        fix="Use comparisons, arithmetic, CASE, IN, BETWEEN, LIKE, CAST, COALESCE, NULLIF, ABS, "
-        "ROUND, CEIL, FLOOR, GREATEST, LEAST, LOWER, UPPER, SUBSTRING, LEFT, RIGHT, LENGTH, TRIM, "
-        "CONCAT, STARTS_WITH, EXTRACT or DATE_TRUNC.",
+        fix=_INSTEAD.get(type(node), _LISTED),
         function=word,
     )
 
@@ -252,7 +275,14 @@ def _truncated(node: exp.Expr, read: Read) -> Typed:
     return Typed(exp.TimestampTrunc(this=typed.tree, unit=exp.var(unit)), "timestamp")
 
 
+def _unknown(node: exp.Expr, read: Read) -> Typed:
+    raise unknown(node)
+
+
 RULES: Mapping[type[exp.Expr], Rule] = {
+    **shorthands.RULES,
+    **patterns.RULES,
+    exp.Anonymous: shorthands.anonymous(_unknown),
     **dict.fromkeys(SIGNATURES, _by_signature),
     exp.Coalesce: _of_one_kind,
     exp.Greatest: _of_one_kind,

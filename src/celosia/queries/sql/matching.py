@@ -23,10 +23,11 @@ from celosia.queries.sql.joining import Condition, equality, keys_between, not_a
 from celosia.queries.sql.names import Scope
 from celosia.queries.sql.parsing import set_operation_refused
 from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.stars import selection
 from celosia.queries.sql.subqueries import CommonTable, check_rows
 
 if TYPE_CHECKING:
-    from celosia.queries.sql.relations import Builder
+    from celosia.queries.sql.relations import Builder, Rows
 
 
 def is_match(node: exp.Expr) -> bool:
@@ -77,25 +78,17 @@ def matched(node: exp.Expr, left: Relation, around: Around, *, builder: Builder)
     ties = list(rows.ties)
     if isinstance(inner, exp.In):
         only(inner, frozenset({"this", "query"}))
-        ties.insert(0, _membership(inner, select, around.scope, rows.scope))
+        ties.insert(0, _membership(inner, select, around.scope, rows))
         if negated:
             _check_not_in(inner, select, around.conditions)
     else:
-        _check_shown(select, rows.scope)
+        # What EXISTS selects makes no difference, but it must be something that could be selected.
+        selection(select, rows.scope, rows.relation)
     keys, used = keys_between(ties, around.scope.aliases, rows.scope.aliases)
     if not keys:
         raise _untied(inner, ties)
     rest = [each.tree for each in ties if each not in used]
     return Match(left, rows.relation, keys, conjunction(rest), negated)
-
-
-def _check_shown(select: exp.Select, scope: Scope) -> None:
-    """What EXISTS selects makes no difference, but it must be something that could be selected."""
-    for each in select.expressions:
-        if type(each) is exp.Star:
-            only(each, frozenset())
-        else:
-            read(each.unalias(), scope)
 
 
 def _select(node: exp.Expr) -> exp.Select:
@@ -116,18 +109,18 @@ def _select(node: exp.Expr) -> exp.Select:
     return query
 
 
-def _membership(node: exp.In, select: exp.Select, scope: Scope, inner: Scope) -> Condition:
+def _membership(node: exp.In, select: exp.Select, scope: Scope, inner: Rows) -> Condition:
     """`x IN (SELECT y ...)` as the equality of x and y."""
-    if len(select.expressions) != 1:
+    made = selection(select, inner.scope, inner.relation)
+    if len(made.columns) != 1 or made.has_gaps:
         raise refusal(
             "CEL-Q046",
-            f"the sub-query of IN has {len(select.expressions)} columns",
+            f"the sub-query of IN has {len(made.columns)} columns",
             at=select,
             why="One value is looked up in one column.",
             fix="Select one column, or use EXISTS with several equalities.",
         )
-    found, value = read(select.expressions[0].unalias(), inner), read(node.this, scope)
-    return equality(value, found, at=node.this)
+    return equality(read(node.this, scope), made.columns[0].value, at=node.this)
 
 
 def _check_not_in(node: exp.In, select: exp.Select, beside: Sequence[exp.Expr]) -> None:

@@ -48,6 +48,8 @@ class Item:
     alias: str
     relation: Relation
     fields: Mapping[str, Field]
+    doubtful: frozenset[str] = frozenset()
+    """Names that `*` gave to several of its columns."""
 
 
 @dataclass(slots=True)
@@ -130,7 +132,12 @@ class Scope:
         name = node.name.lower()
         if node.table:
             item = self.items.get(node.table.lower())
+            if item is not None and name in item.doubtful:
+                raise _in_doubt(node, item)
             return item.fields.get(name) if item else None
+        for item in self.items.values():
+            if name in item.doubtful:
+                raise _in_doubt(node, item)
         hits = [item for item in self.items.values() if name in item.fields]
         if name in self.merged:
             field, equal = self.merged[name]
@@ -158,6 +165,16 @@ class Scope:
             fix="See the schema for what there is to ask about.",
             column_name=written,
         )
+
+
+def _in_doubt(node: exp.Expr, item: Item) -> CelosiaError:
+    return refusal(
+        "CEL-Q027",
+        f"'*' gives '{item.name}' two columns called '{node.name}'",
+        at=node,
+        why="They need not be equal, and a question is never guessed.",
+        fix=f"Name the one that is meant in the sub-query: SELECT *, t.{node.name} AS one ...",
+    )
 
 
 def ambiguous(node: exp.Expr, readings: Iterable[str]) -> CelosiaError:

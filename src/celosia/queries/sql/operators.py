@@ -81,7 +81,7 @@ def _truth(tree: exp.Expression, same: type[exp.Expression] | None = None) -> ex
     return _bracketed(tree) if is_other else tree
 
 
-def _side(tree: exp.Expression) -> exp.Expression:
+def compared(tree: exp.Expression) -> exp.Expression:
     """A side of a comparison."""
     return _bracketed(tree) if isinstance(tree, _LOOSE) else tree
 
@@ -108,8 +108,8 @@ def _not(node: exp.Expr, read: Read) -> Typed:
     return Typed(exp.Not(this=_truth(inner.tree)), "boolean")
 
 
-def _negated(tree: exp.Expression, node: exp.Expr) -> Typed:
-    """Some dialects keep the NOT of NOT LIKE and IS NOT as a flag of the node."""
+def negated(tree: exp.Expression, node: exp.Expr) -> Typed:
+    """A condition, or its opposite where the dialect keeps NOT as a flag of the node."""
     return Typed(exp.Not(this=tree) if node.args.get("negate") else tree, "boolean")
 
 
@@ -117,7 +117,7 @@ def _comparison(node: exp.Expr, read: Read) -> Typed:
     only(node, _PAIR)
     parts, _ = fitted([read(node.this), read(node.expression)], at=node, use="a comparison")
     kind = cast(type[exp.Expression], type(node))
-    left, right = (_side(part.tree) for part in parts)
+    left, right = (compared(part.tree) for part in parts)
     return Typed(guarded(kind(this=left, expression=right), parts), "boolean")
 
 
@@ -125,11 +125,11 @@ def _is(node: exp.Expr, read: Read) -> Typed:
     only(node, _PAIR | {"negate"})
     value = node.expression
     if isinstance(value, exp.Null):
-        return _negated(exp.Is(this=_side(read(node.this).tree), expression=exp.Null()), node)
+        return negated(exp.Is(this=compared(read(node.this).tree), expression=exp.Null()), node)
     if not isinstance(value, exp.Boolean):
         raise misfit("IS takes NULL, TRUE or FALSE", at=node)
     truth = must_be(read(node.this), TRUTHS, at=node, use="IS TRUE")
-    return _negated(exp.Is(this=_side(truth.tree), expression=value.copy()), node)
+    return negated(exp.Is(this=compared(truth.tree), expression=value.copy()), node)
 
 
 def _in(node: exp.Expr, read: Read) -> Typed:
@@ -138,32 +138,15 @@ def _in(node: exp.Expr, read: Read) -> Typed:
         [read(node.this), *(read(each) for each in node.expressions)], at=node, use="IN"
     )
     first, *rest = (part.tree for part in parts)
-    return Typed(guarded(exp.In(this=_side(first), expressions=rest), parts), "boolean")
+    return Typed(guarded(exp.In(this=compared(first), expressions=rest), parts), "boolean")
 
 
 def _between(node: exp.Expr, read: Read) -> Typed:
     only(node, frozenset({"this", "low", "high"}))
     sides = [read(node.args[name]) for name in ("this", "low", "high")]
     parts, _ = fitted(sides, at=node, use="BETWEEN")
-    this, low, high = (_side(part.tree) for part in parts)
+    this, low, high = (compared(part.tree) for part in parts)
     return Typed(guarded(exp.Between(this=this, low=low, high=high), parts), "boolean")
-
-
-def _like(node: exp.Expr, read: Read) -> Typed:
-    only(node, _PAIR | {"negate"})
-    text = must_be(read(node.this), TEXTS, at=node, use="LIKE")
-    pattern = node.expression
-    # A pattern that ends in an escape fails in PostgreSQL, but only on rows that match so far.
-    if not (isinstance(pattern, exp.Literal) and pattern.is_string) or "\\" in pattern.name:
-        raise refusal(
-            "CEL-Q050",
-            "the pattern of LIKE is not a text that is written out, without a backslash",
-            at=node,
-            why="Some patterns fail on some rows, and the error would tell of them.",
-            fix="Write the pattern, such as name LIKE 'A%'.",
-        )
-    kind = cast(type[exp.Expression], type(node))
-    return _negated(kind(this=_side(text.tree), expression=pattern.copy()), node)
 
 
 def _arithmetic(node: exp.Expr, read: Read) -> Typed:
@@ -333,8 +316,6 @@ RULES: Mapping[type[exp.Expr], Rule] = {
     exp.Is: _is,
     exp.In: _in,
     exp.Between: _between,
-    exp.Like: _like,
-    exp.ILike: _like,
     exp.Add: _arithmetic,
     exp.Sub: _arithmetic,
     exp.Mul: _arithmetic,

@@ -1,4 +1,10 @@
-"""The SELECT list and GROUP BY: keys and aggregates, each under a name of its own."""
+"""The SELECT list: keys, aggregates, and what is computed from them, each under its own name.
+
+What is computed from aggregates is computed from their noisy answers, and so costs nothing:
+`SUM(a) / COUNT(*)` asks for a sum and a count, and divides what comes back. It has no interval of
+its own, so a number that follows from one aggregate alone is refused: whoever has that aggregate,
+with its interval, computes it from both.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +13,16 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Aggregate, Key
 from celosia.queries.sql.aggregates import Asked, aggregate, is_aggregate
 from celosia.queries.sql.conditions import read
-from celosia.queries.sql.kinds import Typed
+from celosia.queries.sql.grouping import computed_places, group_keys, has_aggregate
+from celosia.queries.sql.kinds import NUMBERS, TEXTS, TIMES, TRUTHS, Typed
 from celosia.queries.sql.names import Kind, Scope, ambiguous
 from celosia.queries.sql.refusals import refusal
-from celosia.queries.sql.stops import AGGREGATES, star, stop
+from celosia.queries.sql.stops import star, stop
 
-_NESTED = (*AGGREGATES, exp.Window)
+SELECT = "the SELECT list"
 
 
 @dataclass(slots=True)
@@ -26,7 +32,11 @@ class Outputs:
     scope: Scope
     keys: dict[str, Typed] = field(default_factory=dict)
     aggregates: dict[str, Asked] = field(default_factory=dict)
+    computed: dict[str, Typed] = field(default_factory=dict)
+    """From the answers before it, by their names."""
     shown: list[str] = field(default_factory=list)
+    taken: frozenset[str] = frozenset()
+    """Aliases of the SELECT list, in lower case."""
 
     def made(self) -> tuple[tuple[Aggregate, ...], tuple[Key, ...]]:
         """The aggregates and keys of the question."""
@@ -37,18 +47,18 @@ class Outputs:
 
     def named(self, word: str) -> Typed | None:
         """The answer of a name, whatever its case."""
-        for name in (*self.keys, *self.aggregates):
+        kinds: dict[str, Kind] = {name: key.kind for name, key in self.keys.items()}
+        kinds |= {name: asked.gives for name, asked in self.aggregates.items()}
+        kinds |= {name: typed.kind for name, typed in self.computed.items()}
+        for name, kind in kinds.items():
             if name.lower() == word.lower():
-                kind: Kind = (
-                    self.keys[name].kind if name in self.keys else self.aggregates[name].gives
-                )
                 return Typed(exp.column(name, quoted=True), kind)
         return None
 
     def free(self, word: str) -> str:
         """The word, or the word with a number that makes it new."""
         number, name = 1, word
-        while self.named(name) is not None:
+        while name.lower() in self.taken or self.named(name) is not None:
             number += 1
             name = f"{word}_{number}"
         return name
@@ -73,9 +83,35 @@ class Outputs:
             if known is not None:
                 self._check_meaning(node)
                 return known
-        if any(True for _ in node.find_all(exp.Column)) and not _has_aggregate(node):
+        if any(True for _ in node.find_all(exp.Column)) and not has_aggregate(node):
             return self._key(node, clause)
         return None
+
+    def worked_out(self, node: exp.Expr, clause: str) -> Typed:
+        """An expression of answers.
+
+        Raises:
+            QueryRefused: as `answer`, and all that an expression may be refused for.
+        """
+
+        def known(part: exp.Expr) -> Typed | None:
+            found = self.answer(part, clause)
+            if found is None or found.kind not in TIMES:
+                return found
+            # Moments are released as texts.
+            return Typed(exp.Cast(this=found.tree, to=exp.DataType.build(found.kind)), found.kind)
+
+        return read(node, self.scope, special=known)
+
+    def behind(self, tree: exp.Expression) -> set[str]:
+        """The keys and aggregates that an expression of answers follows from."""
+        found: set[str] = set()
+        rest = [tree]
+        while rest:
+            words = {each.name for each in rest.pop().find_all(exp.Column)} - found
+            found |= words
+            rest += [self.computed[word].tree for word in words if word in self.computed]
+        return found - set(self.computed)
 
     def _check_meaning(self, node: exp.Column) -> None:
         """Refuse a name that is also that of another column of FROM."""
@@ -99,7 +135,7 @@ class Outputs:
         if not isinstance(node, exp.Column):
             return None
         raise refusal(
-            "CEL-Q057",
+            "CEL-Q051" if clause == SELECT else "CEL-Q057",
             f"{clause} speaks of '{node.name}', which is neither a key nor an aggregate",
             at=node,
             why="It works on the answers, after the noise; rows are not there any more.",
@@ -114,26 +150,66 @@ def outputs(select: exp.Select, scope: Scope) -> Outputs:
         QueryRefused: CEL-Q051 to CEL-Q056 and CEL-Q058.
     """
     for each in select.expressions:
-        if each.is_star and not is_aggregate(each.unalias()):
+        if each.is_star and not has_aggregate(each.unalias()):
             raise star(each)
-    grouped = _grouped(select, scope)
-    made = Outputs(scope)
-    taken = [each.alias.lower() for each in select.expressions if each.alias]
-    for each in select.expressions:
+        _stop_windows(each)
+    grouped = group_keys(select, scope)
+    aliases = frozenset(each.alias.lower() for each in select.expressions if each.alias)
+    made = Outputs(scope, taken=aliases)
+    names: dict[int, str] = {}
+    computed = computed_places(select, scope)
+    for place, each in enumerate(select.expressions):
         inner = each.unalias().unnest()
-        _stop_windows(inner)
         if is_aggregate(inner):
             asked = aggregate(inner, scope)
-            name = _name(each, asked.word, made, taken)
-            made.aggregates[name] = asked
-        else:
+            names[place] = _name(each, asked.word, made)
+            made.aggregates[names[place]] = asked
+        elif place not in computed:
             typed = _shown_key(inner, grouped, scope)
             word = typed.tree.name if isinstance(typed.tree, exp.Column) else "key"
-            name = _name(each, word, made, taken)
-            made.keys[name] = typed
-        made.shown.append(name)
+            names[place] = _name(each, word, made)
+            made.keys[names[place]] = typed
     _complete(made, grouped)
+    # Last, so that the aggregates which only they need get names that nothing else has.
+    for place, each in enumerate(select.expressions):
+        if place not in names:
+            names[place] = _name(each, "value", made)
+            made.computed[names[place]] = _computed(each.unalias().unnest(), made)
+            _check_combines(made.computed[names[place]], made, each)
+    made.shown = [names[place] for place in range(len(names))]
     return made
+
+
+def _computed(node: exp.Expr, made: Outputs) -> Typed:
+    typed = made.worked_out(node, SELECT)
+    if typed.kind not in NUMBERS | TEXTS | TRUTHS:
+        raise refusal(
+            "CEL-Q052",
+            f"what is computed from an aggregate is {typed.kind}",
+            at=node,
+            why="Answers are numbers, texts and truth values.",
+            fix="Ask for the aggregate alone, and compute with the answer.",
+        )
+    return typed
+
+
+def _check_combines(typed: Typed, made: Outputs, node: exp.Expr) -> None:
+    """Refuse a number that follows from one aggregate and written values alone.
+
+    Raises:
+        QueryRefused: CEL-Q052.
+    """
+    answers = made.behind(typed.tree)
+    if typed.kind in NUMBERS and len(answers) == 1 and answers <= set(made.aggregates):
+        raise refusal(
+            "CEL-Q052",
+            "a number is computed from one aggregate and nothing else",
+            at=node,
+            why="A computed column has no interval of its own, and it costs nothing to compute it "
+            "from the answer.",
+            fix="Ask for the aggregate, and compute afterwards. What puts several aggregates "
+            "together, such as SUM(a) / COUNT(*), is answered.",
+        )
 
 
 def _stop_windows(node: exp.Expr) -> None:
@@ -154,13 +230,9 @@ def _complete(made: Outputs, grouped: Sequence[Typed]) -> None:
     made.keys = named
 
 
-def _name(node: exp.Expr, word: str, made: Outputs, taken: Sequence[str]) -> str:
+def _name(node: exp.Expr, word: str, made: Outputs) -> str:
     if not node.alias:
-        name, number = word, 1
-        while name.lower() in taken or made.named(name) is not None:
-            number += 1
-            name = f"{word}_{number}"
-        return name
+        return made.free(word)
     if made.named(node.alias) is not None:
         raise refusal(
             "CEL-Q058",
@@ -173,14 +245,6 @@ def _name(node: exp.Expr, word: str, made: Outputs, taken: Sequence[str]) -> str
 
 
 def _shown_key(node: exp.Expr, grouped: Sequence[Typed], scope: Scope) -> Typed:
-    if _has_aggregate(node):
-        raise refusal(
-            "CEL-Q052",
-            "something is computed from an aggregate",
-            at=node,
-            why="Noise is added to aggregates as they are; what is done with the answer is free.",
-            fix="Ask for the aggregate alone, and compute with the answer.",
-        )
     if isinstance(node, exp.Query):
         stop(node)
     typed = read(node, scope)
@@ -193,73 +257,6 @@ def _shown_key(node: exp.Expr, grouped: Sequence[Typed], scope: Scope) -> Typed:
         at=node,
         why="Rows are never shown, only numbers about many of them.",
         fix="Use COUNT, SUM, AVG, ...; to have them by group, put it into GROUP BY as well.",
-    )
-
-
-def _has_aggregate(node: exp.Expr) -> bool:
-    inside = node.walk(prune=lambda part: isinstance(part, exp.Query))
-    return any(isinstance(part, _NESTED) for part in inside)
-
-
-def _grouped(select: exp.Select, scope: Scope) -> list[Typed]:
-    group = select.args.get("group")
-    if group is None:
-        return []
-    sets = [name for name, value in group.args.items() if name != "expressions" and value]
-    kinds = exp.GroupingSets | exp.Rollup | exp.Cube
-    odd = next((each for each in group.expressions if isinstance(each, kinds)), None)
-    if sets or odd is not None:
-        raise refusal(
-            "CEL-Q055",
-            "GROUP BY takes columns and expressions only, no GROUPING SETS, ROLLUP, CUBE or ALL",
-            at=odd if odd is not None else group,
-            why="Each set of groups is a question of its own, with its own cost.",
-            fix="Name the keys, and ask once for each set.",
-        )
-    keys: dict[exp.Expression, Typed] = {}
-    for each in group.expressions:
-        typed = _group_key(each.unnest(), select, scope)
-        if not any(True for _ in typed.tree.find_all(exp.Column)) or typed.kind == "interval":
-            raise refusal(
-                "CEL-Q056",
-                "GROUP BY speaks of no column",
-                at=each,
-                why="It would make one group of all rows.",
-                fix="Leave GROUP BY out, or group by a column.",
-            )
-        keys[typed.tree] = typed
-    return list(keys.values())
-
-
-def _group_key(node: exp.Expr, select: exp.Select, scope: Scope) -> Typed:
-    """A key: a place in the SELECT list, an alias of it, or an expression of columns."""
-    if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
-        place = int(node.name) if len(node.name) < 6 else 0
-        if not 1 <= place <= len(select.expressions):
-            raise _no_such_place(node)
-        return read(select.expressions[place - 1].unalias(), scope)
-    if isinstance(node, exp.Column) and not node.table:
-        aliased = [
-            each.this
-            for each in select.expressions
-            if isinstance(each, exp.Alias) and each.alias.lower() == node.name.lower()
-        ]
-        if aliased and not scope.has(node.name):
-            return read(aliased[0], scope)
-        if aliased and (
-            is_aggregate(aliased[0]) or read(aliased[0], scope).tree != scope.find(node).tree
-        ):
-            raise ambiguous(node, ["the answer of that name", "the column of that name"])
-    return read(node, scope)
-
-
-def _no_such_place(node: exp.Expr) -> CelosiaError:
-    return refusal(
-        "CEL-Q056",
-        f"GROUP BY {node.name} is no column of the SELECT list",
-        at=node,
-        why="Places are counted from 1.",
-        fix="Name the key instead.",
     )
 
 

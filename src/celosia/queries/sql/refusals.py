@@ -57,6 +57,15 @@ def refusal(
     )
 
 
+_INSTEAD = {
+    "QUALIFY": "Ask for groups, with ORDER BY and LIMIT: they work on the answers.",
+    "SAMPLE": "Leave it out: noise is all that is needed, and all rows make for less of it.",
+    "WINDOWS": "Ask for groups: ranks and running sums follow from their answers.",
+    "ESCAPE": "Leave it out: patterns know % and _ only; CONTAINS(x, '100%') takes any text.",
+}
+"""What would be answered instead of some clauses."""
+
+
 def only(node: exp.Expr, allowed: frozenset[str]) -> None:
     """Refuse a part of a query that carries anything beyond the named arguments.
 
@@ -70,6 +79,6 @@ def only(node: exp.Expr, allowed: frozenset[str]) -> None:
                 f"{word} of {type(node).__name__.upper()} is not supported",
                 at=value if isinstance(value, exp.Expr) else node,
                 why="What it does to the rows that one person adds has not been bounded.",
-                fix="Leave the clause out.",
+                fix=_INSTEAD.get(word, "Leave the clause out."),
                 clause=word,
             )

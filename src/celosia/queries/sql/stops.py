@@ -20,7 +20,8 @@ def stop(node: exp.Expr) -> None:
             "window functions (OVER) are not supported",
             at=node,
             why="One row would change the values of many others.",
-            fix="Group the rows: SELECT key, COUNT(*) FROM t GROUP BY key.",
+            fix="Group the rows: SELECT key, COUNT(*) FROM t GROUP BY key. Ranks, running sums and "
+            "shares of the whole follow from that answer, for free.",
         )
     if isinstance(node, exp.Query | exp.Exists | exp.Any | exp.All) or node.args.get("query"):
         raise refusal(
@@ -29,7 +30,8 @@ def stop(node: exp.Expr) -> None:
             at=node,
             why="Its rows would be counted without a bound on what one person adds.",
             fix="Use it in FROM, or as a condition of WHERE that AND joins to the others: "
-            "x IN (SELECT ...), [NOT] EXISTS (SELECT ...).",
+            "x IN (SELECT ...), [NOT] EXISTS (SELECT ...). A number to compare with is asked for "
+            "first, and written into the query.",
         )
     if isinstance(node, AGGREGATES):
         raise refusal(
@@ -47,8 +49,8 @@ def star(node: exp.Expr) -> CelosiaError:
         "CEL-Q028",
         "'*' stands for columns",
         at=node,
-        why="Rows are never shown; which columns are used must be seen in the query.",
-        fix="Name the columns, or count rows with COUNT(*).",
+        why="Rows are never shown, only numbers about many of them.",
+        fix="Ask for numbers, such as SELECT COUNT(*); in sub-queries '*' may stand.",
     )
 
 

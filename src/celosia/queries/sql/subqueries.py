@@ -10,11 +10,11 @@ from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Column, Derived, Named, Stack
-from celosia.queries.sql.conditions import read
 from celosia.queries.sql.kinds import Typed, together
 from celosia.queries.sql.names import Field, Item
 from celosia.queries.sql.parsing import set_operation_refused
 from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.stars import Selection, selection
 from celosia.queries.sql.stops import AGGREGATES
 
 if TYPE_CHECKING:
@@ -88,13 +88,16 @@ def derived(
     parts = _parts(query, seen, builder)
     alias = builder.aliases.fresh(name)
     if len(parts) == 1:
-        made, kinds = _one(*parts[0], alias, columns, builder)
-        return Item(name, alias, made, _fields(alias, made, kinds))
+        made, selected = _one(*parts[0], alias, columns, builder)
+        fields = _fields(alias, made, selected.values)
+        return Item(name, alias, made, fields, selected.doubtful)
     stacked = [
         _one(part, known, builder.aliases.fresh(alias), columns, builder) for part, known in parts
     ]
     first = stacked[0][0]
-    for made, _ in stacked:
+    for made, selected in stacked:
+        if selected.has_gaps:
+            raise _places(query, "UNION ALL")
         if len(made.columns) != len(first.columns):
             raise refusal(
                 "CEL-Q049",
@@ -107,8 +110,9 @@ def derived(
     sides = tuple(_renamed(made, same) for made, _ in stacked)
     merged = []
     for place in range(len(same)):
-        _, kind = together([typed[place] for _, typed in stacked], at=query, use="UNION ALL")
-        plain = all(typed[place].is_plain for _, typed in stacked)
+        values = [selected.values[place] for _, selected in stacked]
+        _, kind = together(values, at=query, use="UNION ALL")
+        plain = all(each.is_plain for each in values)
         merged.append(Typed(exp.Null(), kind, plain))
     return Item(name, alias, Stack(sides, alias), _fields(alias, first, merged))
 
@@ -131,36 +135,46 @@ def _parts(query: exp.Expr, seen: Seen, builder: Builder) -> list[tuple[exp.Sele
 
 def _one(
     select: exp.Select, seen: Seen, alias: str, columns: Sequence[str], builder: Builder
-) -> tuple[Derived, list[Typed]]:
+) -> tuple[Derived, Selection]:
     check_rows(select)
     rows = builder.rows(select, seen=seen)
-    if columns and len(columns) != len(select.expressions):
+    made = selection(select, rows.scope, rows.relation)
+    if columns and made.has_gaps:
+        raise _places(select, "a list of new names")
+    if columns and len(columns) != len(made.columns):
         raise refusal(
             "CEL-Q042",
-            f"a sub-query has {len(select.expressions)} columns and {len(columns)} names",
+            f"a sub-query has {len(made.columns)} columns and {len(columns)} names",
             at=select,
             why="Each column needs one name.",
             fix="Give as many names as there are columns.",
         )
-    typed = [read(each.unalias(), rows.scope) for each in select.expressions]
-    names = list(columns) or [each.alias_or_name for each in select.expressions]
-    for each, name, value in zip(select.expressions, names, typed, strict=True):
-        if not name or [other.lower() for other in names].count(name.lower()) > 1:
+    names = list(columns) or [each.name for each in made.columns]
+    lowered = [name.lower() for name in names]
+    for each, name in zip(made.columns, lowered, strict=True):
+        if not name or lowered.count(name) > 1:
             raise refusal(
                 "CEL-Q058",
                 "a column of a sub-query has no name of its own",
-                at=each,
+                at=each.node,
                 why="The query around it could not speak of it.",
                 fix="Give each an alias: SELECT a + 1 AS b.",
             )
-        if value.kind == "interval":
-            raise _alone(each)
-    made = Derived(
-        rows.relation,
-        alias,
-        tuple(Named(name.lower(), value.tree) for name, value in zip(names, typed, strict=True)),
+        if each.value.kind == "interval":
+            raise _alone(each.node)
+    named = zip(lowered, made.columns, strict=True)
+    columns_made = tuple(Named(name, each.value.tree) for name, each in named)
+    return Derived(rows.relation, alias, columns_made), made
+
+
+def _places(node: exp.Expr, use: str) -> CelosiaError:
+    return refusal(
+        "CEL-Q058",
+        f"'*' gives two columns one name, and {use} goes by their places",
+        at=node,
+        why="Which column stands where would have to be guessed.",
+        fix="Name the columns.",
     )
-    return made, typed
 
 
 def _alone(node: exp.Expr) -> CelosiaError:
@@ -186,7 +200,8 @@ def check_rows(select: exp.Select) -> None:
             "a sub-query aggregates",
             at=select,
             why="One person may change its rows in any number of ways once they are aggregated.",
-            fix="Aggregate once, in the outermost SELECT; ask for the inner answer by itself.",
+            fix="Aggregate once, in the outermost SELECT. A mean per group is a total by a number: "
+            "COUNT(*) / COUNT(DISTINCT custkey) for AVG over COUNT(*) GROUP BY custkey.",
         )
     if select.args.get("distinct"):
         raise distinct_refused(select)

@@ -79,6 +79,10 @@ class _Writer:
             Line(f"by {self._word(each.name)} = {self._sql(each.expression)}", each)
             for each in question.keys
         ]
+        parts += [
+            Line(f"then {self._word(each.name)} = {self._sql(each.expression)}", None)
+            for each in after.computed
+        ]
         if after.having is not None:
             parts.append(Line(f"having {self._sql(after.having)}", None))
         if after.order:
@@ -89,13 +93,16 @@ class _Writer:
             parts.append(Line(f"order {', '.join(order)}", None))
         if after.limit is not None:
             parts.append(Line(f"limit {after.limit}", None))
+        if after.offset:
+            parts.append(Line(f"offset {after.offset}", None))
         shown = ", ".join(self._word(name) for name in after.columns)
         return Line(f"answer {shown}", question, (*parts, self._relation(question.source)))
 
     def _aggregate(self, each: Aggregate) -> Line:
         inside = [self._sql(each.argument)] if each.argument is not None else []
         inside += [f"{each.share!r}"] if each.share is not None else []
-        return Line(f"{self._word(each.name)} = {each.kind}({', '.join(inside)})", each)
+        kind = f"sample {each.kind}" if each.sample else each.kind
+        return Line(f"{self._word(each.name)} = {kind}({', '.join(inside)})", each)
 
     def _relation(self, relation: Relation) -> Line:
         match relation:
@@ -134,7 +141,9 @@ class _Writer:
         return name if _WORD.fullmatch(name) else exp.to_identifier(name, quoted=True).sql()
 
     def _sql(self, tree: exp.Expression) -> str:
-        """The expression as SQL, with quotes only around names that need them."""
+        """The expression as SQL, with quotes only around names that need them; or in its words."""
+        if not self.names and "words" in tree.meta:
+            return str(tree.meta["words"])  # those of SPARQL, where terms are numbers
         copy = tree.copy()
         for column in copy.find_all(exp.Column):
             if column.table:

@@ -1,0 +1,84 @@
+"""Sketches: updates from arrays, beside Apache DataSketches on the same values, and merging.
+
+DataSketches takes one value at a time in Python, so its loop is counted with it, as whoever uses it
+pays for it; its list of Python numbers is made before. Sizes are the same on both sides: Count-Min
+2719 by 5, HyperLogLog 2^12 registers, Theta 4096 hashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import datasketches
+import numpy as np
+import polars as pl
+
+from bench.timing import seconds
+from celosia.core.randomness import Seeded
+from celosia.sketches import CountMin, HyperLogLog, Sketch, Theta
+
+PAIRS: dict[str, tuple[Callable[[], Sketch], Callable[[], Any]]] = {
+    "Count-Min": (
+        lambda: CountMin(width=2719, depth=5),
+        lambda: datasketches.count_min_sketch(5, 2719),
+    ),
+    "HyperLogLog": (lambda: HyperLogLog(precision=12), lambda: datasketches.hll_sketch(12)),
+    "Theta": (lambda: Theta(most=4096), lambda: datasketches.update_theta_sketch(12)),
+}
+
+
+def run(*, rows: int = 1_000_000) -> dict[str, dict[str, Any]]:
+    """Nanoseconds a value, ratios of the rates, and what both estimate."""
+    numbers = Seeded(2026).integers(rows, rows)
+    texts = pl.Series((numbers % 10_000).astype(str))
+    taken: dict[str, float] = {}
+    ratios: dict[str, float] = {}
+    for kind, values in (("numbers", numbers), ("10,000 texts", texts)):
+        listed: list[Any] = values.to_list() if isinstance(values, pl.Series) else values.tolist()
+        for name, (ours, theirs) in PAIRS.items():
+            mine = seconds(lambda make=ours, values=values: make().update(values))  # type: ignore[misc]
+            peer = seconds(lambda make=theirs, all=listed: _loop(make(), all), repeat=3)  # type: ignore[misc]
+            label = f"{name}, {kind}"
+            taken[f"{label}, ours"], taken[f"{label}, DataSketches"] = mine, peer
+            ratios[f"{label}, ours / DataSketches"] = peer / mine
+    return {
+        "nanoseconds a value": {name: round(each / rows * 1e9, 1) for name, each in taken.items()},
+        "ratios of rates": {name: round(each, 1) for name, each in ratios.items()},
+        "different values": _estimates(numbers),
+        "exact": _merging(numbers),
+    }
+
+
+def _loop(sketch: Any, values: Iterable[Any]) -> Any:
+    update = sketch.update
+    for each in values:
+        update(each)
+    return sketch
+
+
+def _estimates(numbers: Any) -> dict[str, Any]:
+    listed = numbers.tolist()
+    return {
+        "true": int(np.unique(numbers).size),
+        "HyperLogLog, ours": round(HyperLogLog(precision=12).update(numbers).estimate()),
+        "HyperLogLog, DataSketches": round(
+            _loop(datasketches.hll_sketch(12), listed).get_estimate()
+        ),
+        "Theta, ours": round(Theta(most=4096).update(numbers).estimate()),
+        "Theta, DataSketches": round(
+            _loop(datasketches.update_theta_sketch(12), listed).get_estimate()
+        ),
+    }
+
+
+def _merging(numbers: Any) -> dict[str, Any]:
+    """Whether two halves merged are the sketch of all."""
+    half = len(numbers) // 2
+    return {
+        f"{name}, merged halves are the whole": bool(
+            ours().update(numbers[:half]).merge(ours().update(numbers[half:]))
+            == ours().update(numbers)
+        )
+        for name, (ours, _) in PAIRS.items()
+    }

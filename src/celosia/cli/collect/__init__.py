@@ -1,0 +1,35 @@
+"""`celosia collect`: reports that are private before they leave the device.
+
+Each module has one command; a new one is registered with one line below.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from celosia.cli.collect import absorbing, estimating, merging, privatising, serving
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""Collect what is common on devices, from reports that are private already.
+
+    What devices and the server share stands in a protocol file (TOML).
+
+    **Examples**
+
+    `celosia collect privatise emoji.toml today.csv --column emoji -o reports.clr`
+
+    `celosia collect serve emoji.toml --folder state`
+
+    `celosia collect absorb emoji.toml reports.clr --folder state`
+
+    `celosia collect estimate emoji.toml --folder state --candidate smile --candidate cry`
+    """,
+)
+app.command("privatise")(privatising.privatise)
+app.command("serve")(serving.serve)
+app.command("absorb")(absorbing.absorb)
+app.command("merge")(merging.merge)
+app.command("estimate")(estimating.estimate)
+
+__all__ = ["app"]

@@ -1,0 +1,31 @@
+"""`celosia rdf`: facts into a store, looked at, checked and written out, by their curator."""
+
+from __future__ import annotations
+
+import typer
+
+from celosia.cli.rdf import checking, loading, looking
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""Load an RDF graph into a store, look at it, check it and export it.
+
+    These commands are for the curator: they show exact figures.
+
+    **Examples**
+
+    `celosia rdf load people.ttl places.nt.gz -o people.graph`
+
+    `celosia rdf info people.graph`
+
+    `celosia rdf check policy.toml`
+
+    `celosia rdf export people.graph -o people.nt`
+    """,
+)
+app.command("load")(loading.load)
+app.command("info")(looking.info)
+app.command("check")(checking.check)
+app.command("export")(looking.export)
+
+__all__ = ["app"]

@@ -1,0 +1,200 @@
+"""Kinds of entities of the shop, what is said of them, and how many there are.
+
+Kinds, predicates and which kinds they connect are those of WatDiv, the Waterloo diversity test
+suite; shares and distributions are our own, near to its where queries depend on them.
+
+Reference: G. Aluç, O. Hartig, M. T. Özsu and K. Daudjee, 2014, Diversified stress testing of RDF
+data management systems, ISWC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+
+from celosia.datasets.watdiv.values import Day, Entity, Money, Own, Property, Whole, Words
+from celosia.datasets.watdiv.words import ADJECTIVES, FAMILY, GIVEN, HOURS, JOBS, NOUNS
+
+PREFIXES: Mapping[str, str] = MappingProxyType(
+    {
+        "dct": "http://purl.org/dc/terms/",
+        "foaf": "http://xmlns.com/foaf/",
+        "gn": "http://www.geonames.org/ontology#",
+        "gr": "http://purl.org/goodrelations/",
+        "mo": "http://purl.org/ontology/mo/",
+        "og": "http://ogp.me/ns#",
+        "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+        "rev": "http://purl.org/stuff/rev#",
+        "sorg": "http://schema.org/",
+        "wsdbm": "http://db.uwaterloo.ca/~galuc/wsdbm/",
+    }
+)
+"""As the published queries have them."""
+
+_PHRASE = Words((ADJECTIVES, NOUNS))
+_LONG = Words((ADJECTIVES, NOUNS, ADJECTIVES, NOUNS))
+
+CATEGORIES_APART = 5
+"""Each fifth category is of one group: things, music, films, books and tools in turn."""
+MUSIC, FILM, BOOK = 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of entities."""
+
+    name: str
+    """Entities are named so, with a number: wsdbm:User17."""
+    class_name: str
+    """In policies."""
+    per_thousand: int = 0
+    """How many there are for each thousand users; 0 for kinds that do not grow."""
+    fixed: int = 0
+    properties: tuple[Property, ...] = ()
+
+
+_USER = Kind(
+    name="User",
+    class_name="User",
+    per_thousand=1000,
+    properties=(
+        Property("wsdbm:userId", 100, Own('"{}"^^xsd:integer')),
+        Property("foaf:givenName", 70, Words((GIVEN,))),
+        Property("foaf:familyName", 70, Words((FAMILY,))),
+        Property("rdf:type", 60, Entity("Role")),
+        Property("wsdbm:gender", 60, Entity("Gender")),
+        Property("foaf:age", 50, Entity("AgeGroup")),
+        Property("dct:Location", 40, Entity("City", flat=20)),
+        Property("sorg:nationality", 40, Entity("Country", flat=2)),
+        Property("sorg:birthDate", 20, Day(date(1930, 1, 1), date(2004, 12, 31))),
+        Property("sorg:jobTitle", 10, Words((JOBS,))),
+        Property("foaf:homepage", 10, Entity("Website", flat=20)),
+        Property("wsdbm:friendOf", 40, Entity("User"), most=200),
+        Property("wsdbm:follows", 60, Entity("User", flat=0.02), most=200, skewed=True),
+        Property("wsdbm:likes", 50, Entity("Product", flat=5), most=20, skewed=True),
+        Property("wsdbm:subscribes", 40, Entity("Website", flat=20), most=9),
+    ),
+)
+_PRODUCT = Kind(
+    name="Product",
+    class_name="Product",
+    per_thousand=250,
+    properties=(
+        Property("rdf:type", 100, Entity("ProductCategory", flat=4)),
+        Property("wsdbm:hasGenre", 100, Entity("SubGenre", flat=10), most=4),
+        Property("og:tag", 80, Entity("Topic", flat=60), most=5),
+        Property("og:title", 80, _PHRASE),
+        Property("sorg:keywords", 60, _PHRASE),
+        Property("sorg:description", 60, _LONG),
+        Property("sorg:language", 50, Entity("Language", flat=1)),
+        Property("sorg:contentRating", 40, Whole(0, 18), bounded=True),
+        Property("foaf:homepage", 40, Entity("Website", flat=20)),
+        Property("sorg:caption", 40, _PHRASE),
+        Property("sorg:text", 30, _LONG),
+        Property("sorg:contentSize", 30, Whole(1, 5000), bounded=True),
+        Property("mo:artist", 90, Entity("User", flat=0.05), most=5, groups=(MUSIC,)),
+        Property("sorg:trailer", 80, Own("<http://films.example.org/{}>"), groups=(FILM,)),
+        Property("sorg:actor", 90, Entity("User", flat=0.05), most=5, groups=(FILM,)),
+        Property("sorg:director", 60, Entity("User", flat=0.05), groups=(FILM,)),
+        Property("sorg:author", 90, Entity("User", flat=0.05), most=3, groups=(BOOK,)),
+        Property("sorg:numberOfPages", 90, Whole(20, 1500), groups=(BOOK,), bounded=True),
+        Property("sorg:publisher", 60, _PHRASE, groups=(MUSIC, BOOK)),
+    ),
+)
+_OFFER = Kind(
+    name="Offer",
+    class_name="Offer",
+    per_thousand=900,
+    properties=(
+        Property("gr:offers", 100, Entity("Retailer", flat=10), reverse=True),
+        Property("gr:includes", 100, Entity("Product", flat=0.25)),
+        Property("gr:price", 100, Money(100, 99_999), bounded=True),
+        Property("gr:serialNumber", 100, Whole(10_000_000, 99_999_999)),
+        Property("sorg:eligibleQuantity", 100, Whole(1, 50), bounded=True),
+        Property("sorg:eligibleRegion", 100, Entity("Country", flat=2), most=4),
+        Property("gr:validFrom", 60, Day(date(2013, 1, 1), date(2014, 12, 31))),
+        Property("gr:validThrough", 60, Day(date(2015, 1, 1), date(2016, 12, 31))),
+        Property("sorg:priceValidUntil", 40, Day(date(2015, 1, 1), date(2016, 12, 31))),
+    ),
+)
+_REVIEW = Kind(
+    name="Review",
+    class_name="Review",
+    per_thousand=1500,
+    properties=(
+        Property("rev:hasReview", 100, Entity("Product", flat=20), reverse=True),
+        Property("rev:reviewer", 100, Entity("User", flat=0.25)),
+        Property("rev:rating", 100, Whole(1, 10), bounded=True),
+        Property("rev:text", 70, _LONG),
+        Property("rev:title", 50, _PHRASE),
+        Property("rev:totalVotes", 30, Whole(0, 500), bounded=True),
+    ),
+)
+_PURCHASE = Kind(
+    name="Purchase",
+    class_name="Purchase",
+    per_thousand=1500,
+    properties=(
+        Property("wsdbm:makesPurchase", 100, Entity("User", flat=0.25), reverse=True),
+        Property("wsdbm:purchaseFor", 100, Entity("Product", flat=20)),
+        Property("wsdbm:purchaseDate", 80, Day(date(2013, 1, 1), date(2014, 12, 31))),
+    ),
+)
+_RETAILER = Kind(
+    name="Retailer",
+    class_name="Retailer",
+    per_thousand=13,
+    properties=(
+        Property("gr:name", 100, _PHRASE),
+        Property("sorg:legalName", 90, _PHRASE),
+        Property("sorg:contactPoint", 90, Entity("User", flat=0.25)),
+        Property("sorg:email", 90, Own('"retailer{}@example.org"')),
+        Property("sorg:openingHours", 80, Words((HOURS,))),
+    ),
+)
+_WEBSITE = Kind(
+    name="Website",
+    class_name="Website",
+    per_thousand=100,
+    properties=(
+        Property("sorg:url", 100, Own("<http://site{}.example.org/>")),
+        Property("wsdbm:hits", 100, Whole(0, 1_000_000), bounded=True),
+        Property("sorg:language", 80, Entity("Language", flat=1)),
+    ),
+)
+_GENRE = Kind(
+    name="SubGenre",
+    class_name="Genre",
+    fixed=145,
+    properties=(
+        Property("rdf:type", 100, Entity("Genre")),
+        Property("og:tag", 100, Entity("Topic", flat=60), most=5),
+    ),
+)
+_CITY = Kind(
+    name="City",
+    class_name="City",
+    fixed=240,
+    properties=(Property("gn:parentCountry", 100, Entity("Country", flat=8)),),
+)
+KINDS = (_CITY, _GENRE, _WEBSITE, _RETAILER, _PRODUCT, _OFFER, _USER, _REVIEW, _PURCHASE)
+"""Kinds of which something is said, in the order in which it is."""
+VALUES: Mapping[str, int] = MappingProxyType(
+    {
+        "AgeGroup": 9,
+        "Country": 25,
+        "Gender": 2,
+        "Genre": 21,
+        "Language": 25,
+        "ProductCategory": 15,
+        "Role": 3,
+        "Topic": 250,
+    }
+)
+"""Kinds that are only objects, and how many there are of each."""
+FUNCTIONAL = frozenset(
+    each.predicate for kind in KINDS for each in kind.properties if not each.reverse
+) - {each.predicate for kind in KINDS for each in kind.properties if each.most > 1}
+"""Predicates of which an entity has one fact at most."""

@@ -1,0 +1,81 @@
+"""What the objects of facts are like: kinds of values, and how a property draws them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """One of the entities of a kind, the first of them the most popular.
+
+    The chance of the entity at place r (from 0) goes with 1 / (r + flat), as in Zipf's law with the
+    head cut off; the larger `flat`, the less the first are favoured. Below 1 it is a share of all.
+    None means that all are as likely.
+    """
+
+    kind: str
+    flat: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number, uniform between two ends."""
+
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """A decimal of two places, uniform between two ends in cents."""
+
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A day, uniform between two ends."""
+
+    first: date
+    last: date
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A text of one word from each list."""
+
+    lists: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A term that follows from the number of the entity, which stands for the braces."""
+
+    form: str
+
+
+Value = Entity | Whole | Money | Day | Words | Own
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A predicate that entities of a kind have, how often, and with which objects."""
+
+    predicate: str
+    share: int
+    """Percent of the entities that have it. Shares are nested: who has a rarer property has also
+    the more frequent ones, as people and products are described well or badly as a whole."""
+    value: Value
+    most: int = 1
+    """An entity has one to so many of them, uniformly; each object once."""
+    skewed: bool = False
+    """Whether few have many: the number is a product of two uniform ones."""
+    groups: tuple[int, ...] = ()
+    """Only products of these groups of categories have it; see `schema.CATEGORIES_APART`."""
+    reverse: bool = False
+    """The entity is the object, and the value the subject: a user makes a purchase."""
+    bounded: bool = False
+    """Whether a policy declares the ends of the numbers."""

@@ -1,0 +1,164 @@
+"""The fifteen printed sensitivities, what they should have been, and whether the answers fit them.
+
+With the corrected rules and all distances, bounds for single facts are useless for long patterns:
+10^26 for nine patterns at epsilon 0.1. What helps is declared caps, or entities as units
+(`answers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from math import exp, sqrt
+
+from celosia.core.progress import Progress, Step
+from celosia.datasets.watdiv import QUERIES
+from celosia.lab.findings import Row
+from celosia.lab.mechanisms.cells import printed, same
+from celosia.lab.sparql.compat import (
+    THESIS_DELTA,
+    compat_scale,
+    compat_sensitivity,
+    listed,
+    patterns,
+)
+from celosia.lab.sparql.graphs import policy_of, sparql_of
+from celosia.lab.sparql.plain import corrected
+from celosia.lab.sparql.printed import (
+    ANSWERS,
+    BETA,
+    EPSILONS,
+    FREQUENCIES,
+    OTHER_ORIGINAL,
+    SENSITIVITIES,
+    STARS,
+)
+from celosia.lab.sql.compat import flex_beta
+from celosia.queries.bounds.elastic import Elastic, elastic
+from celosia.queries.bounds.facts import Declared
+from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.stability import Rule
+from celosia.queries.policy import Policy
+from celosia.queries.sparql import compile as compiled
+
+AVERAGED = 1000
+"""About as many answers are behind each printed average."""
+FAR = 4.0
+"""Standard errors beyond which an average does not belong to so many answers of its scale."""
+UNLIKELY = "F1, F2, F3, L3, L5, S2, S3, S5"
+"""Averages that are farther off for some epsilon: fewer answers are behind them, or others."""
+IMPOSSIBLE = 1e-6
+"""A chance at which one answer cannot be meant."""
+
+
+def rows(progress: Progress) -> list[Row]:
+    """All columns of the table of sensitivities, the scales, and the averages that do not fit."""
+    found = [
+        *_stars(),
+        printed("smoothing", "beta at epsilon 0.1", BETA, flex_beta(0.1, THESIS_DELTA)),
+    ]
+    for done, name in enumerate(SENSITIVITIES):
+        progress(Step("Bounding queries", done, len(SENSITIVITIES)))
+        found += [*_broken(name), *_corrected(name), *_scales(name)]
+    return [*found, *_consistency()]
+
+
+def run_name(query: str) -> str:
+    """The run of one query."""
+    return f"{query}, {len(patterns(QUERIES[query].pattern))} patterns"
+
+
+def _stars() -> Iterator[Row]:
+    for size, number in enumerate(STARS, start=2):
+        star = [("?x", f"p{place}", f"?y{place}") for place in range(size)]
+        found = compat_sensitivity(star, listed({}))
+        yield same("broken analysis", f"star of {size} patterns", number, found)
+
+
+def _broken(name: str) -> Iterator[Row]:
+    run, known = run_name(name), SENSITIVITIES[name]
+    given, frequency = patterns(QUERIES[name].pattern), listed(FREQUENCIES)
+    found = compat_sensitivity(given, frequency)
+    yield same(run, "sensitivity as printed (broken analysis)", known.printed, found)
+    found = compat_sensitivity(given, frequency, distance=0)
+    yield same(run, "broken analysis at distance 0", known.at_0, found)
+
+
+def _corrected(name: str) -> Iterator[Row]:
+    run, known = run_name(name), SENSITIVITIES[name]
+    given, frequency = patterns(QUERIES[name].pattern), listed(FREQUENCIES)
+    for distance, number in enumerate(known.uncapped):
+        found = corrected(given, frequency, distance=distance, sets=False)
+        yield same(run, f"without the rule of sets, distance {distance}", number, found)
+    for distance, number in enumerate(known.capped):
+        yield same(run, f"corrected, distance {distance}", number, int(bound(name).at(distance)))
+        plain = corrected(given, frequency, distance=distance)
+        yield same(run, f"corrected, written down plainly, distance {distance}", number, plain)
+    ours = bound(name, rule="tight")
+    at_most = max(known.capped)
+    yield Row(
+        run,
+        "our bound over all orders, distance 1",
+        f"at most {at_most}",
+        int(ours.at(1)),
+        ours.at(1) <= at_most,
+    )
+    for epsilon, (text, distance) in zip((0.1, 1.0), known.smooth, strict=True):
+        most = smooth(bound(name).growth, beta=_beta(epsilon))
+        yield printed(run, f"smooth bound, epsilon {epsilon:g}", text, float(most.bound))
+        yield same(run, f"its distance, epsilon {epsilon:g}", distance, most.distance)
+
+
+def _scales(name: str) -> Iterator[Row]:
+    for epsilon, text in zip(EPSILONS, ANSWERS[name].scales, strict=True):
+        found = compat_scale(SENSITIVITIES[name].printed, epsilon=epsilon)
+        yield printed(run_name(name), f"scale behind the answers, epsilon {epsilon:g}", text, found)
+
+
+def _consistency() -> Iterator[Row]:
+    """An average of n answers has a standard error of sqrt(2 / n) scales."""
+    run = "averages as printed"
+    settings = [(name, epsilon) for name in ANSWERS for epsilon in EPSILONS]
+    far = [each for each in settings if distance_in_scales(*each) > FAR * sqrt(2 / AVERAGED)]
+    names = ", ".join(dict.fromkeys(name for name, _ in far))
+    yield same(run, f"beyond {FAR:g} errors of {AVERAGED} answers", UNLIKELY, names)
+    # Laplace noise is beyond t scales with chance exp(-t).
+    never = [each for each in settings if exp(-distance_in_scales(*each)) < IMPOSSIBLE]
+    told = ", ".join(f"{name} at epsilon {epsilon:g}" for name, epsilon in never)
+    yield same(run, "not even one answer is so far off", "F2 at epsilon 1", told)
+    found = distance_in_scales("F2", 1.0)
+    yield printed(run, "F2 at epsilon 1, scales from its original", "14.4", found)
+
+
+def distance_in_scales(name: str, epsilon: float) -> float:
+    """How far a printed average is from its original, in scales of the noise of one answer."""
+    known, place = ANSWERS[name], EPSILONS.index(epsilon)
+    original = OTHER_ORIGINAL if (name, epsilon) == ("F2", 1.0) else known.original
+    scale = compat_scale(SENSITIVITIES[name].printed, epsilon=epsilon)
+    return abs(known.private[place] - original) / scale
+
+
+def bound(name: str, *, rule: Rule = "elastic") -> Elastic:
+    """The corrected sensitivity of a query from the fitted frequencies, by our analyst.
+
+    Args:
+        name: of the query.
+        rule: in the order of the text, or over all orders.
+    """
+    policy = _policy()
+    ones = {(table.name, column): 1 for table in policy.tables for column in ("subject", "object")}
+    question = compiled(sparql_of(QUERIES[name].pattern), policy)
+    facts = Declared(policy, ones | dict(FREQUENCIES))
+    return elastic(question, question.aggregates[0], facts=facts, rule=rule)
+
+
+@cache
+def _policy() -> Policy:
+    used = {each for query in QUERIES.values() for _, each, _ in patterns(query.pattern)}
+    return policy_of(sorted(used))
+
+
+@cache
+def _beta(epsilon: float) -> Fraction:
+    return beta(epsilon, THESIS_DELTA)

@@ -1,0 +1,64 @@
+"""The program of rows with at most two people, as a flow: whole numbers, so that nothing fails.
+
+Give every person p two copies, p' with an arc of capacity t from the source, and p'' with one to
+the sink. A row of p and q with weight w becomes arcs p' -> q'' and q' -> p'' of capacity w, a row
+of p alone arcs p' -> sink and source -> p''. Twice a feasible f is a flow: f on both arcs of a row.
+Half of a flow, averaged over both arcs, is feasible: what leaves p' and what enters p'' are at most
+t each. So the largest flow is twice the optimum, and a smallest cut gives the prices: half for each
+copy on the wrong side of it (fractional b-matching; Schrijver, Combinatorial Optimization, 2003,
+section 30.3).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Whole = NDArray[np.int64]
+WIDEST = 2**31 - 1
+"""The largest capacity that SciPy's flows know."""
+
+
+def solved_by_flow(
+    rows: Whole, people: Whole, weights: Whole, cap: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """An optimal flow of each row and price of each person; None for rows of more than two.
+
+    Exact for caps below 2^31; beyond, amounts are rounded down to a coarser grid.
+    """
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
+    from scipy.sparse.csgraph import breadth_first_order, maximum_flow  # noqa: PLC0415
+
+    count, size = weights.size, int(people.max()) + 1
+    held = np.bincount(rows, minlength=count)
+    if held.max() > 2 or 2 * size + 2 > WIDEST:
+        return None
+    grid = max(0, cap.bit_length() - WIDEST.bit_length())
+    amounts = weights >> grid
+    starts = np.cumsum(held) - held
+    one, other = people[starts], people[starts + held - 1]
+    pair = held == 2
+    source, sink = 2 * size, 2 * size + 1
+    everyone = np.arange(size)
+    tails = np.r_[one, np.where(pair, other, source), np.full(size, source), everyone + size]
+    heads = np.r_[np.where(pair, other + size, sink), one + size, everyone, np.full(size, sink)]
+    capacities = np.r_[amounts, amounts, np.full(2 * size, cap >> grid)]
+    # Rows of the same people share an arc, which need not carry more than the cap.
+    places, inverse = np.unique(tails * (2 * size + 2) + heads, return_inverse=True)
+    sums = np.zeros(places.size)
+    np.add.at(sums, inverse, capacities.astype(np.float64))
+    arcs = np.minimum(sums, cap >> grid).astype(np.int32)
+    tail, head = places // (2 * size + 2), places % (2 * size + 2)
+    shape = (2 * size + 2, 2 * size + 2)
+    network = csr_array((arcs, (tail, head)), shape=shape)
+    carried = csr_array(maximum_flow(network, source, sink).flow)
+    rest = csr_array(network - carried)
+    rest.eliminate_zeros()
+    reached = np.zeros(2 * size + 2, dtype=bool)
+    reached[breadth_first_order(rest, source, return_predecessors=False)] = True
+    prices = (~reached[:size]).astype(np.float64) / 2 + reached[size : 2 * size] / 2
+    through = np.asarray(carried[tail, head]).reshape(-1).astype(np.float64)
+    # An arc of several rows is shared out by their weights; the certificate checks the sums.
+    part = capacities / np.maximum(sums[inverse], 1.0)
+    both = (through[inverse] * part)[: 2 * count].reshape(2, count)
+    return both.sum(axis=0) / 2 * 2.0**grid, prices

@@ -1,0 +1,71 @@
+"""Why the bound for one entity of a graph cannot be had: decided from question and policy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from celosia.core.errors import QueryRefused
+
+_RACE = "Leave the method to the planner: what each entity adds is then bounded by itself."
+
+
+def not_a_pattern(what: str) -> QueryRefused:
+    """A question that is not about stars of facts."""
+    return QueryRefused(
+        "CEL-Q070",
+        f"elastic sensitivity of entities does not bound this question: {what}",
+        why="It follows links between the entities of triple patterns.",
+        fix=_RACE,
+    )
+
+
+def not_counted() -> QueryRefused:
+    """Groups, or an aggregate that is no count."""
+    return QueryRefused(
+        "CEL-Q071",
+        "elastic sensitivity of entities bounds one count, without groups.",
+        why="One entity may be in any number of groups, and add any value to a sum.",
+        fix=_RACE,
+    )
+
+
+def not_the_root() -> QueryRefused:
+    """What is counted is not the centre that all links lead away from."""
+    return QueryRefused(
+        "CEL-Q072",
+        "what is counted is not the entity that all links of the pattern lead away from.",
+        why="One entity may link to any number of others, which would all be lost with it.",
+        fix="Count the entities where the links start, with COUNT(DISTINCT ?entity); or let the "
+        "owner declare `most_per_subject` of the predicates.",
+    )
+
+
+def no_caps() -> QueryRefused:
+    """All solutions are counted, and nothing bounds those of one entity."""
+    return QueryRefused(
+        "CEL-Q073",
+        "nothing declared bounds the solutions of one entity.",
+        why="An entity with many facts has as many solutions, and the noise must cover them.",
+        fix="Count the entities where the links start, with COUNT(DISTINCT ?entity); or let the "
+        "owner declare `most_per_subject` of all predicates of the pattern.",
+    )
+
+
+def no_class(predicates: Iterable[str]) -> QueryRefused:
+    """A star that no class of the policy covers."""
+    return QueryRefused(
+        "CEL-Q074",
+        f"no class of the policy has all of {', '.join(sorted(predicates))}.",
+        why="An entity of one class cannot match them together.",
+        fix="Ask about predicates of one class for each entity, or widen the class in the policy.",
+    )
+
+
+def capped_objects(table: str) -> QueryRefused:
+    """A cap that lets facts of one entity push out those of others."""
+    return QueryRefused(
+        "CEL-Q075",
+        f"a cap of the predicate {table} is not on its subject.",
+        why="Facts of one entity would push facts of others out, without a bound.",
+        fix="Let the owner declare `most_per_subject` instead.",
+    )

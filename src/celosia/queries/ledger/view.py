@@ -1,0 +1,176 @@
+"""What a ledger tells, whoever writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import Self
+
+import sqlalchemy as sa
+
+from celosia.accounting.prices import Price
+from celosia.accounting.running import Running
+from celosia.core.errors import EngineError
+from celosia.queries.ledger.chain import Entry, Head, broken, checked, rolled_back
+from celosia.queries.ledger.exports import write_export
+from celosia.queries.ledger.records import Record, records_of
+from celosia.queries.ledger.state import State
+from celosia.queries.ledger.store import Store
+from celosia.queries.ledger.terms import Terms
+
+
+class LedgerView:
+    """A ledger that is read: what was spent, by whom, and whether every entry is as it was written.
+
+    `Ledger.look` gives one of a ledger that stands. Nothing here writes.
+    """
+
+    def __init__(self, store: Store) -> None:
+        """Use `Ledger.look`."""
+        self._store = store
+        self._lock = RLock()
+        self._state = State()
+        self._running = Running()
+        self._closed = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a ledger: its tables, with a first entry."""
+        if not self._store.has_tables():
+            return False
+        with self._lock, self._transaction(writing=False):
+            return self._state.head is not None
+
+    @property
+    def terms(self) -> Terms:
+        """What the ledger is kept for, and the limits in force."""
+        return self._current().terms
+
+    @property
+    def head(self) -> Head:
+        """The last entry: print it in every release."""
+        state = self._current()
+        if state.head is None:
+            raise broken(0)
+        return state.head
+
+    @property
+    def spent(self) -> Price:
+        """The sum of all charges, also of those that never ended."""
+        return self._current().total.spent
+
+    @property
+    def remaining(self) -> Price:
+        """What is left of the total."""
+        return self._current().total.remaining
+
+    def spent_by(self, analyst: str) -> Price:
+        """The sum of the charges of an analyst; of all, where analysts have no limits."""
+        return self._current().account(analyst).spent
+
+    def remaining_of(self, analyst: str) -> Price:
+        """What is left of the limit of an analyst; of the total, where analysts have none."""
+        return self._current().account(analyst).remaining
+
+    def tight_epsilon(self, delta: float) -> float:
+        """The least epsilon that is known to hold with a delta for everything charged so far.
+
+        It is for the report: it holds for losses that were fixed beforehand. What may be spent is
+        decided by the rule of the ledger, which holds without that.
+        """
+        with self._lock:
+            pending = self._current().pending
+            for loss in tuple(pending):
+                self._running.add(loss, times=pending[loss])
+                del pending[loss]
+            return self._running.epsilon(delta)
+
+    def history(self, analyst: str | None = None) -> tuple[Record, ...]:
+        """The charges, with what became of them: of one analyst, or of all."""
+        return records_of(self._entries(), analyst=analyst)
+
+    def verify(self, *, anchor: Head | str | None = None) -> Head:
+        """Read all entries again and check each link, up to the head known here.
+
+        Args:
+            anchor: a head from a release, which the ledger must hold.
+
+        Raises:
+            PrivacyError: CEL-Q104 it was changed from outside; CEL-Q106 it does not hold the
+                anchor.
+        """
+        wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor
+        head = checked(self._entries(), anchor=wanted)
+        if head is None:
+            raise broken(0)
+        return head
+
+    def export(self, path: str | Path, *, overwrite: bool = False) -> Head:
+        """Write all entries as JSON lines that `verify_export` can check anywhere."""
+        entries = self._entries()
+        write_export(entries, Path(path), overwrite=overwrite)
+        return entries[-1].head
+
+    def close(self) -> None:
+        """Let go of the database; nothing waits to be written."""
+        with self._lock:
+            self._closed = True
+            self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __str__(self) -> str:
+        state = self._current()
+        charges = len(state.reservations)
+        return f"Ledger of {state.terms.dataset}: {charges} charges, left {state.total.remaining}"
+
+    @contextmanager
+    def _transaction(self, *, writing: bool) -> Iterator[sa.Connection]:
+        if self._closed:
+            raise EngineError(
+                "CEL-Q115", "the ledger is closed.", fix="Open it again with Ledger.open."
+            )
+        with self._store.transaction(writing=writing) as connection:
+            self._catch_up(connection)
+            yield connection
+
+    def _current(self) -> State:
+        with self._lock, self._transaction(writing=False):
+            return self._state
+
+    def _entries(self) -> tuple[Entry, ...]:
+        with self._lock, self._transaction(writing=False) as connection:
+            entries = tuple(self._store.read(connection))
+            if checked(entries, anchor=self._state.head) != self._state.head:
+                raise rolled_back()
+            return entries
+
+    def _catch_up(self, connection: sa.Connection) -> None:
+        """Count what other processes, and this one, have written since the last time.
+
+        The sums come from entries that were read and checked, never from memory of a write that
+        may or may not have reached the disk.
+        """
+        state = self._state
+        known = state.head
+        entries = self._store.read(connection, since=0 if known is None else known.sequence)
+        if known is not None:
+            last = next(entries, None)
+            if last is None or last.head != known:
+                raise rolled_back()
+        for entry in entries:
+            state.add(entry)
+        if state.head != self._store.head(connection):
+            raise broken(0 if state.head is None else state.head.sequence + 1)

@@ -1,0 +1,98 @@
+"""The rows that a linear program shares out among their owners, as the engine tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sqlglot import exp
+
+from celosia.queries.algebra import Column
+from celosia.queries.bounds.caps import MOST
+from celosia.queries.bounds.race_program import Incidence, program_totals
+from celosia.queries.emission import incidence_query
+from celosia.queries.planning.step import Ask, Known, Rows, Scene, fixed_of, within
+from celosia.queries.planning.texts import key_text
+from celosia.queries.planning.totals import Total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """Rows of several people, whose total is added to an answer or taken from it.
+
+    Of values below 0, what a set of people owns together is split into its part above and its part
+    below 0, each a program of its own: both vanish with any of the owners, so each moves by at most
+    the cap.
+    """
+
+    scene: Scene
+    total: Total
+    once: Column | None = None
+    """What tells rows apart that count once, however many partners they have."""
+    sign: int = 1
+
+    @property
+    def signs(self) -> tuple[int, ...]:
+        """With which sign each of its programs counts."""
+        return (self.sign, -self.sign) if self.total.is_signed else (self.sign,)
+
+    def query(self) -> exp.Expr:
+        """What the engine is asked."""
+        assert self.scene.owned is not None
+        return incidence_query(
+            self.scene.asked([self.total]),
+            self.scene.owned,
+            target=self.scene.target,
+            fixed=fixed_of([self.total]),
+            once=self.once,
+        )
+
+    def totals(self, ask: Ask, known: Known | None, caps: Sequence[int]) -> list[list[list[int]]]:
+        """For each group and each program, the totals under all caps, in parts."""
+        owned = self.scene.owned
+        assert owned is not None
+        width = self.scene.width
+        by_group: dict[tuple[Any, ...], list[Any]] = {}
+        for row in ask(self.query()):
+            by_group.setdefault(tuple(map(key_text, row[:width])), []).append(row[width:])
+        groups = [tuple(map(key_text, each)) for each in product(*(known or ()))]
+        shown = self.once is not None or self.total.kind == "distinct"
+
+        def solved(rows: Rows, sign: int) -> list[int]:
+            incidence = incidence_of(rows, owned.tables, shown=shown, sign=sign)
+            return [within(total) for total in program_totals(incidence, caps)]
+
+        return [
+            [solved(by_group.get(group, []), part * self.sign) for part in self.signs]
+            for group in groups
+        ]
+
+
+def incidence_of(
+    rows: Rows, tables: tuple[str, ...], *, shown: bool = False, sign: int = 1
+) -> Incidence:
+    """Rows of numbers of people, of a result if `shown`, and a weight, as pairs.
+
+    People of different tables are different: numbers start from 0 in each table, so the n-th of k
+    tables takes n, n + k, n + 2 k, ... Only weights of the sign count, and none for more than the
+    largest cap there is, which takes nothing from a total under a cap.
+    """
+    spaces = list(dict.fromkeys(tables))
+    width = len(tables)
+    weights = np.array([max(0, min(sign * int(row[-1]), MOST)) for row in rows], dtype=np.int64)
+    numbers = np.array([[int(each) for each in row[:-1]] for row in rows], dtype=np.int64)
+    numbers = numbers.reshape(len(rows), width + int(shown))
+    people = [
+        numbers[:, place] * len(spaces) + spaces.index(space) for place, space in enumerate(tables)
+    ]
+    pairs = np.tile(np.arange(len(rows), dtype=np.int64), width)
+    everyone = np.concatenate(people) if people else pairs
+    if not shown:
+        return Incidence(pairs, everyone, weights)
+    found, results = np.unique(numbers[:, width], return_inverse=True)
+    once = np.zeros(found.size, dtype=np.int64)
+    np.maximum.at(once, results, weights)  # all rows of a result have the same
+    return Incidence(pairs, everyone, weights, results, once)

@@ -1,0 +1,222 @@
+"""Facts from a SPARQL 1.1 endpoint that the curator owns, into a store.
+
+Each predicate is one request, streamed as N-Triples. What arrives is compared with what the server
+counts before: a transfer that is cut off, or capped by the server, makes no store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from celosia.core.errors import EngineError, InputError
+from celosia.core.progress import Progress, Step, silent
+from celosia.queries.rdf.building import Building
+from celosia.queries.rdf.making import Loaded, check_parser, make, parse_into
+from celosia.queries.rdf.terms import address_text
+
+if TYPE_CHECKING:
+    import httpx
+
+SECONDS = 60.0
+"""That the server may take to connect, and between two pieces of an answer."""
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_COUNTED = {"Accept": "application/sparql-results+json"}
+_STREAMED = {"Accept": "application/n-triples"}
+
+
+def load_endpoint(  # noqa: PLR0913 - settings, all but two by name
+    url: str,
+    store: str | Path,
+    *,
+    predicates: Sequence[str] | None = None,
+    add: bool = False,
+    overwrite: bool = False,
+    headers: Mapping[str, str] | None = None,
+    plain: bool = False,
+    timeout: float = SECONDS,
+    progress: Progress = silent,
+) -> Loaded:
+    """Load facts from an endpoint into a store, as `load` does from files.
+
+    Args:
+        url: where the endpoint answers queries.
+        store: the file to make.
+        predicates: addresses of those wanted; all facts in one request if None.
+        add: keep what the store holds already.
+        overwrite: whether a file of this name may be lost.
+        headers: of each request, such as Authorization.
+        plain: whether facts may travel to another machine without encryption.
+        timeout: seconds of silence until the server counts as gone; nothing is tried twice.
+        progress: is told how many facts have arrived.
+
+    Raises:
+        InputError: CEL-Q230 the address is no such, or would not be encrypted; CEL-Q233 blank nodes
+            in several requests; and those of `load` about the store.
+        EngineError: CEL-Q231 the server does not answer, or not as an endpoint does; CEL-Q232 the
+            transfer was cut off or incomplete; CEL-Q234 httpx is not installed; and those of `load`
+            about the store.
+    """
+    _check(url, plain=plain)
+    check_parser()
+    _check_client()
+    wanted = None if predicates is None else [address_text(each) for each in predicates]
+
+    def fill(made: Building) -> list[str]:
+        import httpx  # noqa: PLC0415 - an extra
+
+        with httpx.Client(headers=dict(headers or {}), timeout=timeout) as client:
+            endpoint = _Endpoint(client, url)
+            for at, pattern in enumerate(_patterns(wanted)):
+                progress(Step("Asking the endpoint", at, None if wanted is None else len(wanted)))
+                endpoint.fetch(made, pattern, alone=wanted is None or len(wanted) == 1)
+        return [_shown(url)]
+
+    return make(Path(store), fill, add=add, overwrite=overwrite, progress=progress)
+
+
+def _patterns(wanted: list[str] | None) -> list[str]:
+    return ["?s ?p ?o"] if wanted is None else [f"?s {each} ?o" for each in wanted]
+
+
+class _Endpoint:
+    """Requests to one server, each tried once."""
+
+    def __init__(self, client: httpx.Client, url: str):
+        self._client = client
+        self._url = url
+
+    def fetch(self, made: Building, pattern: str, *, alone: bool) -> None:
+        """Hand on all facts of a pattern."""
+        from pyoxigraph import RdfFormat  # noqa: PLC0415 - an extra
+
+        chosen = "DISTINCT ?s ?p ?o" if "?p" in pattern else "DISTINCT ?s ?o"
+        expected = self._count(f"SELECT {chosen} WHERE {{ {pattern} }}")
+        before = made.read
+        with self._asked(f"CONSTRUCT {{ {pattern} }} WHERE {{ {pattern} }}", _STREAMED) as answer:
+            kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+            if kind != "application/n-triples":
+                raise self._strange("it does not offer N-Triples")
+            headers = answer.headers
+            if "Content-Length" not in headers and "Transfer-Encoding" not in headers:
+                raise self._cut("it does not tell where its answer ends")
+            try:
+                parse_into(made, _Body(answer.iter_bytes()), RdfFormat.N_TRIPLES)
+            except SyntaxError:
+                raise self._strange("what it sends is no N-Triples") from None
+        # A server may send a fact twice, but never fewer than it counts.
+        if made.read - before < expected:
+            raise self._cut("it sent fewer facts than it counts")
+        if made.has_blank and not alone:
+            raise InputError(
+                "CEL-Q233",
+                "the facts have blank nodes, and come by several requests.",
+                why="A blank node has another label in each answer: joins over it would be lost.",
+                fix="Ask for all predicates at once, give blank nodes addresses, or load a dump.",
+            )
+
+    def _count(self, query: str) -> int:
+        with self._asked(f"SELECT (COUNT(*) AS ?n) WHERE {{ {query} }}", _COUNTED) as answer:
+            answer.read()
+            try:
+                (row,) = answer.json()["results"]["bindings"]
+                return int(row["n"]["value"])
+            except (ValueError, KeyError, TypeError, AttributeError):
+                raise self._strange("it does not count") from None
+
+    @contextmanager
+    def _asked(self, query: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
+        import httpx  # noqa: PLC0415 - an extra
+
+        try:
+            with self._client.stream(
+                "POST", self._url, data={"query": query}, headers=dict(headers)
+            ) as answer:
+                # 206 is how some servers tell that they have cut an answer.
+                if answer.status_code != httpx.codes.OK:
+                    raise self._strange(f"its status is {answer.status_code}")
+                yield answer
+        except (httpx.RemoteProtocolError, httpx.ReadError, httpx.DecodingError):
+            raise self._cut("the connection ended early") from None
+        except httpx.TimeoutException:
+            raise self._cut("nothing arrived for too long") from None
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as fault:
+            raise self._strange(f"it cannot be reached ({type(fault).__name__})") from None
+
+    def _strange(self, reason: str) -> EngineError:
+        return EngineError(
+            "CEL-Q231",
+            f"{_shown(self._url)} does not answer as a SPARQL 1.1 endpoint: {reason}.",
+            why="The store is as it was.",
+            fix="Check the address and your rights there; the endpoint must answer CONSTRUCT in "
+            "N-Triples and SELECT in JSON.",
+        )
+
+    def _cut(self, reason: str) -> EngineError:
+        return EngineError(
+            "CEL-Q232",
+            f"the facts from {_shown(self._url)} are not complete: {reason}.",
+            why="Half of a graph would be another graph; the store is as it was.",
+            fix="Raise the limits of the server, ask for fewer predicates, or load a dump of it.",
+        )
+
+
+class _Body:
+    """An answer as a file for the parser."""
+
+    def __init__(self, pieces: Iterator[bytes]):
+        self._pieces = pieces
+        self._held = b""
+
+    def read(self, size: int = -1) -> bytes:
+        """Some more bytes, at most `size`."""
+        while not self._held:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return b""
+            self._held = piece
+        size = len(self._held) if size < 0 else size
+        piece, self._held = self._held[:size], self._held[size:]
+        return piece
+
+
+def _shown(url: str) -> str:
+    """An address without name, password and query, which may be secrets."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
+
+
+def _check(url: str, *, plain: bool) -> None:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        parts, host = urlsplit(""), None
+    if parts.scheme not in ("http", "https") or not host:
+        raise InputError(
+            "CEL-Q230",
+            "this is no address of an endpoint.",
+            fix="Give an address that begins with https://.",
+        )
+    if parts.scheme == "http" and host not in _LOCAL and not plain:
+        raise InputError(
+            "CEL-Q230",
+            "facts would travel to this machine without encryption.",
+            why="Whoever reads along would have the graph.",
+            fix="Use https, or allow it for a network of your own (--plain).",
+        )
+
+
+def _check_client() -> None:
+    try:
+        import httpx  # noqa: F401, PLC0415 - an extra
+    except ImportError:
+        raise EngineError(
+            "CEL-Q234",
+            "httpx is not installed.",
+            why="It asks endpoints.",
+            fix='Install it: pip install "celosia[rdf,service]"',
+        ) from None

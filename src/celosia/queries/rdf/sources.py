@@ -1,0 +1,125 @@
+"""Files of facts: which format, opened, and read with a count of bytes."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from celosia.core.errors import InputError
+
+FORMATS = {
+    "turtle": (".ttl", ".turtle"),
+    "n-triples": (".nt", ".ntriples"),
+    "rdf/xml": (".rdf", ".xml", ".owl"),
+    "n-quads": (".nq", ".nquads"),
+    "trig": (".trig",),
+}
+"""Formats that are read, with the endings of their files; `.gz` may follow."""
+STRIDE = 2**20
+"""Bytes between two steps of progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to load, and its format."""
+
+    path: Path
+    format: str
+
+    @property
+    def parser_format(self) -> Any:
+        """The same for pyoxigraph."""
+        from pyoxigraph import RdfFormat  # noqa: PLC0415 - an extra
+
+        return {
+            "turtle": RdfFormat.TURTLE,
+            "n-triples": RdfFormat.N_TRIPLES,
+            "rdf/xml": RdfFormat.RDF_XML,
+            "n-quads": RdfFormat.N_QUADS,
+            "trig": RdfFormat.TRIG,
+        }[self.format]
+
+
+def sources_of(paths: Sequence[str | Path], format_name: str | None) -> list[Source]:
+    """The files to load, which all exist, with the format of each.
+
+    Raises:
+        InputError: CEL-Q221 a format is not known, CEL-Q222 a file is missing or there is none.
+    """
+    if not paths:
+        raise InputError("CEL-Q222", "no file to load.", fix="Name at least one file of facts.")
+    found = []
+    for path in map(Path, paths):
+        if not path.is_file():
+            raise InputError(
+                "CEL-Q222",
+                f"there is no file {path}.",
+                fix="Check the name and the folder you are in.",
+                path=str(path),
+            )
+        found.append(Source(path, _format(path, format_name)))
+    return found
+
+
+def _format(path: Path, given: str | None) -> str:
+    if given is not None and given.lower() in FORMATS:
+        return given.lower()
+    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    for name, endings in FORMATS.items():
+        if given is None and ending in endings:
+            return name
+    raise InputError(
+        "CEL-Q221",
+        f"the format of {path} is not known."
+        if given is None
+        else f"there is no format {given!r}.",
+        why="It is told by the ending of the file, or given.",
+        fix=f"Give one of {', '.join(FORMATS)} (--format). "
+        "HDT and other files are converted first: see 'Load an RDF graph'.",
+        path=str(path),
+    )
+
+
+class Reader:
+    """A file for a parser, which tells how many bytes of it are read."""
+
+    def __init__(self, file: IO[bytes], raw: IO[bytes], told: Callable[[int], None], *, slow: bool):
+        self._file = file
+        self._raw = raw
+        self._told = told
+        self._slow = slow
+        self._shown = -STRIDE
+        self.lines = 0
+        """Of what is read so far; counted only if `slow`."""
+
+    def read(self, size: int = -1) -> bytes:
+        """Some more bytes; if `slow`, not beyond the end of the line."""
+        if self._slow:
+            piece = self._file.readline(size)
+            self.lines += piece.endswith(b"\n")
+        else:
+            piece = self._file.read(size)
+        position = self._raw.tell()
+        if position - self._shown >= STRIDE:
+            self._shown = position
+            self._told(position)
+        return piece
+
+
+@contextmanager
+def opened(source: Source, told: Callable[[int], None]) -> Iterator[Reader]:
+    """A file opened for its parser, unpacked if it ends in .gz.
+
+    RDF/XML is read line by line, as its parser does not tell where a fault is.
+    """
+    slow = source.format == "rdf/xml"
+    with source.path.open("rb") as raw:
+        if source.path.name.lower().endswith(".gz"):
+            with gzip.GzipFile(fileobj=raw) as file:
+                yield Reader(file, raw, told, slow=slow)  # type: ignore[arg-type]
+        else:
+            yield Reader(raw, raw, told, slow=slow)

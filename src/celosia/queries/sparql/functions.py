@@ -1,0 +1,287 @@
+"""The functions of FILTER: an allow-list, each with the meaning that SPARQL gives it.
+
+A function that is not here is refused. Left out on purpose: UCASE and LCASE (letters whose other
+case is two letters differ between engines), arithmetic (decimal numbers of SPARQL are exact, those
+of facts are doubles), and all that makes new terms, looks at the clock or draws at random.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from celosia.core.errors import CelosiaError
+from celosia.queries.rdf.terms import XSD
+from celosia.queries.sparql.comparing import misfit, never_a_literal
+from celosia.queries.sparql.constants import Constant, as_term
+from celosia.queries.sparql.refusals import refusal
+from celosia.queries.sparql.relations import whole
+from celosia.queries.sparql.trees import given
+from celosia.queries.sparql.values import (
+    Spoken,
+    Typed,
+    cases,
+    conjunction,
+    disjunction,
+    filled,
+    same_term,
+    truth,
+)
+
+Read = Callable[[Any], "Typed | Spoken | Constant | Text"]
+Rule = Callable[[Any, Read], Typed]
+
+_PLAIN = re.compile(r"(\^?)([\w \-,;:/@#%&=!<>'\"~]*)(\$?)")
+_RANGE = re.compile(r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*", re.ASCII)
+
+_PARTS: Mapping[str, Mapping[str, int]] = {
+    "YEAR": {"dateTime": 1, "date": 1, "gYear": 1, "gYearMonth": 1},
+    "MONTH": {"dateTime": 6, "date": 6, "gYearMonth": 6, "gMonth": 3, "gMonthDay": 3},
+    "DAY": {"dateTime": 9, "date": 9, "gMonthDay": 6, "gDay": 4},
+}
+"""Where the digits of a part of a date begin, by its type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """STR(?v): the text of a literal, or an address, which facts do not hold."""
+
+    of: Spoken
+    is_sure: bool
+    """Whether another condition lets only literals through."""
+
+    def tree(self) -> exp.Expression:
+        """The text, where it is surely that of a literal."""
+        if not self.is_sure:
+            raise refusal(
+                "CEL-Q259",
+                f"STR(?{self.of.name}) may be an address",
+                why="Addresses are held as numbers, and cannot be looked into.",
+                fix=f"Let only literals through: isLiteral(?{self.of.name}) && ..., or leave STR "
+                "out, as texts are compared without it.",
+            )
+        return cases((self.of.is_literal(), self.of.column("text")))
+
+
+def object_of(value: object) -> Spoken:
+    """A variable that is the object of a pattern."""
+    if not isinstance(value, Spoken):
+        raise misfit("a function takes a variable of the patterns")
+    if value.facts is None:
+        raise never_a_literal(value)
+    return value
+
+
+def _text(value: object) -> exp.Expression:
+    if isinstance(value, Text):
+        return value.tree()
+    if isinstance(value, Typed) and value.kind == "text":
+        return value.tree
+    variable = object_of(value)
+    return cases((variable.is_text(), variable.column("text")))
+
+
+def _number(value: object) -> exp.Expression:
+    if isinstance(value, Typed) and value.kind == "number":
+        return value.tree
+    return object_of(value).column("number")
+
+
+def _written(value: object, use: str) -> str:
+    if not (isinstance(value, Constant) and value.sort == "string"):
+        raise misfit(f"{use} takes a written text without a language")
+    return value.text
+
+
+def _contains(node: Any, read: Read) -> Typed:
+    part = exp.Literal.string(_written(read(node["arg2"]), "CONTAINS"))
+    place = exp.StrPosition(this=_text(read(node["arg1"])), substr=part)
+    return Typed("truth", exp.GT(this=place, expression=whole(0)))
+
+
+def _starts(node: Any, read: Read) -> Typed:
+    part = _written(read(node["arg2"]), "STRSTARTS")
+    return Typed("truth", _begins(_text(read(node["arg1"])), part))
+
+
+def _ends(node: Any, read: Read) -> Typed:
+    part = _written(read(node["arg2"]), "STRENDS")
+    return Typed("truth", _finishes(_text(read(node["arg1"])), part))
+
+
+def _begins(text: exp.Expression, part: str) -> exp.Expression:
+    return exp.StartsWith(this=text, expression=exp.Literal.string(part))
+
+
+def _finishes(text: exp.Expression, part: str) -> exp.Expression:
+    return exp.EndsWith(this=text, expression=exp.Literal.string(part))
+
+
+def _regex(node: Any, read: Read) -> Typed:
+    """A pattern of plain letters, with ^ and $ if wished: all engines agree on those."""
+    found = _PLAIN.fullmatch(_written(read(node["pattern"]), "REGEX"))
+    if found is None or given(node, "flags") is not None:
+        raise refusal(
+            "CEL-Q258",
+            "REGEX takes plain letters here, after ^ or before $, and no flags",
+            why="Engines differ in all other patterns, and some patterns take forever.",
+            fix="Use CONTAINS, STRSTARTS or STRENDS.",
+        )
+    text = _text(read(node["text"]))
+    start, part, end = found.groups()
+    if start and end:
+        return Typed("truth", exp.EQ(this=text, expression=exp.Literal.string(part)))
+    if start or end:
+        return Typed("truth", _begins(text, part) if start else _finishes(text, part))
+    place = exp.StrPosition(this=text, substr=exp.Literal.string(part))
+    return Typed("truth", exp.GT(this=place, expression=whole(0)))
+
+
+def _length(node: Any, read: Read) -> Typed:
+    return Typed("number", exp.Length(this=_text(read(node["arg"]))))
+
+
+def _language(node: Any, read: Read) -> Typed:
+    variable = object_of(read(node["arg"]))
+    found = exp.Coalesce(this=variable.column("language"), expressions=[exp.Literal.string("")])
+    return Typed("text", cases((variable.is_literal(), found)))
+
+
+def _language_matches(node: Any, read: Read) -> Typed:
+    wanted = _written(read(node["arg2"]), "LANGMATCHES")
+    value = read(node["arg1"])
+    if not isinstance(value, Typed) or value.kind != "text":
+        raise misfit("LANGMATCHES takes LANG(?v) and a written range")
+    if wanted == "*":
+        return Typed("truth", exp.NEQ(this=value.tree, expression=exp.Literal.string("")))
+    if not _RANGE.fullmatch(wanted):
+        raise misfit("the range of LANGMATCHES is not written as en, en-GB or *")
+    low = wanted.lower()
+    same = exp.EQ(this=value.tree, expression=exp.Literal.string(low))
+    return Typed("truth", disjunction(same, _begins(value.tree.copy(), f"{low}-")))
+
+
+def _datatype(node: Any, read: Read) -> Typed:
+    return Typed("address", object_of(read(node["arg"])).column("datatype"))
+
+
+def _is_kind(*kinds: int) -> Rule:
+    def rule(node: Any, read: Read) -> Typed:
+        variable = object_of(read(node["arg"]))
+        column = variable.column("kind")
+        return Typed("truth", exp.EQ(this=column, expression=whole(kinds[0])))
+
+    return rule
+
+
+def _is_numeric(node: Any, read: Read) -> Typed:
+    variable = object_of(read(node["arg"]))
+    special = exp.Coalesce(this=variable.is_special(), expressions=[truth(False)])
+    return Typed("truth", disjunction(variable.has_number(), special))
+
+
+def _same_term(node: Any, read: Read) -> Typed:
+    sides = [read(node["arg1"]), read(node["arg2"])]
+    if isinstance(sides[0], Spoken) and isinstance(sides[1], Spoken):
+        return Typed("truth", same_term(sides[0], sides[1]))
+    trees = []
+    for side in sides:
+        if isinstance(side, Constant):
+            trees.append(whole(as_term(side)))
+        elif isinstance(side, Spoken):
+            trees.append(side.number)
+        else:
+            raise misfit("sameTerm takes variables and constants")
+    if all(isinstance(side, Constant) for side in sides):
+        raise misfit("sameTerm speaks of no variable")
+    return Typed("truth", exp.EQ(this=trees[0], expression=trees[1]))
+
+
+def _bound(node: Any, read: Read) -> Typed:
+    read(node["arg"])
+    return Typed("truth", truth(True))  # patterns bind all their variables
+
+
+def _rounded(kind: type[exp.Expression]) -> Rule:
+    def rule(node: Any, read: Read) -> Typed:
+        return Typed("number", kind(this=_number(read(node["arg"]))))
+
+    return rule
+
+
+def _round(node: Any, read: Read) -> Typed:
+    """Halves go up, as SPARQL has it; databases round them away from zero."""
+    value = _number(read(node["arg"]))
+    low = exp.Floor(this=value)
+    rest = exp.Sub(this=value.copy(), expression=low)
+    half = exp.LT(this=rest, expression=exp.Literal.number("0.5"))
+    return Typed("number", cases((half, low.copy()), default=exp.Ceil(this=value.copy())))
+
+
+def _part(word: str) -> Rule:
+    def rule(node: Any, read: Read) -> Typed:
+        variable = object_of(read(node["arg"]))
+        branches = []
+        for name, place in _PARTS[word].items():
+            test = variable.has_type(XSD + name)
+            if name in ("dateTime", "date"):
+                test = conjunction(test, filled(variable.column("moment")))
+            digits = exp.Substring(
+                this=variable.column("text"),
+                start=whole(place),
+                length=whole(4 if word == "YEAR" else 2),
+            )
+            branches.append((test, exp.Cast(this=digits, to=exp.DataType.build("BIGINT"))))
+        return Typed("number", cases(*branches))
+
+    return rule
+
+
+RULES: Mapping[str, Rule] = {
+    "Builtin_CONTAINS": _contains,
+    "Builtin_STRSTARTS": _starts,
+    "Builtin_STRENDS": _ends,
+    "Builtin_REGEX": _regex,
+    "Builtin_STRLEN": _length,
+    "Builtin_LANG": _language,
+    "Builtin_LANGMATCHES": _language_matches,
+    "Builtin_DATATYPE": _datatype,
+    "Builtin_isIRI": _is_kind(0),
+    "Builtin_isURI": _is_kind(0),
+    "Builtin_isBLANK": _is_kind(1),
+    "Builtin_isLITERAL": _is_kind(2),
+    "Builtin_isNUMERIC": _is_numeric,
+    "Builtin_sameTerm": _same_term,
+    "Builtin_BOUND": _bound,
+    "Builtin_ABS": _rounded(exp.Abs),
+    "Builtin_CEIL": _rounded(exp.Ceil),
+    "Builtin_FLOOR": _rounded(exp.Floor),
+    "Builtin_ROUND": _round,
+    "Builtin_YEAR": _part("YEAR"),
+    "Builtin_MONTH": _part("MONTH"),
+    "Builtin_DAY": _part("DAY"),
+}
+"""The allow-list."""
+
+
+def unknown(node: Any) -> CelosiaError:
+    """The refusal of a function, or another part, that has no rule."""
+    word = str(getattr(node, "name", "this expression")).removeprefix("Builtin_")
+    if word in ("MultiplicativeExpression", "AdditiveExpression", "UnaryMinus", "UnaryPlus"):
+        word = "arithmetic"
+    elif word == "Function":
+        word = "a function by its address"
+    return refusal(
+        "CEL-Q258",
+        f"{word} is not supported in FILTER",
+        why="Only what looks at one solution, never fails and can be worked out exactly as SPARQL "
+        "asks is let through.",
+        fix="Use comparisons, IN, &&, ||, !, IF, COALESCE, sameTerm, BOUND, isIRI, isBlank, "
+        "isLiteral, isNumeric, LANG, LANGMATCHES, DATATYPE, STR, STRLEN, CONTAINS, STRSTARTS, "
+        "STRENDS, ABS, CEIL, FLOOR, ROUND, YEAR, MONTH or DAY.",
+        function=word,
+    )

@@ -1,0 +1,218 @@
+"""The SELECT list and GROUP BY: keys and aggregates, each under the name of its variable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlglot import exp
+
+from celosia.core.errors import CelosiaError
+from celosia.queries.algebra import Aggregate, Column, Key
+from celosia.queries.policy.values import ColumnPolicy, Policy
+from celosia.queries.sparql.patterns import Variable
+from celosia.queries.sparql.refusals import refusal
+from celosia.queries.sparql.relations import Solutions, tree_of
+from celosia.queries.sparql.trees import bare, given, inside, is_variable, name_of
+from celosia.queries.sql.aggregates import Asked
+
+_AGGREGATE = "Aggregate_"
+
+
+@dataclass(slots=True)
+class Outputs:
+    """The names of an answer, and what each of them is."""
+
+    solutions: Solutions
+    policy: Policy
+    keys: dict[str, exp.Expression] = field(default_factory=dict)
+    aggregates: dict[str, Asked] = field(default_factory=dict)
+    shown: list[str] = field(default_factory=list)
+
+    def made(self) -> tuple[tuple[Aggregate, ...], tuple[Key, ...]]:
+        """The aggregates and keys of the question."""
+        return (
+            tuple(asked.named(name) for name, asked in self.aggregates.items()),
+            tuple(Key(name, tree) for name, tree in self.keys.items()),
+        )
+
+    def read(self, query: Any) -> None:
+        """Add what a query groups by and selects.
+
+        Raises:
+            QueryRefused: CEL-Q257 and CEL-Q261 to CEL-Q269.
+        """
+        if given(query, "modifier") is not None:
+            raise _shows_rows("SELECT DISTINCT is not supported")
+        projection = given(query, "projection")
+        if not projection:
+            raise _shows_rows("SELECT * shows solutions")
+        group = given(query, "groupby")
+        for each in group["condition"] if group is not None else ():
+            self._group(each)
+        for each in projection:
+            self._select(each)
+        if not self.aggregates:
+            raise _shows_rows("the query has no aggregate")
+
+    def asked(self, node: Any) -> str:
+        """The name of an aggregate that HAVING or ORDER BY speaks of, which may be new."""
+        asked = self._aggregate(node)
+        for name, other in self.aggregates.items():
+            if other == asked:
+                return name
+        number = 1
+        while self._is_taken(name := f"answer_{number}"):
+            number += 1
+        self.aggregates[name] = asked
+        return name
+
+    def _group(self, node: Any) -> None:
+        if not is_variable(node):
+            raise refusal(
+                "CEL-Q266",
+                "GROUP BY takes variables only",
+                why="Values of expressions are declared nowhere.",
+                fix="Group by a variable, and put groups together in the answer.",
+            )
+        name = str(node)
+        for column in self._columns(node, "GROUP BY"):
+            declared = self._policy(column)
+            if declared is not None and declared.keys is not None:
+                self.keys[name] = tree_of(column)
+                return
+        raise refusal(
+            "CEL-Q267",
+            f"GROUP BY ?{name} would show private terms",
+            why="Which groups there are tells of single facts; they are shown for declared terms "
+            "only.",
+            fix="Declare `keys` (or `subject_keys`) of the predicate, or ask once for each term.",
+            variable=name,
+        )
+
+    def _select(self, node: Any) -> None:
+        name = str(node["var"] if given(node, "var") is not None else node["evar"])
+        if given(node, "var") is not None:
+            if name not in self.keys:
+                raise _shows_rows(f"SELECT shows ?{name}, which is no key of GROUP BY")
+            if name in self.shown:
+                raise _named_twice(name)
+        else:
+            if self._is_taken(name) or Variable(name) in self.solutions.places:
+                raise _named_twice(name)
+            self.aggregates[name] = self._aggregate(node["expr"])
+        self.shown.append(name)
+
+    def _is_taken(self, name: str) -> bool:
+        # The engine that works on the answers does not tell small from capital letters.
+        return name.lower() in {each.lower() for each in (*self.keys, *self.aggregates)}
+
+    def _aggregate(self, node: Any) -> Asked:
+        node = bare(node)
+        word = name_of(node)
+        if not word.startswith(_AGGREGATE):
+            if has_aggregate(node):
+                raise refusal(
+                    "CEL-Q263",
+                    "something is computed from an aggregate",
+                    why="Noise is added to aggregates as they are; what is done with the answer is "
+                    "free.",
+                    fix="Ask for the aggregates alone, and compute with the answers.",
+                )
+            raise _shows_rows("SELECT computes something for each solution")
+        is_distinct = bool(given(node, "distinct"))
+        match word.removeprefix(_AGGREGATE):
+            case "Count":
+                return self._count(bare(node["vars"]), is_distinct)
+            case "Sum" if not is_distinct:
+                return Asked("sum", self._bounded(bare(node["vars"]), "SUM"))
+            case "Avg" if not is_distinct:
+                return Asked("mean", self._bounded(bare(node["vars"]), "AVG"))
+        raise refusal(
+            "CEL-Q262",
+            f"this form of {word.removeprefix(_AGGREGATE).upper()} is not supported",
+            why="MIN, MAX, SAMPLE and GROUP_CONCAT show single terms, and DISTINCT inside SUM has "
+            "no bound.",
+            fix="Use COUNT(*), COUNT(?v), COUNT(DISTINCT ?v), SUM(?v) or AVG(?v).",
+        )
+
+    def _count(self, inner: Any, is_distinct: bool) -> Asked:
+        if inner == "*" and not is_variable(inner):
+            hidden = any(each.is_hidden for each in self.solutions.places)
+            if is_distinct and hidden:
+                raise refusal(
+                    "CEL-Q264",
+                    "COUNT(DISTINCT *) leaves blank nodes and steps of paths out",
+                    why="Different solutions would become equal, and one fact may part many.",
+                    fix="Name them with variables, or count one variable: COUNT(DISTINCT ?v).",
+                )
+            return Asked("rows")  # solutions of patterns differ from each other
+        columns = self._columns(inner, "COUNT")
+        if not is_distinct:
+            return Asked("rows")  # patterns bind all their variables
+        # The subject of a fact tells whose it is.
+        owners = [each for each in columns if each.name == "subject"]
+        return Asked("distinct", tree_of((owners or columns)[0]))
+
+    def _bounded(self, inner: Any, use: str) -> exp.Expression:
+        for column in self._columns(inner, use):
+            declared = self._policy(Column(column.relation, "number"))
+            if column.name != "object" or declared is None:
+                continue
+            if declared.lower is not None and declared.upper is not None:
+                return tree_of(Column(column.relation, "number"))
+        raise refusal(
+            "CEL-Q265",
+            f"{use}(?{inner}) has no bounds",
+            why="Without bounds one fact could move it by any amount.",
+            fix="Declare lower, upper and grid of a predicate that has the variable for its "
+            "object.",
+            variable=str(inner),
+        )
+
+    def _columns(self, inner: Any, use: str) -> list[Column]:
+        if not is_variable(inner):
+            raise refusal(
+                "CEL-Q262",
+                f"{use} takes one variable",
+                why="Values of expressions have no declared bounds.",
+                fix=f"Write {use}(?v); put conditions into FILTER.",
+            )
+        places = self.solutions.places
+        found = places.get(Variable(str(inner)))
+        if found is None:
+            raise refusal(
+                "CEL-Q257",
+                f"{use} speaks of ?{inner}, which no pattern binds",
+                why="There is nothing to count.",
+                fix="Use a variable of the patterns.",
+                variable=str(inner),
+            )
+        return found
+
+    def _policy(self, column: Column) -> ColumnPolicy | None:
+        table = self.policy.table(self.solutions.table(column.relation))
+        return table.column(column.name) if table is not None else None
+
+
+def has_aggregate(node: Any) -> bool:
+    """Whether an expression holds an aggregate."""
+    return any(name_of(each).startswith(_AGGREGATE) for each in inside(node))
+
+
+def _shows_rows(what: str) -> CelosiaError:
+    return refusal(
+        "CEL-Q261",
+        what,
+        why="Solutions are never shown, only numbers about many of them.",
+        fix="Use COUNT, SUM or AVG: SELECT (COUNT(*) AS ?n) WHERE { ... }, by group with GROUP BY.",
+    )
+
+
+def _named_twice(name: str) -> CelosiaError:
+    return refusal(
+        "CEL-Q269",
+        f"?{name} is the name of two things",
+        why="Whoever reads the answer could not tell them apart.",
+        fix="Give each answer a name of its own, whatever its case: (COUNT(*) AS ?n).",
+    )

@@ -1,0 +1,48 @@
+"""Text to the syntax tree of one SELECT query, by rdflib's parser and nothing else of rdflib."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celosia.queries.sparql.refusals import not_sparql, too_large
+from celosia.queries.sparql.scanning import scanned
+from celosia.queries.sparql.trees import given, name_of
+
+
+def parse(query: str) -> tuple[Any, dict[str, str]]:
+    """The tree of the one SELECT query of a text, and the prefixes that it declares.
+
+    Names are left as they are written, and numbers of quoted literals as well: rdflib would spell
+    some of them anew. Nothing is fetched or evaluated.
+
+    Raises:
+        InputError: CEL-Q240, the text is not SPARQL.
+        QueryRefused: CEL-Q241 to CEL-Q251, CEL-Q260 and CEL-Q261.
+    """
+    words = scanned(query)
+    prologue, tree = _tree(query)
+    if name_of(tree) != "SelectQuery":
+        raise not_sparql("the query is no SELECT", at=words[0].place)
+    declared = {
+        str(given(each, "prefix") or ""): str(each["iri"])
+        for each in prologue
+        if each.name == "PrefixDecl"
+    }
+    return tree, declared
+
+
+def _tree(query: str) -> tuple[Any, Any]:
+    from pyparsing import ParseBaseException  # noqa: PLC0415 - 0.3 s, only where SPARQL is read
+    from rdflib.plugins.sparql.parser import parseQuery  # noqa: PLC0415
+
+    try:
+        prologue, tree = parseQuery(query)
+    except ParseBaseException as error:
+        raise not_sparql(
+            "the query cannot be read as SPARQL", at=(error.lineno, error.column)
+        ) from None
+    except RecursionError:
+        raise too_large("the query is nested too deeply") from None
+    except Exception:  # a fault of the parser on odd text is still no SPARQL
+        raise not_sparql("the query cannot be read as SPARQL") from None
+    return prologue, tree

@@ -1,0 +1,185 @@
+"""Triple patterns to scans of predicates' tables, joined on all variables that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from celosia.core.errors import CelosiaError
+from celosia.core.wording import did_you_mean
+from celosia.queries.algebra import Column, Filter, Join, Relation, Scan
+from celosia.queries.policy.values import ANY_PREDICATE, Graph, Policy
+from celosia.queries.sparql.constants import Constant, as_term
+from celosia.queries.sparql.patterns import Pattern, Variable
+from celosia.queries.sparql.refusals import refusal
+from celosia.queries.sparql.wording import term_words, worded
+
+
+def tree_of(column: Column) -> exp.Column:
+    """A column as a part of an expression."""
+    return exp.column(column.name, table=column.relation, quoted=True)
+
+
+def whole(number: int) -> exp.Expression:
+    """A written whole number."""
+    return exp.Literal.number(str(number))
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A pattern with the scan of its table."""
+
+    alias: str
+    table: str
+    pattern: Pattern
+
+    @property
+    def places(self) -> list[tuple[Column, Variable]]:
+        """The columns that hold variables."""
+        return [
+            (Column(self.alias, word), term)
+            for word, term in self.pattern.terms
+            if isinstance(term, Variable)
+        ]
+
+
+def items_of(patterns: Sequence[Pattern], policy: Policy) -> list[Item]:
+    """The patterns with the tables of their predicates, as `t1`, `t2`, ...
+
+    Raises:
+        QueryRefused: CEL-Q253, a predicate that is not declared, and CEL-Q254, a variable one.
+    """
+    assert policy.graph is not None, "a policy with a graph"
+    return [
+        Item(f"t{number}", _table(pattern, policy, policy.graph), pattern)
+        for number, pattern in enumerate(patterns, start=1)
+    ]
+
+
+def _table(pattern: Pattern, policy: Policy, graph: Graph) -> str:
+    predicate = pattern.predicate
+    if isinstance(predicate, Constant):
+        found = graph.table_of(predicate.text)
+        if found is not None:
+            return found
+        raise _undeclared(predicate.text, graph)
+    mixed = any(policy.table(table).public for _, table in graph.predicates)  # type: ignore[union-attr]
+    if policy.table(ANY_PREDICATE) is None or (mixed and not policy.unit.is_row):
+        raise refusal(
+            "CEL-Q254",
+            f"the predicate {predicate} is a variable",
+            why="Facts of different classes, or public and private ones, would be mixed.",
+            fix="Name the predicate, and ask once for each.",
+        )
+    return ANY_PREDICATE
+
+
+def _undeclared(address: str, graph: Graph) -> CelosiaError:
+    written = next(
+        (
+            f"{prefix}:{address.removeprefix(start)}"
+            for prefix, start in graph.prefixes
+            if address.startswith(start)
+        ),
+        address,
+    )
+    near = did_you_mean(written, [table for _, table in graph.predicates])
+    return refusal(
+        "CEL-Q253",
+        f"the predicate {written} is not declared{near}",
+        why="A predicate that is not declared is private and cannot be asked.",
+        fix="Ask about the predicates that the policy declares.",
+        predicate=address,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Solutions:
+    """The solutions of patterns as rows, and where each variable is among their columns."""
+
+    items: Sequence[Item]
+    prefixes: Sequence[tuple[str, str]] = ()
+    """Of the policy, for words."""
+
+    @property
+    def places(self) -> Mapping[Variable, list[Column]]:
+        """The columns of each variable, in the order of the patterns."""
+        found: dict[Variable, list[Column]] = {}
+        for item in self.items:
+            for column, variable in item.places:
+                found.setdefault(variable, []).append(column)
+        return found
+
+    def table(self, alias: str) -> str:
+        """The table of an alias."""
+        return next(item.table for item in self.items if item.alias == alias)
+
+    def joined(self, conditions: Sequence[exp.Expression]) -> Relation:
+        """All patterns joined, from left to right as far as variables tie them together.
+
+        A condition on one pattern is put below the joins, one on several above them.
+
+        Raises:
+            QueryRefused: CEL-Q255 and CEL-Q256, where nothing ties a pattern to the others.
+        """
+        about = [({each.table for each in tree.find_all(exp.Column)}, tree) for tree in conditions]
+        waiting = list(self.items)
+        first = waiting.pop(0)
+        relation = self._rows(first, about)
+        known = {variable: column for column, variable in reversed(first.places)}
+        done = {first.alias}
+        while waiting:
+            tied = [each for each in waiting if any(one in known for _, one in each.places)]
+            if not tied:
+                raise _untied(done, [aliases for aliases, _ in about])
+            item = tied[0]
+            waiting.remove(item)
+            here: dict[Variable, Column] = {}
+            for column, variable in item.places:
+                here.setdefault(variable, column)
+            keys = tuple((known[each], column) for each, column in here.items() if each in known)
+            relation = Join(relation, self._rows(item, about), keys)
+            known = here | known
+            done.add(item.alias)
+        for aliases, tree in about:
+            if len(aliases) != 1:
+                relation = Filter(relation, tree)
+        return relation
+
+    def _rows(self, item: Item, about: Sequence[tuple[set[str], exp.Expression]]) -> Relation:
+        """The facts that match one pattern, and the conditions on nothing else."""
+        relation: Relation = Scan(item.table, item.alias)
+        for word, term in item.pattern.terms:
+            if isinstance(term, Constant) and word != "predicate":
+                held = tree_of(Column(item.alias, word))
+                equal = exp.EQ(this=held, expression=whole(as_term(term)))
+                words = f"{item.alias}.{word} = {term_words(term, self.prefixes)}"
+                relation = Filter(relation, worded(equal, words))
+        seen: dict[Variable, Column] = {}
+        for column, variable in item.places:
+            if variable in seen:
+                pair = exp.EQ(this=tree_of(seen[variable]), expression=tree_of(column))
+                relation = Filter(relation, pair)
+            seen.setdefault(variable, column)
+        for aliases, tree in about:
+            if aliases == {item.alias}:
+                relation = Filter(relation, tree)
+        return relation
+
+
+def _untied(done: set[str], conditions: Sequence[set[str]]) -> CelosiaError:
+    if any(aliases & done and aliases - done for aliases in conditions):
+        return refusal(
+            "CEL-Q256",
+            "only FILTER ties two parts of the pattern together",
+            why="One fact may meet any number of others there, and no key says how many.",
+            fix="Use the same variable in both parts, so that they are joined by it.",
+        )
+    return refusal(
+        "CEL-Q255",
+        "a pattern shares no variable with the others",
+        why="Every solution of one would meet every solution of the other (a cross product).",
+        fix="Let patterns share variables, or ask about them one at a time.",
+    )

@@ -1,0 +1,63 @@
+"""The syntax trees of rdflib's parser: what a node is called, and what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+_LAYERS = (
+    "ConditionalOrExpression",
+    "ConditionalAndExpression",
+    "RelationalExpression",
+    "AdditiveExpression",
+    "MultiplicativeExpression",
+)
+
+
+def name_of(node: Any) -> str:
+    """The name of a node; nothing for terms and lists."""
+    return str(node.name) if isinstance(node, dict) and hasattr(node, "name") else ""
+
+
+def given(node: Any, word: str) -> Any:
+    """A part of a node; None where it has none (rdflib's own `get` would return the word)."""
+    return dict.get(node, word)
+
+
+def is_variable(node: Any) -> bool:
+    """Whether a node is a variable."""
+    import rdflib  # noqa: PLC0415 - 0.3 s, only where SPARQL is read
+
+    return isinstance(node, rdflib.Variable)
+
+
+def is_blank(node: Any) -> bool:
+    """Whether a node is a blank node."""
+    import rdflib  # noqa: PLC0415
+
+    return isinstance(node, rdflib.BNode)
+
+
+def is_shorthand(node: Any) -> bool:
+    """Whether a node is a literal without quotes, for which rdflib has made a value."""
+    import rdflib  # noqa: PLC0415
+
+    return isinstance(node, rdflib.Literal)
+
+
+def bare(node: Any) -> Any:
+    """An expression without the layers of the grammar that do nothing."""
+    while name_of(node) in _LAYERS and given(node, "other") is None:
+        node = node["expr"]
+    return node
+
+
+def inside(node: Any) -> Iterator[Any]:
+    """A node and all that it is made of."""
+    yield node
+    if isinstance(node, dict):
+        for each in node.values():
+            yield from inside(each)
+    elif not isinstance(node, str) and hasattr(node, "__iter__"):
+        for each in node:
+            yield from inside(each)

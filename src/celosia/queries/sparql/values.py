@@ -1,0 +1,181 @@
+"""What expressions speak of: terms of facts as columns, and values computed from them.
+
+Terms of RDF carry their types along, so the same variable may be a number in one solution and an
+address in the next. Each rule here says for which rows a term is what; NULL stands for SPARQL's
+error, which the operators AND, OR and NOT of SQL treat alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from celosia.queries.algebra import Column
+from celosia.queries.rdf.terms import XSD, address_text, number_of
+from celosia.queries.sparql.constants import LANGUAGE_STRING, STRING
+from celosia.queries.sparql.relations import tree_of, whole
+
+Kind = Literal["truth", "number", "text", "address"]
+
+
+def type_number(address: str) -> int:
+    """The number of a datatype."""
+    return number_of(address_text(address))
+
+
+_TRUE, _FALSE = ("true", "1"), ("false", "0")
+_REAL = (XSD + "double", XSD + "float")
+_SPECIAL = ("NaN", "INF", "-INF", "+INF")
+_TIMES = (XSD + "dateTime", XSD + "date")
+_OTHERS = "time gYear gYearMonth gMonth gMonthDay gDay duration dayTimeDuration yearMonthDuration"
+CALENDAR = tuple(XSD + word for word in _OTHERS.split())
+"""Types whose values differ from all numbers, texts and moments; facts hold no value of them."""
+_ZONE = "(Z|[+-][0-9][0-9]:[0-9][0-9])$"
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A computed value that is of one kind in every row, or NULL."""
+
+    kind: Kind
+    tree: exp.Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A variable as columns: its number, and what it is, where a fact has it for its object."""
+
+    name: str
+    places: tuple[Column, ...]
+    """All columns that hold its number."""
+
+    @property
+    def facts(self) -> str | None:
+        """The alias of a fact that has it for its object; None for one that is never an object."""
+        return next((each.relation for each in self.places if each.name == "object"), None)
+
+    @property
+    def is_resource(self) -> bool:
+        """Whether it is surely no literal, because it is the subject or predicate of a fact."""
+        return any(each.name != "object" for each in self.places)
+
+    @property
+    def number(self) -> exp.Expression:
+        """The number of the term."""
+        facts = self.facts
+        first = self.places[0] if facts is None else Column(facts, "object")
+        return tree_of(first)
+
+    def column(self, word: str) -> exp.Expression:
+        """A column of the fact that has the term for its object."""
+        assert self.facts is not None, "only of objects"
+        return tree_of(Column(self.facts, word))
+
+    def has_type(self, *addresses: str) -> exp.Expression:
+        """Whether it is a literal of one of some types."""
+        numbers = [whole(type_number(each)) for each in addresses]
+        if len(numbers) == 1:
+            return exp.EQ(this=self.column("datatype"), expression=numbers[0])
+        return exp.In(this=self.column("datatype"), expressions=numbers)
+
+    def among(self, word: str, texts: tuple[str, ...]) -> exp.Expression:
+        """Whether a column holds one of some texts."""
+        return exp.In(this=self.column(word), expressions=list(map(exp.Literal.string, texts)))
+
+    def has_number(self) -> exp.Expression:
+        """Whether it is a number."""
+        return filled(self.column("number"))
+
+    def is_special(self) -> exp.Expression:
+        """Whether it is infinite or no number, which has a type of numbers and no value here."""
+        return conjunction(self.has_type(*_REAL), self.among("text", _SPECIAL))
+
+    def is_not_a_number(self) -> exp.Expression:
+        """Whether it is the number that equals nothing, not even itself."""
+        return conjunction(self.has_type(*_REAL), self.among("text", ("NaN",)))
+
+    def is_truth(self) -> exp.Expression:
+        """Whether it is a boolean."""
+        return conjunction(self.has_type(XSD + "boolean"), self.among("text", _TRUE + _FALSE))
+
+    def truth(self) -> exp.Expression:
+        """The value of a boolean."""
+        return self.among("text", _TRUE)
+
+    def is_moment(self, *addresses: str) -> exp.Expression:
+        """Whether it is a date or time of a type, in the calendar."""
+        return conjunction(self.has_type(*addresses), filled(self.column("moment")))
+
+    def is_zoned(self) -> exp.Expression:
+        """Whether the time zone of a date or time is written."""
+        return exp.RegexpLike(this=self.column("text"), expression=exp.Literal.string(_ZONE))
+
+    def is_string(self) -> exp.Expression:
+        """Whether it is a text without a language."""
+        return self.has_type(STRING)
+
+    def is_text(self) -> exp.Expression:
+        """Whether it is a text, with a language or without."""
+        return self.has_type(STRING, LANGUAGE_STRING)
+
+    def is_literal(self) -> exp.Expression:
+        """Whether it is a literal."""
+        return exp.EQ(this=self.column("kind"), expression=whole(2))
+
+    def has_no_value(self) -> exp.Expression:
+        """Whether it is an address, a blank node, or a text with a language: equal by name only."""
+        return disjunction(
+            exp.LT(this=self.column("kind"), expression=whole(2)), self.has_type(LANGUAGE_STRING)
+        )
+
+    def is_known(self) -> exp.Expression:
+        """Whether its value is understood, so that it can be told from other values for sure."""
+        return disjunction(
+            exp.LT(this=self.column("kind"), expression=whole(2)),
+            self.has_number(),
+            self.has_type(STRING, LANGUAGE_STRING, *CALENDAR),
+            self.is_truth(),
+            self.is_moment(*_TIMES),
+            self.is_special(),
+        )
+
+
+def same_term(left: Spoken, right: Spoken) -> exp.Expression:
+    """Whether two variables are the same term, by columns of one fact if there are any."""
+    pairs = [(one, other) for one in left.places for other in right.places]
+    one, other = next((pair for pair in pairs if pair[0].relation == pair[1].relation), pairs[0])
+    return exp.EQ(this=tree_of(one), expression=tree_of(other))
+
+
+def filled(tree: exp.Expression) -> exp.Expression:
+    """Whether an expression is not NULL."""
+    return exp.Not(this=exp.Is(this=tree, expression=exp.Null()))
+
+
+def conjunction(*trees: exp.Expression) -> exp.Expression:
+    """All of some conditions."""
+    made = exp.and_(*trees)
+    assert isinstance(made, exp.Expression)
+    return made
+
+
+def disjunction(*trees: exp.Expression) -> exp.Expression:
+    """Any of some conditions, in brackets."""
+    made = exp.or_(*trees)
+    assert isinstance(made, exp.Expression)
+    return exp.Paren(this=made) if len(trees) > 1 else made
+
+
+def truth(value: bool) -> exp.Expression:
+    """TRUE or FALSE, written out."""
+    return exp.Boolean(this=value)
+
+
+def cases(
+    *branches: tuple[exp.Expression, exp.Expression], default: exp.Expression | None = None
+) -> exp.Case:
+    """CASE with these branches; NULL where none is taken, unless there is a default."""
+    ifs = [exp.If(this=condition, true=value) for condition, value in branches]
+    return exp.Case(ifs=ifs, default=default)

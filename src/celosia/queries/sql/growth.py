@@ -1,0 +1,185 @@
+"""How long a text, and how large an expression, a question can make of one row.
+
+Sub-queries that double a text (`t || t`) or an expression (`x * x`) double it again at each level:
+sixty levels would fill any memory, but only where a row gets so far, and that would tell of it. The
+bounds here follow from the text of the query alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from celosia.core.errors import CelosiaError
+from celosia.queries.algebra import Derived, Filter, Join, Match, Question, Relation, Scan, Stack
+from celosia.queries.sql.refusals import refusal
+from celosia.queries.sql.total import FALLIBLE
+
+MOST_COPIES = 16
+"""The most values of columns that one text is put together of."""
+MOST_WRITTEN = 100_000
+"""The most written letters in one text, those of sub-queries counted at each use."""
+MOST_PARTS = 10_000
+"""The most parts of an expression, once those of sub-queries stand in it."""
+REPEATED = 3
+"""How often a column is written in arithmetic and casts for PostgreSQL, which has no TRY."""
+
+_JOINED = (exp.Concat, exp.DPipe)
+_ONE_OF = (exp.Coalesce, exp.Greatest, exp.Least)
+_NO_LONGER = (
+    exp.Lower,
+    exp.Upper,
+    exp.Substring,
+    exp.Left,
+    exp.Right,
+    exp.Trim,
+    exp.Replace,
+    exp.Nullif,
+    exp.Paren,
+    exp.Try,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What an expression can grow to."""
+
+    copies: int = 0
+    """Of values of columns in its text; 0 for what is no text."""
+    written: int = 0
+    """Letters of the query in its text."""
+    parts: int = 1
+
+
+Sizes = Mapping[tuple[str, str], Size]
+"""By the alias of a relation and the name of a column, in lower case; 1 copy if not there."""
+_COLUMN = Size(copies=1)
+
+
+def check_growth(question: Question) -> None:
+    """Refuse what grows beyond bounds.
+
+    Raises:
+        QueryRefused: CEL-Q023.
+    """
+    sizes = _sizes(question.source)
+    for each in (*question.keys, *question.aggregates):
+        tree = getattr(each, "expression", None) or getattr(each, "argument", None)
+        if tree is not None:
+            size_of(tree, sizes)
+    answers: dict[tuple[str, str], Size] = {}
+    for named in question.after.computed:  # each may speak of those before it
+        answers["", named.name.lower()] = size_of(named.expression, answers)
+    if question.after.having is not None:
+        size_of(question.after.having, answers)
+
+
+def _sizes(relation: Relation) -> Sizes:
+    """The columns that can be spoken of outside a relation, all inside it looked at."""
+    match relation:
+        case Scan():
+            return {}
+        case Filter(source=source, condition=condition):
+            found = _sizes(source)
+            size_of(condition, found)
+            return found
+        case Join(left=left, right=right) | Match(left=left, right=right):
+            both = {**_sizes(left), **_sizes(right)}
+            if relation.condition is not None:
+                size_of(relation.condition, both)
+            return both
+        case Derived():
+            return _derived(relation, relation.alias)
+        case Stack(parts=parts, alias=alias):
+            stacked: dict[tuple[str, str], Size] = {}
+            for part in parts:
+                for name, size in _derived(part, alias).items():
+                    stacked[name] = _largest([size, stacked.get(name, size)])
+            return stacked
+
+
+def _derived(relation: Derived, alias: str) -> Sizes:
+    inside = _sizes(relation.source)
+    return {
+        (alias, each.name.lower()): size_of(each.expression, inside) for each in relation.columns
+    }
+
+
+def size_of(tree: exp.Expr, sizes: Sizes) -> Size:
+    """The size of an expression over columns of known sizes.
+
+    Raises:
+        QueryRefused: CEL-Q023, it or a part of it is too large.
+    """
+    if isinstance(tree, exp.Column):
+        return sizes.get((tree.table, tree.name.lower()), _COLUMN)
+    if isinstance(tree, exp.Literal):
+        return Size(written=len(tree.name))
+    below = {id(each): size_of(each, sizes) for each in tree.iter_expressions()}
+    repeats = isinstance(tree, (*FALLIBLE, exp.Cast))
+    parts = 1 + sum(
+        below[id(each)].parts * (REPEATED if repeats and _is_computed(each, below) else 1)
+        for each in tree.iter_expressions()
+    )
+    text = _text([below[id(each)] for each in _sources(tree)], is_joined=isinstance(tree, _JOINED))
+    return _checked(Size(text.copies, text.written, parts))
+
+
+def _is_computed(tree: exp.Expr, sizes: Mapping[int, Size]) -> bool:
+    """Whether it is a column that a sub-query has computed."""
+    return isinstance(tree, exp.Column) and sizes[id(tree)].parts > 1
+
+
+def _sources(tree: exp.Expr) -> list[exp.Expr]:
+    """The parts of an expression whose texts may be in its own."""
+    if isinstance(tree, exp.Concat):
+        return list(tree.expressions)
+    if isinstance(tree, exp.DPipe):
+        return [tree.this, tree.expression]
+    if isinstance(tree, exp.Case):
+        return [*tree.args["ifs"], *filter(None, [tree.args.get("default")])]
+    if isinstance(tree, exp.If):
+        return [tree.args["true"]]
+    if isinstance(tree, _ONE_OF):
+        return [tree.this, *tree.expressions]
+    return [tree.this] if isinstance(tree, (*_NO_LONGER, exp.Cast)) else []
+
+
+def _text(sources: list[Size], *, is_joined: bool) -> Size:
+    if not is_joined:
+        return _largest(sources)
+    return Size(sum(each.copies for each in sources), sum(each.written for each in sources))
+
+
+def _largest(sizes: list[Size]) -> Size:
+    return Size(
+        max((each.copies for each in sizes), default=0),
+        max((each.written for each in sizes), default=0),
+        max((each.parts for each in sizes), default=1),
+    )
+
+
+def _checked(size: Size) -> Size:
+    if size.copies > MOST_COPIES or size.written > MOST_WRITTEN:
+        raise _too_large(
+            f"a text is put together of more than {MOST_COPIES} values of columns, or more than "
+            f"{MOST_WRITTEN:,} written letters"
+        )
+    if size.parts > MOST_PARTS:
+        raise _too_large(
+            f"an expression has more than {MOST_PARTS:,} parts, once those of sub-queries stand "
+            "in it"
+        )
+    return size
+
+
+def _too_large(what: str) -> CelosiaError:
+    return refusal(
+        "CEL-Q023",
+        what,
+        why="What doubles in each sub-query fills any memory, and whether it does would tell of "
+        "rows.",
+        fix="Write it with fewer sub-queries that compute with each other's columns.",
+    )

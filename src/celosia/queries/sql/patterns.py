@@ -1,0 +1,97 @@
+"""Texts that are looked for in others: LIKE, ILIKE and STRPOS, in time that any row bounds.
+
+DuckDB matches a pattern of `%` and letters piece by piece, in time that grows with the text. With a
+`_` in it, and in ILIKE always, it tries again from every letter for each `%`: `'%a_%a_%a_%b'` takes
+the third power of the length, so one long text could keep a question from being answered in time,
+and the lack of an answer would tell of it. So ILIKE is LIKE of lower-case texts, as both databases
+define it, and with a `_` only one `%` is taken beside those at the end, which cost nothing. What is
+looked for is written out and short: the time is then at most its length times that of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from celosia.core.errors import CelosiaError
+from celosia.queries.sql.kinds import TEXTS, Typed, must_be
+from celosia.queries.sql.operators import Read, Rule, compared, negated
+from celosia.queries.sql.refusals import only, refusal
+
+MOST_LETTERS = 200
+"""The longest text that is looked for."""
+
+
+def _like(node: exp.Expr, read: Read) -> Typed:
+    only(node, frozenset({"this", "expression", "negate"}))
+    text = must_be(read(node.this), TEXTS, at=node, use="LIKE").tree
+    written: exp.Expr = _pattern(node)
+    if isinstance(node, exp.ILike):
+        text, written = exp.Lower(this=text), exp.Lower(this=written)
+    return negated(exp.Like(this=compared(text), expression=written), node)
+
+
+def _pattern(node: exp.Expr) -> exp.Literal:
+    pattern = node.expression
+    # A pattern that ends in an escape fails in PostgreSQL, but only on rows that match so far.
+    if not (isinstance(pattern, exp.Literal) and pattern.is_string) or "\\" in pattern.name:
+        raise refusal(
+            "CEL-Q050",
+            "the pattern of LIKE is not a text that is written out, without a backslash",
+            at=node,
+            why="Some patterns fail on some rows, and the error would tell of them.",
+            fix="Write the pattern, such as name LIKE 'A%'.",
+        )
+    word = pattern.name
+    if len(word) > MOST_LETTERS:
+        raise _too_long("the pattern of LIKE", node)
+    if "_" in word and len(re.findall("%+", word.rstrip("%"))) > 1:
+        raise refusal(
+            "CEL-Q050",
+            "the pattern of LIKE has '_' and more than one '%' before its end",
+            at=node,
+            why="It is tried from every letter of a text, once for each '%': one long text could "
+            "take so long that nothing is answered, which would tell of it.",
+            fix="Leave '_' out, as in '%a%b%', or join patterns by AND: "
+            "x LIKE '%a_b%' AND x LIKE '%c%'.",
+        )
+    return exp.Literal.string(word)
+
+
+def _position(node: exp.Expr, read: Read) -> Typed:
+    only(node, frozenset({"this", "substr"}))
+    text = must_be(read(node.this), TEXTS, at=node, use="STRPOS")
+    wanted = node.args["substr"]
+    if not (isinstance(wanted, exp.Literal) and wanted.is_string):
+        raise refusal(
+            "CEL-Q050",
+            "the text that is looked for in another is not written out",
+            at=node,
+            why="Two long texts of one row could take so long that nothing is answered, which "
+            "would tell of them.",
+            fix="Write it out, such as CONTAINS(name, 'an').",
+        )
+    if len(wanted.name) > MOST_LETTERS:
+        raise _too_long("the text that is looked for", node)
+    found = exp.StrPosition(this=text.tree, substr=exp.Literal.string(wanted.name))
+    return Typed(found, "integer")
+
+
+def _too_long(what: str, node: exp.Expr) -> CelosiaError:
+    return refusal(
+        "CEL-Q050",
+        f"{what} has more than {MOST_LETTERS} letters",
+        at=node,
+        why="The time to look for it in a long text grows with both of their lengths.",
+        fix="Look for a shorter one.",
+    )
+
+
+RULES: Mapping[type[exp.Expr], Rule] = {
+    exp.Like: _like,
+    exp.ILike: _like,
+    exp.StrPosition: _position,
+}
+"""The allow-list, beside `functions.RULES`."""

@@ -1,0 +1,172 @@
+"""Functions that say shorter what others say: read as the longer form, which has its rules.
+
+So each means the same in every dialect, and nothing has to be known of it further on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from celosia.core.errors import CelosiaError
+from celosia.queries.sql.kinds import NUMBERS, TEXTS, Typed, must_be
+from celosia.queries.sql.operators import Read, Rule
+from celosia.queries.sql.refusals import only, refusal
+
+MOST_POWER = 4
+"""The highest power that is written out as a product."""
+_MONTHS = "January February March April May June July August September October November December"
+_DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday"
+
+
+def date_difference(node: exp.Expr, read: Read) -> Typed:
+    """DATE_DIFF('month', a, b): how many beginnings of a month lie between two moments."""
+    only(node, frozenset({"this", "expression", "unit", "date_part_boundary"}))
+    unit = node.args.get("unit")
+    word = unit.name.upper() if unit is not None else "DAY"
+    if word not in ("DAY", "MONTH", "QUARTER", "YEAR"):
+        raise _must_be(node, "the unit of DATE_DIFF", "one of DAY, MONTH, QUARTER and YEAR")
+    later, earlier = (_day(side, read) for side in (node.this, node.expression))
+    if word == "DAY":
+        return read(exp.Sub(this=later, expression=earlier))
+    years = exp.Sub(this=_part("YEAR", later), expression=_part("YEAR", earlier))
+    if word == "YEAR":
+        return read(years)
+    parts = exp.Sub(this=_part(word, later), expression=_part(word, earlier))
+    number = exp.Literal.number(12 if word == "MONTH" else 4)
+    in_years = exp.Mul(this=exp.Paren(this=years), expression=number)
+    return read(exp.Add(this=in_years, expression=exp.Paren(this=parts)))
+
+
+def _day(side: exp.Expr, read: Read) -> exp.Expr:
+    if read(side).kind == "date":
+        return side.copy()
+    return exp.Cast(this=side.copy(), to=exp.DataType.build("date"))
+
+
+def _part(word: str, moment: exp.Expr) -> exp.Extract:
+    return exp.Extract(this=exp.var(word), expression=moment.copy())
+
+
+def _moved(node: exp.Expr, read: Read) -> Typed:
+    """DATE_ADD(d, INTERVAL '1' DAY) is d + INTERVAL '1' DAY."""
+    only(node, frozenset({"this", "expression"}))
+    kind = exp.Add if isinstance(node, exp.DateAdd) else exp.Sub
+    if not isinstance(node.expression, exp.Interval):
+        raise _must_be(node, "what is added to a date", "an interval")
+    return read(kind(this=node.this.copy(), expression=node.expression.copy()))
+
+
+def _contains(node: exp.Expr, read: Read) -> Typed:
+    only(node, frozenset({"this", "expression"}))
+    place = exp.StrPosition(this=node.this.copy(), substr=node.expression.copy())
+    return read(exp.GT(this=place, expression=exp.Literal.number(0)))
+
+
+def _ends_with(node: exp.Expr, read: Read) -> Typed:
+    """The last letters are the text, which must be written out: they must be counted."""
+    only(node, frozenset({"this", "expression"}))
+    text = node.expression
+    if not (isinstance(text, exp.Literal) and text.is_string):
+        raise _must_be(node, "the end of ENDS_WITH", "a text, written out")
+    length = exp.Literal.number(len(text.name))
+    last = exp.Right(this=node.this.copy(), expression=length)
+    return read(exp.EQ(this=last, expression=text.copy()))
+
+
+def _power(node: exp.Expr, read: Read) -> Typed:
+    """POWER(x, 2) is the product of doubles, as which databases compute it."""
+    only(node, frozenset({"this", "expression"}))
+    power = node.expression.unnest()
+    text = power.name if isinstance(power, exp.Literal) and not power.is_string else ""
+    if not (text.isdecimal() and 1 < int(text[:9]) <= MOST_POWER):
+        raise _must_be(node, "a power", f"a written whole number from 2 to {MOST_POWER}")
+    if node.this.find(exp.Pow) is not None:  # it is repeated, and so would be all inside
+        raise _must_be(node, "what is raised to a power", "no power itself")
+    must_be(read(node.this), NUMBERS, at=node, use="POWER")
+    factor = exp.Cast(this=node.this.copy(), to=exp.DataType.build("double"))
+    product: exp.Expr = factor
+    for _ in range(int(text) - 1):
+        product = exp.Mul(this=product, expression=factor.copy())
+    return read(product)
+
+
+def _name_of(part: str, names: str, first: int) -> Rule:
+    """MONTHNAME(d): the cases of EXTRACT, whose results are known without the data."""
+
+    def rule(node: exp.Expr, read: Read) -> Typed:
+        only(node, frozenset({"this"}))
+        ifs = [
+            exp.If(this=exp.Literal.number(number), true=exp.Literal.string(name))
+            for number, name in enumerate(names.split(), start=first)
+        ]
+        return read(exp.Case(this=_part(part, node.this), ifs=ifs))
+
+    return rule
+
+
+def _anonymous(node: exp.Expr, read: Read) -> Typed | None:
+    """DuckDB's functions that the parser knows by their names only."""
+    word, values = node.name.lower(), node.expressions
+    if word == "date_part" and len(values) == 2 and _is_text(values[0]):
+        return read(_part(values[0].name, values[1]))
+    if word == "suffix" and len(values) == 2:
+        return read(exp.EndsWith(this=values[0].copy(), expression=values[1].copy()))
+    if word == "prefix" and len(values) == 2:
+        return read(exp.StartsWith(this=values[0].copy(), expression=values[1].copy()))
+    return None
+
+
+def anonymous(unknown: Rule) -> Rule:
+    """The rule of functions that the parser has no type for."""
+
+    def rule(node: exp.Expr, read: Read) -> Typed:
+        found = _anonymous(node, read)
+        return unknown(node, read) if found is None else found
+
+    return rule
+
+
+def replaced(node: exp.Expr, read: Read) -> Typed:
+    """REPLACE(x, 'ab', 'c'), which makes no text longer: nested ones could fill the memory."""
+    only(node, frozenset({"this", "expression", "replacement"}))
+    old, new = node.expression, node.args.get("replacement")
+    texts = [each.name for each in (old, new) if isinstance(each, exp.Literal) and each.is_string]
+    if len(texts) != 2 or not texts[0] or len(texts[0]) < len(texts[1]):
+        raise _must_be(
+            node,
+            "what REPLACE replaces",
+            "a written text, by a written text that is not longer",
+        )
+    typed = must_be(read(node.this), TEXTS, at=node, use="REPLACE")
+    first, second = map(exp.Literal.string, texts)
+    return Typed(exp.Replace(this=typed.tree, expression=first, replacement=second), "text")
+
+
+def _is_text(node: exp.Expr | None) -> bool:
+    return isinstance(node, exp.Literal) and bool(node.is_string)
+
+
+def _must_be(node: exp.Expr, what: str, form: str) -> CelosiaError:
+    return refusal(
+        "CEL-Q050",
+        f"{what} must be {form}",
+        at=node,
+        why="In other forms it may fail on some rows, or differ between databases.",
+        fix="Write the value into the query in that form.",
+    )
+
+
+RULES: Mapping[type[exp.Expr], Rule] = {
+    exp.DateDiff: date_difference,
+    exp.DateAdd: _moved,
+    exp.DateSub: _moved,
+    exp.Contains: _contains,
+    exp.EndsWith: _ends_with,
+    exp.Pow: _power,
+    exp.Replace: replaced,
+    exp.Monthname: _name_of("MONTH", _MONTHS, 1),
+    exp.Dayname: _name_of("DOW", _DAYS, 0),
+}
+"""The allow-list, beside `functions.RULES`."""

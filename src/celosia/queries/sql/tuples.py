@@ -1,0 +1,61 @@
+"""COUNT(DISTINCT (a, b)): several values as one text, different wherever any of them is.
+
+Each value is written with its length before it, `N` for NULL, so no two lists of values have one
+text: (12, 3) is `2:121:3` and (1, 23) is `1:12:23`. A list with a NULL is a value like any other,
+as it is in both dialects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from celosia.core.errors import CelosiaError
+from celosia.queries.sql.refusals import only, refusal
+
+
+def different(values: Sequence[exp.Expr], at: exp.Expr) -> exp.Expr:
+    """The one expression whose different values are counted.
+
+    Raises:
+        QueryRefused: CEL-Q054, a list without brackets around it.
+    """
+    first = values[0].unnest() if values else None
+    if first is None or len(values) != 1:
+        raise _without_brackets(at)
+    condition = None
+    if isinstance(first, exp.Case) and isinstance(first.args["ifs"][0].args["true"], exp.Tuple):
+        condition = first.args["ifs"][0].this  # FILTER (WHERE ...) around a list
+        first = first.args["ifs"][0].args["true"]
+    if not isinstance(first, exp.Tuple):
+        return first
+    only(first, frozenset({"expressions"}))
+    parts = [_written(each) for each in first.expressions]
+    if not parts:
+        raise _without_brackets(at)
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = exp.DPipe(this=whole, expression=part, safe=True)
+    if condition is None:
+        return whole
+    return exp.Case(ifs=[exp.If(this=condition.copy(), true=whole)])
+
+
+def _written(value: exp.Expr) -> exp.Expr:
+    """`3:abc`, or `N` for NULL."""
+    text = exp.Cast(this=value.copy(), to=exp.DataType.build("text"))
+    length = exp.Cast(this=exp.Length(this=text.copy()), to=exp.DataType.build("text"))
+    mark = exp.DPipe(this=length, expression=exp.Literal.string(":"), safe=True)
+    told = exp.DPipe(this=mark, expression=text, safe=True)
+    return exp.Coalesce(this=told, expressions=[exp.Literal.string("N")])
+
+
+def _without_brackets(node: exp.Expr) -> CelosiaError:
+    return refusal(
+        "CEL-Q054",
+        "COUNT(DISTINCT ...) takes one value, or one list of them in brackets",
+        at=node,
+        why="Databases disagree on what several values without brackets mean where one is NULL.",
+        fix="Write COUNT(DISTINCT (a, b)); a list with a NULL is counted like any other.",
+    )

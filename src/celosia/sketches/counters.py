@@ -1,0 +1,76 @@
+"""Sketches that add: cells of whole numbers, their total, and bounds on errors."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.sketches.sketch import Sketch, weights
+
+FULL = 2**62
+"""The sum of the sizes of all counts stays below: no cell, being a part of it, can overflow."""
+
+_NONE = np.empty(0, dtype=np.int64)
+
+
+class Counters(Sketch):
+    """A sketch whose cells are sums of counts, so that updates may also take away."""
+
+    _joining = np.add
+
+    @property
+    def total(self) -> int:
+        """The sum of all counts."""
+        return int(self._state["sums"][0])
+
+    def merge(self, other: Sketch) -> Self:
+        """Take in all that another sketch has seen, exactly as if it had been seen here.
+
+        Raises:
+            InputError: CEL-K006 it is another kind of sketch, or has other parameters; CEL-K007
+                there would be too many counts.
+        """
+        self._same(other)
+        self._room(int(other._state["sums"][1]))
+        return super().merge(other)
+
+    def _room(self, more: int) -> None:
+        if int(self._state["sums"][1]) + more > FULL:
+            raise InputError(
+                "CEL-K007",
+                "the counts add up to more than 2^62.",
+                why="A cell of 64 bits could overflow.",
+                fix="Start another sketch.",
+            )
+
+    def _weighed(self, counts: Any, size: int) -> NDArray[np.int64]:
+        """Counts for a kernel (none: each value once); the totals already have them in."""
+        found = weights(counts, size)
+        # Counts are at most 2^31 in size and an array has less than 2^31 values in any memory
+        # of today, so that these sums are below 2^62.
+        moved = size if found is None else int(np.abs(found).sum())
+        self._room(moved)
+        self._state["sums"] += np.array([size if found is None else found.sum(), moved])
+        return _NONE if found is None else found
+
+    def _sound(self) -> bool:
+        total, moved = (int(each) for each in self._state["sums"])
+        return abs(total) <= moved <= FULL
+
+    def _facts(self) -> dict[str, Any]:
+        return {"total": self.total}
+
+
+def median_share(depth: int, confidence: float) -> float:
+    """How often one row may be wrong for the median of `depth` rows to be right.
+
+    A median is wrong only where half of its rows are wrong, and P(Bin(depth, p) >= need) is the
+    regularised incomplete beta function I_p(need, depth - need + 1).
+    """
+    from scipy.special import betaincinv  # noqa: PLC0415 - heavy, and only bounds need it
+
+    need = (depth + 1) // 2
+    return float(betaincinv(need, depth - need + 1, 1 - confidence))

@@ -1,0 +1,193 @@
+"""Stable hashing: the same numbers in every process, on every machine and in every language.
+
+A value becomes a 64-bit *digest*. Whole numbers from -2^63 to 2^64 - 1 are mixed: take x mod 2^64,
+add the 64-bit golden ratio, and apply the finaliser of SplitMix64. Texts (UTF-8) and bytes are
+hashed by BLAKE2b with a digest of 8 bytes, read as a little-endian number; the personal string is
+"celosia text" or "celosia data".
+
+A *family* turns digests into columns, row by row. The coefficients of row r are the little-endian
+numbers of BLAKE2b(digest of 8 bytes, key = the family's key, data = "r,i" in decimal) modulo
+P = 2^61 - 1, for i = 0 .. degree; the leading one is 1 where it would be 0. The column is
+(polynomial of the digest mod P) mod P mod width. A polynomial of degree d is (d + 1)-wise
+independent on digests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import whole
+from celosia.sketches import _kernels, texts
+
+PRIME = 2**61 - 1
+GOLDEN = 0x9E3779B97F4A7C15
+
+Digests = NDArray[np.uint64]
+
+_MANY = 1000
+"""Texts in a list for which loading Arrow pays."""
+
+
+def digest(value: object) -> int:
+    """The digest of one value.
+
+    >>> digest("celosía"), digest(2026)
+    (8829134018270389533, 15824617304438902051)
+    """
+    return int(digests([value])[0])
+
+
+def digests(values: Any) -> Digests:
+    """The digests of an array, a series or a list of whole numbers, texts or bytes.
+
+    Raises:
+        InputError: CEL-K001 a value is none of these; which one is not told.
+    """
+    if isinstance(values, (str, bytes)):
+        raise _not_hashable("a text by itself is one value: give a list of values.")
+    column = values.to_arrow() if hasattr(values, "to_arrow") else values
+    if hasattr(column, "to_pylist") and (found := texts.of_arrow(column)) is not None:
+        return found
+    array = values if isinstance(values, np.ndarray) else _array(values)
+    if array.ndim > 1:
+        raise _not_hashable("values are one column, and this has several.")
+    if array.dtype.kind in "iu":
+        wide = np.int64 if array.dtype.kind == "i" else np.uint64
+        words = np.ascontiguousarray(array.reshape(-1), dtype=wide).view(np.uint64)
+        return _kernels.mixed(words)
+    if array.dtype.kind not in "OUS":
+        raise _not_hashable(f"values of type {array.dtype} have no one way to be written.")
+    listed: list[Any] = array.reshape(-1).tolist()
+    if len(listed) > _MANY and set(map(type, listed)) in ({str}, {bytes}):
+        many = texts.of_many(listed)
+        if many is not None:
+            return many
+    known: dict[object, int] = {}
+    made = np.empty(array.size, dtype=np.uint64)
+    for place, each in enumerate(listed):
+        value = _plain(each)
+        if isinstance(value, bool) or not isinstance(value, (str, bytes, int)):
+            raise _not_hashable("values must be whole numbers, texts or bytes.")
+        kind = (type(value), value)
+        if kind not in known:
+            known[kind] = _one(value)
+        made[place] = known[kind]
+    return made
+
+
+def _array(values: Any) -> NDArray[Any]:
+    if hasattr(values, "to_pylist") and hasattr(values, "type"):  # Arrow copies only when told to
+        return np.asarray(values.to_numpy(zero_copy_only=False))
+    if hasattr(values, "column_names") and not hasattr(values, "to_numpy"):
+        raise _not_hashable("values are one column, and this is a table.")
+    if hasattr(values, "to_numpy"):
+        found: NDArray[Any] = np.asarray(values.to_numpy())
+        return found
+    listed = list(values) if isinstance(values, Iterable) else [values]
+    kinds = {type(each) for each in listed}
+    if kinds == {int} and all(-(2**63) <= each < 2**63 for each in listed):
+        return np.array(listed, dtype=np.int64)
+    made = np.empty(len(listed), dtype=object)
+    made[:] = listed
+    return made
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _one(value: str | bytes | int) -> int:
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**64:
+            raise _not_hashable("a whole number is beyond 64 bits.")
+        return int(_kernels.mixed(np.array([value % 2**64], dtype=np.uint64))[0])
+    data, person = (
+        (value.encode("utf-8", "surrogatepass"), texts.PERSONS["text"])
+        if isinstance(value, str)
+        else (value, texts.PERSONS["data"])
+    )
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8, person=person).digest(), "little")
+
+
+def _not_hashable(what: str) -> InputError:
+    return InputError(
+        "CEL-K001",
+        what,
+        why="Every device must turn a value into the same number.",
+        fix="Turn values into texts or whole numbers first.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """Rows of hash functions onto columns 0 .. width - 1, decided by a key.
+
+    Args:
+        key: up to 64 bytes; the same key gives the same functions.
+        rows: how many functions.
+        width: how many columns each has.
+        degree: of the polynomials; a degree of 2 is 3-wise independent.
+
+    Raises:
+        InputError: CEL-K002 a parameter is out of range.
+
+    >>> family = Family(key=b"emoji", rows=2, width=1024)
+    >>> family.columns(digests(["smile", "cry"]), 0).tolist()
+    [77, 926]
+    """
+
+    key: bytes
+    rows: int
+    width: int
+    degree: int = 2
+
+    def __post_init__(self) -> None:
+        for word, low, high in (("rows", 1, 2**24), ("width", 1, 2**40), ("degree", 0, 63)):
+            number = whole(getattr(self, word))
+            if number is None or not low <= number <= high:
+                raise InputError(
+                    "CEL-K002",
+                    f"{word} of a hash family must be a whole number from {low} to {high}.",
+                    fix="Give another number.",
+                )
+        if len(self.key) > 64:
+            raise InputError(
+                "CEL-K002", "the key of a hash family has at most 64 bytes.", fix="Shorten it."
+            )
+
+    @cached_property
+    def coefficients(self) -> NDArray[np.uint64]:
+        """One row for each function, the constant first."""
+        made = np.empty((self.rows, self.degree + 1), dtype=np.uint64)
+        for row in range(self.rows):
+            made[row] = [self._coefficient(row, place) for place in range(self.degree + 1)]
+        return made
+
+    def _coefficient(self, row: int, place: int) -> int:
+        data = f"{row},{place}".encode()
+        found = hashlib.blake2b(data, digest_size=8, key=self.key).digest()
+        number = int.from_bytes(found, "little") % PRIME
+        return max(1, number) if place == self.degree else number
+
+    def columns(self, digests: Digests, row: int) -> NDArray[np.int64]:
+        """The columns of digests in one row."""
+        return _kernels.columns(digests, self.coefficients[row], np.int64(self.width))
+
+    def columns_at(
+        self, digests: Digests, rows: NDArray[np.int64] | Sequence[int]
+    ) -> NDArray[np.int64]:
+        """The column of each digest in a row of its own."""
+        places = np.asarray(rows, dtype=np.int64)
+        return _kernels.columns_at(digests, places, self.coefficients, np.int64(self.width))
+
+    def every_column(self, digests: Digests) -> NDArray[np.int64]:
+        """The columns of all digests in all rows: rows by digests."""
+        return _kernels.every_column(digests, self.coefficients, np.int64(self.width))

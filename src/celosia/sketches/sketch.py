@@ -1,0 +1,234 @@
+"""What every sketch can do: update, merge, be written and read, and tell what it is.
+
+A sketch is its parameters and a few arrays of whole numbers. The same values give the same arrays
+in any order and in any number of parts, so merging is exact. The fingerprint of the parameters
+tells whether two sketches may be merged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import real, whole
+from celosia.sketches.stored import Arrays, damaged, read, written
+
+FORM = "celosia sketch 1"
+LARGEST = 2**31
+"""Cells of one sketch."""
+
+
+class Sketch(ABC):
+    """A small summary of many values; merging two is summarising all of their values."""
+
+    name: ClassVar[str]
+    """As it is written in bytes."""
+
+    key: str
+    """Decides the hash functions: sketches with another key cannot be merged."""
+
+    _kinds: ClassVar[dict[str, type[Sketch]]] = {}
+    _joining: ClassVar[np.ufunc]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" in vars(cls):
+            Sketch._kinds[cls.name] = cls
+
+    def __init__(self, *, key: str) -> None:
+        if not isinstance(key, str) or len(key.encode("utf-8", "replace")) > 48:
+            raise InputError(
+                "CEL-K003",
+                "the key of a sketch must be a text of at most 48 bytes.",
+                fix='Give a name such as "visitors-2026".',
+            )
+        self.key = key
+
+    @abstractmethod
+    def update(self, values: Any, counts: Any = None) -> Self:
+        """Take in an array, a series or a list of values, each once or `counts` times."""
+
+    @abstractmethod
+    def _sizes(self) -> dict[str, int]:
+        """The parameters next to the key."""
+
+    @abstractmethod
+    def _shapes(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
+        """The type and the shape of each array of the state."""
+
+    @abstractmethod
+    def _facts(self) -> dict[str, Any]:
+        """What the sketch knows without being asked about a value, as plain values."""
+
+    def _sound(self) -> bool:
+        """Whether a state that was read can have come from updates."""
+        return True
+
+    @cached_property
+    def _state(self) -> Arrays:
+        """Made when first wanted: who only asks for sizes needs no memory."""
+        return {name: np.zeros(shape, dtype=kind) for name, (kind, shape) in self._shapes().items()}
+
+    def parameters(self) -> dict[str, Any]:
+        """All that decides about the state, as plain values."""
+        return {**self._sizes(), "key": self.key}
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """8 bytes that tell kinds of sketches and their parameters apart."""
+        said = json.dumps([FORM, self.name, self.parameters()], sort_keys=True)
+        return hashlib.blake2b(said.encode(), digest_size=8).digest()
+
+    @property
+    def size(self) -> int:
+        """The bytes of the state in memory."""
+        return sum(each.nbytes for each in self._state.values())
+
+    def merge(self, other: Sketch) -> Self:
+        """Take in all that another sketch has seen, exactly as if it had been seen here.
+
+        Raises:
+            InputError: CEL-K006 it is another kind of sketch, or has other parameters.
+        """
+        self._same(other)
+        for name, theirs in other._state.items():
+            mine = self._state[name]
+            self._joining(mine, theirs, out=mine)
+        return self
+
+    def copy(self) -> Self:
+        """Another sketch with the same state."""
+        made = type(self)(**self.parameters())
+        made.__dict__["_state"] = {name: each.copy() for name, each in self._state.items()}
+        return made
+
+    def to_bytes(self) -> bytes:
+        """Parameters and state, to be read by `from_bytes`."""
+        head = {
+            "sketch": self.name,
+            "parameters": self.parameters(),
+            "fingerprint": self.fingerprint.hex(),
+        }
+        return written(head, self._state)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """The sketch that `to_bytes` has written; `Sketch.from_bytes` reads any kind.
+
+        Raises:
+            InputError: CEL-K005 the bytes are damaged, or another kind of sketch.
+        """
+        head, arrays = read(data)
+        kind = Sketch._kinds.get(head.get("sketch", ""))
+        if kind is None or not issubclass(kind, cls):
+            raise damaged()
+        try:
+            made = kind(**head["parameters"])
+        except (InputError, KeyError, TypeError):
+            raise damaged() from None
+        made.__dict__["_state"] = arrays
+        found = {name: (each.dtype, each.shape) for name, each in arrays.items()}
+        wanted = {name: (np.dtype(kind), shape) for name, (kind, shape) in made._shapes().items()}
+        if (
+            found != wanted
+            or made.fingerprint.hex() != head.get("fingerprint")
+            or not made._sound()
+        ):
+            raise damaged()
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sketch):
+            return NotImplemented
+        return self.fingerprint == other.fingerprint and all(
+            np.array_equal(mine, other._state[name]) for name, mine in self._state.items()
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # it changes with every update
+
+    def as_dict(self) -> dict[str, Any]:
+        """What it is and what it knows, as plain values for JSON."""
+        return {
+            "sketch": self.name,
+            "parameters": self.parameters(),
+            "fingerprint": self.fingerprint.hex(),
+            "bytes": self.size,
+            **self._facts(),
+        }
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{value:,} {name}" for name, value in self._sizes().items())
+        facts = ", ".join(f"{name} {_shown(value)}" for name, value in self._facts().items())
+        return f"{self.name} ({sizes}): {facts}, {self.size:,} bytes"
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
+        return f"{type(self).__name__}({said})"
+
+    def _same(self, other: Sketch) -> None:
+        if not isinstance(other, Sketch) or other.fingerprint != self.fingerprint:
+            raise InputError(
+                "CEL-K006",
+                "these sketches are of different kinds, or have different parameters.",
+                why="Their cells count different values.",
+                fix="Give all of them the same sizes and the same key.",
+            )
+
+
+def check_size(word: str, value: object, low: int, high: int = LARGEST) -> int:
+    """A whole number in its range."""
+    number = whole(value)
+    if number is None or not low <= number <= high:
+        raise InputError(
+            "CEL-K003",
+            f"{word} must be a whole number from {low:,} to {high:,}.",
+            fix="Let `size_for` choose it from a wished error.",
+        )
+    return number
+
+
+def check_share(word: str, value: object) -> float:
+    """A number above 0 and below 1: a wished error, or a confidence."""
+    number = real(value)
+    if number is None or not 0 < number < 1:
+        raise InputError(
+            "CEL-K008",
+            f"{word} must be a number above 0 and below 1.",
+            fix="Give for example 0.01 for an error, 0.95 for a confidence.",
+        )
+    return number
+
+
+def weights(counts: Any, size: int, *, negative: bool = True) -> NDArray[np.int64] | None:
+    """Counts as an array of whole numbers, one for each value; None stays None.
+
+    Raises:
+        InputError: CEL-K004 they are no whole numbers, not as many as values, or below 0.
+    """
+    if counts is None:
+        return None
+    array = np.asarray(counts.to_numpy() if hasattr(counts, "to_numpy") else counts)
+    if array.shape != (size,) or (size and array.dtype.kind not in "iu"):
+        raise _bad_counts("must be whole numbers, one for each value.")
+    if size and max(-int(array.min()), int(array.max())) > LARGEST:
+        raise _bad_counts(f"must be from {-LARGEST:,} to {LARGEST:,}.")
+    if size and not negative and array.min() < 0:
+        raise _bad_counts("must not be below 0: from this sketch nothing can be taken away.")
+    return array.astype(np.int64)
+
+
+def _bad_counts(what: str) -> InputError:
+    return InputError("CEL-K004", f"counts {what}", fix="Give one count for each value, or none.")
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "unbounded"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"

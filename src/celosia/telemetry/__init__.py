@@ -1,0 +1,1 @@
+"""Collect: protocols of local differential privacy, client and server side by side."""

@@ -1,0 +1,93 @@
+"""Who may send and who may see: tokens of the HTTP endpoint, held as hashes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from hmac import compare_digest
+from pathlib import Path
+
+from celosia.core.errors import InputError
+
+SHORTEST = 32
+"""Letters of a token: 32 hexadecimal ones are 128 bits."""
+
+
+class Access:
+    """The token of the curator, and those of senders.
+
+    A token is long and random, so a plain SHA-256 is enough to keep it: nobody can try them all.
+
+    Args:
+        curator: the token of whoever may see estimates; without it nobody sees them over HTTP.
+        senders: the tokens of those who may send, by name; without any, everybody may send.
+
+    Raises:
+        InputError: CEL-R088 a token has less than 32 letters, or two are the same.
+    """
+
+    def __init__(
+        self, *, curator: str | None = None, senders: Mapping[str, str] | None = None
+    ) -> None:
+        texts = [*(senders or {}).values(), *([] if curator is None else [curator])]
+        if len(set(texts)) < len(texts):
+            raise _bad("two tokens are the same")
+        self._curator = None if curator is None else _hash(_checked(curator))
+        self._senders = {name: _hash(_checked(text)) for name, text in (senders or {}).items()}
+
+    @classmethod
+    def load(
+        cls, *, curator: str | Path | None = None, senders: Iterable[str | Path] = ()
+    ) -> Access:
+        """Tokens from files, one in each; a sender is called as its file, without the ending.
+
+        Raises:
+            InputError: CEL-R088 a file cannot be read, or holds no token.
+        """
+        listed = [Path(each) for each in senders]
+        if len({each.stem for each in listed}) < len(listed):
+            raise _bad("two files of senders have one name")
+        return cls(
+            curator=None if curator is None else _read(Path(curator)),
+            senders={each.stem: _read(each) for each in listed},
+        )
+
+    def is_curator(self, text: str) -> bool:
+        """Whether a token is that of the curator."""
+        return self._curator is not None and compare_digest(_hash(text), self._curator)
+
+    def sender(self, text: str) -> str | None:
+        """The name of who sends, empty where everybody may; None for whoever may not."""
+        if not self._senders:
+            return ""
+        told, found = _hash(text), None
+        for name, kept in self._senders.items():  # all of them, so that time tells nothing
+            found = name if compare_digest(told, kept) else found
+        return found
+
+
+def _hash(text: str) -> bytes:
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _checked(text: str) -> str:
+    if len(text) < SHORTEST or not text.isascii() or not text.isprintable() or " " in text:
+        raise _bad(f"a token must be at least {SHORTEST} ASCII letters without blanks")
+    return text
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(1000).decode("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        raise _bad(f"the file {path} of a token cannot be read") from None
+
+
+def _bad(what: str) -> InputError:
+    return InputError(
+        "CEL-R088",
+        f"{what}.",
+        why="Who guesses a token may send, or see, in the name of another.",
+        fix='Make one: python -c "import secrets; print(secrets.token_hex(32))" > carla.token',
+    )

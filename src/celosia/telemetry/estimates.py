@@ -1,0 +1,97 @@
+"""What a server knows of how common values are: estimates with their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.mechanisms.parameters import check_confidence
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Estimated counts of candidates, each with its standard error.
+
+    Raw counts are unbiased and may be below 0; after post-processing (`post`) they are consistent,
+    and errors and intervals are still those of the raw counts.
+    """
+
+    protocol: str
+    candidates: tuple[Hashable, ...]
+    counts: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    """The standard error of each raw count."""
+    users: int
+    """How many reports the estimates are from."""
+    post: str = "raw"
+    raw: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    """The counts before post-processing."""
+
+    def interval(
+        self, confidence: float = 0.95, *, together: bool = False
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Below and above each raw count, by the normal law.
+
+        Every estimate is a sum over many independent reports. Each interval holds by itself with
+        this confidence, or all of them `together` (Bonferroni).
+        """
+        from scipy.stats import norm  # noqa: PLC0415 - heavy, and not every caller wants it
+
+        missed = (1 - check_confidence(confidence)) / 2
+        parts = max(1, len(self.candidates)) if together else 1
+        reach = norm.isf(missed / parts) * self.errors
+        middle = self.raw if self.raw.size else self.counts
+        return middle - reach, middle + reach
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Counts as shares of all reports."""
+        return self.counts / max(1, self.users)
+
+    def __iter__(self) -> Iterator[tuple[Hashable, float]]:
+        return iter(zip(self.candidates, self.counts.tolist(), strict=True))
+
+    def __getitem__(self, candidate: Hashable) -> float:
+        return float(self.counts[self.candidates.index(candidate)])
+
+    def frame(self, confidence: float = 0.95) -> pl.DataFrame:
+        """A table: value, count, share, error, low, high; the most common first."""
+        import polars as pl  # noqa: PLC0415 - heavy
+
+        low, high = self.interval(confidence)
+        table = pl.DataFrame(
+            {
+                "value": [str(each) for each in self.candidates],
+                "count": self.counts,
+                "share": self.shares,
+                "error": self.errors,
+                "low": low,
+                "high": high,
+            }
+        )
+        return table.sort("count", descending=True, maintain_order=True)
+
+    def as_dict(self, confidence: float = 0.95) -> dict[str, Any]:
+        """Plain values for JSON."""
+        low, high = self.interval(confidence)
+        return {
+            "protocol": self.protocol,
+            "users": self.users,
+            "post": self.post,
+            "confidence": confidence,
+            "values": [str(each) for each in self.candidates],
+            "counts": self.counts.tolist(),
+            "errors": self.errors.tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+        }
+
+    def __str__(self) -> str:
+        return f"{len(self.candidates):,} estimates from {self.users:,} reports ({self.protocol})"

@@ -1,0 +1,141 @@
+"""A small graph policy, and facts in the layout of a store beside the same facts in pyoxigraph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+import duckdb
+import pyoxigraph as ox
+
+from celosia.queries.policy.values import (
+    ANY_PREDICATE,
+    ENTITIES,
+    FACT_COLUMNS,
+    ColumnPolicy,
+    Graph,
+    Policy,
+    Spending,
+    TablePolicy,
+    Unit,
+)
+from celosia.queries.rdf.terms import XSD, address_text, canonical, decode, number_of
+
+EX = "http://example.org/"
+Fact = tuple[str, str, str]
+"""Three terms as N-Triples has them."""
+
+
+def policy_of(
+    predicates: Iterable[str],
+    *,
+    public: Sequence[str] = (),
+    keys: dict[str, tuple[int, ...]] | None = None,
+    subject_keys: dict[str, tuple[int, ...]] | None = None,
+    bounds: dict[str, tuple[int, int]] | None = None,
+    entity: bool = False,
+    prefixes: Sequence[tuple[str, str]] = (("ex", EX), ("xsd", XSD)),
+) -> Policy:
+    """A policy for predicates, given as compact names of one of the prefixes."""
+    starts = dict(prefixes)
+    tables = []
+    for name in predicates:
+        low, high = (bounds or {}).get(name, (None, None))
+        columns = []
+        for word, kind in FACT_COLUMNS:
+            listed = {"object": keys, "subject": subject_keys}.get(word) or {}
+            is_number = word == "number" and low is not None
+            columns.append(
+                ColumnPolicy(
+                    name=word,
+                    type=kind,
+                    keys=listed.get(name),
+                    lower=Fraction(low) if is_number and low is not None else None,
+                    upper=Fraction(high) if is_number and high is not None else None,
+                )
+            )
+        references = (("subject", ENTITIES, "subject"),) if entity and name not in public else ()
+        tables.append(
+            TablePolicy(
+                name=name,
+                columns=tuple(columns),
+                public=name in public,
+                references=references,
+                key=("subject", "object"),
+            )
+        )
+    if entity:
+        subject = ColumnPolicy(name="subject", type="integer", unique=True)
+        tables.append(TablePolicy(name=ENTITIES, columns=(subject,)))
+    anything = (*FACT_COLUMNS, ("predicate", "integer"))
+    tables.append(
+        TablePolicy(
+            name=ANY_PREDICATE,
+            columns=tuple(ColumnPolicy(name=word, type=kind) for word, kind in anything),
+            key=("subject", "predicate", "object"),
+        )
+    )
+    split = [(name, *name.split(":")) for name in predicates]
+    return Policy(
+        name="graph",
+        tables=tuple(tables),
+        budget=Spending(epsilon=Fraction(1)),
+        unit=Unit(name="entity", table=ENTITIES, key="subject") if entity else Unit(name="triple"),
+        graph=Graph(
+            store="none.graph",
+            prefixes=tuple(prefixes),
+            predicates=tuple((starts[prefix] + local, name) for name, prefix, local in split),
+        ),
+    )
+
+
+def _row(quad: ox.Quad) -> tuple[object, ...]:
+    """A fact as the store holds it."""
+    terms = (quad.subject, quad.predicate, quad.object)
+    held = decode(canonical(quad.object))
+    return (
+        *(number_of(canonical(each)) for each in terms),
+        *(held.kind, held.text, held.language, held.datatype, held.number, held.moment),
+    )
+
+
+class Both:
+    """The same facts as tables of DuckDB and as a store of pyoxigraph."""
+
+    def __init__(self, facts: Iterable[Fact], policy: Policy):
+        lines = "\n".join(f"{' '.join(fact)} ." for fact in dict.fromkeys(facts))
+        self.policy = policy
+        self.store = ox.Store()
+        self.store.load(lines.encode(), format=ox.RdfFormat.N_TRIPLES)
+        self.duckdb = duckdb.connect()
+        self.duckdb.execute(
+            "CREATE TABLE triples (s BIGINT, p BIGINT, o BIGINT, kind TINYINT, text VARCHAR, "
+            "language VARCHAR, datatype BIGINT, number DOUBLE, moment TIMESTAMP)"
+        )
+        rows = [_row(triple) for triple in self.store]
+        marks = ", ".join("?" for _ in range(9))
+        self.duckdb.executemany(f"INSERT INTO triples VALUES ({marks})", rows)
+        self._views()
+
+    def _views(self) -> None:
+        graph = self.policy.graph
+        assert graph is not None
+        shown = "s AS subject, o AS object, kind, text, language, datatype, number, moment"
+        numbers = {name: number_of(address_text(address)) for address, name in graph.predicates}
+        for name, number in numbers.items():
+            self.duckdb.execute(
+                f'CREATE VIEW "{name}" AS SELECT {shown} FROM triples WHERE p = {number}'
+            )
+        listed = ", ".join(map(str, numbers.values()))
+        self.duckdb.execute(
+            f'CREATE VIEW "{ANY_PREDICATE}" AS SELECT {shown}, p AS predicate FROM triples '
+            f"WHERE p IN ({listed})"
+        )
+
+    def exact(self, query: str) -> list[ox.QuerySolution]:
+        """What pyoxigraph answers."""
+        graph = self.policy.graph
+        assert graph is not None
+        found = self.store.query(query, prefixes=dict(graph.prefixes))
+        assert isinstance(found, ox.QuerySolutions)
+        return list(found)

@@ -1,0 +1,88 @@
+"""What is computed from noisy answers: the released numbers and nothing else go into it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import duckdb
+import pytest
+from tests.queries.vaults import POLICY, exact, opened, shop
+
+from celosia.queries.after import finished
+from celosia.queries.emission import Target
+from celosia.queries.planning.totals import needs_of
+from celosia.queries.policy import read_policy
+from celosia.queries.sql import compile
+
+NUMBERS = (("a", 4), ("b", 0), ("c", 9), ("d", None))
+ROWS = [{"k": key, "n": number, "s": 100} for key, number in NUMBERS]
+
+
+def test_rows_are_computed_ordered_and_passed_over() -> None:
+    query = (
+        "SELECT id AS k, COUNT(*) AS n, SUM(id) AS s, s / n AS m, m * 2 AS twice FROM part "
+        "GROUP BY id"
+    )
+    rows = [row for _, row in finished(ROWS, compile(query, POLICY).after)]
+    assert [row["m"] for row in rows] == [25, None, pytest.approx(100 / 9), None]
+    assert [row["twice"] for row in rows] == [50, None, pytest.approx(200 / 9), None]
+    found = finished(ROWS, compile(f"{query} ORDER BY m DESC LIMIT 2 OFFSET 1", POLICY).after)
+    assert [place for place, _ in found] == [2, 1]
+    assert [row["k"] for _, row in found] == ["c", "b"]
+    kept = finished(ROWS, compile(f"{query} HAVING twice > 30", POLICY).after)
+    assert [row["k"] for _, row in kept] == ["a"]
+
+
+def test_an_answer_is_computed_from_the_numbers_that_were_released(tmp_path: Path) -> None:
+    query = (
+        "SELECT town, SUM(age) AS s, COUNT(*) AS n, SUM(age) / COUNT(*) AS mean FROM person "
+        "GROUP BY town ORDER BY mean DESC LIMIT 2 OFFSET 1"
+    )
+    with opened(shop(Random(3), people=40, orders=9), tmp_path) as vault:
+        answer = vault.sql(query, epsilon=1)
+    assert len(answer.rows) == 2
+    for row, bounds in zip(answer.rows, answer.intervals, strict=True):
+        assert row["mean"] == pytest.approx(row["s"] / row["n"])
+        assert bounds["n"] is not None
+        assert "mean" not in bounds  # nothing is said of how far off it is
+
+
+def test_a_filter_and_a_sample_are_answered(tmp_path: Path) -> None:
+    rows = shop(Random(3), people=300, orders=9)
+    query = (
+        "SELECT VAR_SAMP(age), VAR_POP(age), COUNT(*) FILTER (WHERE town = 'A'), "
+        "COUNT_IF(age > 50) FROM (SELECT * FROM person WHERE age BETWEEN 0 AND 100) AS p"
+    )
+    with opened(rows, tmp_path) as vault:
+        answer = vault.sql(query, epsilon=100)
+    found = list(answer.rows[0].values())
+    # Five totals at epsilon 20 each: noise of scale 2,500 / 20 on squares of 150,000 and more, and
+    # of a twentieth of a row on counts.
+    assert found == pytest.approx([float(each) for each in exact(rows, query)[0]], rel=0.02)
+    assert found[0] > found[1]
+
+
+def test_squares_of_decimal_numbers_of_many_places_are_added_up() -> None:
+    policy = read_policy(
+        """
+name = "wide"
+database = { path = "wide.duckdb" }
+budget = { epsilon = 1 }
+unit = { name = "row" }
+[tables.t.columns]
+x = { type = "number", lower = 0, upper = 200000000 }
+n = { type = "integer", lower = 0, upper = 100000 }
+"""
+    )
+    target = Target(policy=policy)
+    with duckdb.connect() as wide:
+        wide.execute("CREATE TABLE t (x DECIMAL(38, 30), n INTEGER)")
+        wide.execute("INSERT INTO t VALUES (99999999, 50000), (1.5, 0), (NULL, 100000)")
+        for column, expected in (("x", 1 + (1e8 - 1.5) ** 2), ("n", 2 * 50_000**2)):
+            question = compile(f"SELECT VAR_POP({column}) FROM t", policy)
+            squares = needs_of(question, target).totals[1]
+            assert squares.argument is not None
+            text = squares.argument.sql(dialect="duckdb")
+            ((found,),) = wide.execute(f"SELECT SUM({text}) FROM t").fetchall()
+            assert found == pytest.approx(expected)

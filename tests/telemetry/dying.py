@@ -1,0 +1,95 @@
+"""Collectors that die: run as a process, it kills a child at every single step of its work.
+
+`python -m tests.telemetry.dying FOLDER` loads everything once, and then forks a child for step 1,
+2, 3 ... of the lines of Python that a collector runs, and of the steps of the machine inside SQLite
+that its statements run. Each child ends itself with SIGKILL at its step. What it had acknowledged
+is in `acknowledged` in the folder of that step.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from tests.telemetry.gathering import PROTOCOL, batch, name
+
+from celosia.telemetry import batches, collector, journal
+from celosia.telemetry.collector import Collector
+
+FILES = {module.__file__ for module in (batches, collector, journal)}
+BATCHES = 5
+"""The state is about as heavy as 15 batches of 40 bytes, so reports are many enough for both."""
+REPORTS = 250
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def work(folder: Path) -> None:
+    """Count batches, and write down each that is acknowledged; one is sent twice."""
+    acknowledged = os.open(folder / "acknowledged", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    opened = Collector.open(folder / "state", PROTOCOL)
+    for number in [*range(BATCHES), 0]:
+        opened.absorb(batch(number, REPORTS), id=name(number))
+        os.write(acknowledged, f"{number}\n".encode())
+    opened.close()
+    os.write(acknowledged, b"end\n")
+
+
+def dying_at_line(folder: Path, step: int) -> None:
+    seen = 0
+
+    def traced(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal seen
+        if frame.f_code.co_filename not in FILES:
+            return None
+        if event == "line":
+            seen += 1
+            if seen == step:
+                die()
+        return traced
+
+    sys.settrace(traced)
+    work(folder)
+
+
+def dying_at_opcode(folder: Path, step: int) -> None:
+    """Inside SQLite: after so many steps of its machine, counted over all statements."""
+    connect = sqlite3.connect
+
+    def connected(*given: Any, **named: Any) -> sqlite3.Connection:
+        made: sqlite3.Connection = connect(*given, **named)
+        made.set_progress_handler(die, step)
+        return made
+
+    sqlite3.connect = connected  # type: ignore[assignment]
+    work(folder)
+
+
+def main(folder: Path) -> None:
+    for kind, dying, steps in (
+        ("line", dying_at_line, range(1, 10_000)),
+        ("opcode", dying_at_opcode, range(1, 400, 7)),
+    ):
+        for step in steps:
+            here = folder / f"{kind}-{step}"
+            here.mkdir()
+            child = os.fork()
+            if child == 0:
+                try:
+                    dying(here, step)
+                finally:
+                    os._exit(0)
+            _, status = os.waitpid(child, 0)
+            if not os.WIFSIGNALED(status):
+                break  # the work ended before this step
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
