@@ -40,6 +40,7 @@ MODULES = {
     "celosia.mechanisms.noise": "mechanisms-noise.md",
     "celosia.mechanisms.sparse": "mechanisms-sparse.md",
     "celosia.accounting": "accounting.md",
+    "celosia.sketches": "sketches.md",
     "celosia.queries": "queries.md",
     "celosia.queries.policy": "queries-policy.md",
     "celosia.queries.ledger": "queries-ledger.md",

@@ -128,6 +128,7 @@ def test_every_public_name_leads_somewhere() -> None:
         "queries.policy",
         "queries.service",
         "queries.sql",
+        "sketches",
         "tables",
         "tables.hierarchies",
         "tables.metrics",

@@ -4,7 +4,8 @@ Those inside see out, nobody sees in. The public names:
 
 - `publish`, `Schema`, `Role` and the models from `KAnonymity` to `TCloseness`: publish a table;
 - `mechanisms` and `Budget`: noisy answers with exact noise, and what they cost (`accounting`);
-- `Vault` and `queries`: private answers to SQL under a budget;
+- `Vault` and `queries`: private answers to SQL and SPARQL under a budget;
+- `telemetry` and `sketches`: usage data collected from devices that need not trust the collector;
 - `tables`, `frames`, `assess`, `datasets`: the doors and the data to start with;
 - `CelosiaError` and its family.
 
@@ -18,7 +19,17 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from celosia import accounting, assess, datasets, frames, mechanisms, queries, tables
+    from celosia import (
+        accounting,
+        assess,
+        datasets,
+        frames,
+        mechanisms,
+        queries,
+        sketches,
+        tables,
+        telemetry,
+    )
     from celosia.accounting.budget import Budget
     from celosia.core.errors import (
         BudgetExceeded,
@@ -93,7 +104,9 @@ __all__ = [
     "mechanisms",
     "publish",
     "queries",
+    "sketches",
     "tables",
+    "telemetry",
 ]
 
 

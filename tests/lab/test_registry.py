@@ -47,6 +47,11 @@ def test_the_studies_and_their_parts_are_known() -> None:
         "sql/flex",
         "sql/by-hand",
         "sql/answers",
+        "sparql",
+        "sparql/sensitivities",
+        "sparql/by-hand",
+        "sparql/defects",
+        "sparql/answers",
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -166,7 +167,8 @@ def test_a_released_answer_holds_no_true_count_scale_or_frequency(
     owned = [each["person"] for each in rows["orders"] if each["person"] in range(1, 41)]
     counts = {len(owned), sum(each["person"] is not None for each in rows["orders"])}
     most = max(owned.count(each) for each in set(owned))
-    for text in texts:
+    moment = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}:\d{2}|Z)?")
+    for text in (moment.sub(" ", each) for each in texts):  # a minute may equal a frequency
         words = set(text.replace('"', " ").replace(":", " ").replace(",", " ").split())
         assert not words & set(SECRETS)
         if policy.elastic:

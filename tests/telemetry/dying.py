@@ -1,14 +1,17 @@
 """Collectors that die: run as a process, it kills a child at every single step of its work.
 
-`python -m tests.telemetry.dying FOLDER` loads everything once, and then forks a child for step 1,
-2, 3 ... of the lines of Python that a collector runs, and of the steps of the machine inside SQLite
-that its statements run. Each child ends itself with SIGKILL at its step. What it had acknowledged
-is in `acknowledged` in the folder of that step.
+`python -m tests.telemetry.dying steps FOLDER` loads everything once, then forks a child for step
+1, 2, 3 ... of the lines of Python that a collector runs, and of the steps of the machine inside
+SQLite that its statements run. Each child ends itself with SIGKILL at its step. What it had
+acknowledged is in `acknowledged` in the folder of that step. `batches` counts ten batches, and
+`full` as many of sixty as fit on a disk that is too small; both end with SIGKILL, and print what
+they have acknowledged.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import sqlite3
 import sys
@@ -18,13 +21,15 @@ from typing import Any
 
 from tests.telemetry.gathering import PROTOCOL, batch, name
 
-from celosia.telemetry import batches, collector, journal
+from celosia.core.errors import EngineError
+from celosia.telemetry import collector, journal
 from celosia.telemetry.collector import Collector
 
-FILES = {module.__file__ for module in (batches, collector, journal)}
-BATCHES = 5
-"""The state is about as heavy as 15 batches of 40 bytes, so reports are many enough for both."""
-REPORTS = 250
+FILES = {module.__file__ for module in (collector, journal)}
+BATCHES = 2
+REPORTS = 400
+"""The state weighs less than both: the first is kept as it is, the second makes a snapshot."""
+DATA = [batch(number, REPORTS) for number in range(BATCHES)]
 
 
 def die() -> None:
@@ -36,7 +41,7 @@ def work(folder: Path) -> None:
     acknowledged = os.open(folder / "acknowledged", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     opened = Collector.open(folder / "state", PROTOCOL)
     for number in [*range(BATCHES), 0]:
-        opened.absorb(batch(number, REPORTS), id=name(number))
+        opened.absorb(DATA[number], id=name(number))
         os.write(acknowledged, f"{number}\n".encode())
     opened.close()
     os.write(acknowledged, b"end\n")
@@ -72,10 +77,28 @@ def dying_at_opcode(folder: Path, step: int) -> None:
     work(folder)
 
 
-def main(folder: Path) -> None:
+def counting(folder: Path, most: int) -> None:
+    """Count batches, print each that is acknowledged, and die."""
+    opened = Collector.open(folder, PROTOCOL)
+    if most > 10:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+    for number in range(most):
+        try:
+            opened.absorb(batch(number), id=name(number))
+        except EngineError as error:
+            print(error.code, flush=True)
+            continue
+        print(number, flush=True)
+    die()
+
+
+def every_step(folder: Path) -> None:
+    warm = folder / "warm"
+    warm.mkdir()
+    work(warm)  # compiles what there is to compile
     for kind, dying, steps in (
         ("line", dying_at_line, range(1, 10_000)),
-        ("opcode", dying_at_opcode, range(1, 400, 7)),
+        ("opcode", dying_at_opcode, range(1, 400, 4)),
     ):
         for step in steps:
             here = folder / f"{kind}-{step}"
@@ -92,4 +115,8 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    kind, place = sys.argv[1], Path(sys.argv[2])
+    if kind == "steps":
+        every_step(place)
+    else:
+        counting(place, {"batches": 10, "full": 60}[kind])

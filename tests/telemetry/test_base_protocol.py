@@ -47,10 +47,11 @@ def test_a_key_of_another_form_is_refused(key: Any) -> None:
 
 
 def test_equal_parameters_have_one_fingerprint_and_others_another() -> None:
+    sizes: tuple[Any, ...] = (4, np.int64(4))
     prints = {
         CountMean(epsilon=each, hashes=hashes, width=8).fingerprint
         for each in (2, 2.0, Fraction(4, 2), np.float64(2))
-        for hashes in (4, np.int64(4))
+        for hashes in sizes
     }
     assert len(prints) == 1
     others = [

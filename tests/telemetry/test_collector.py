@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.telemetry.gathering import PROTOCOL, batch, name, state_of
 
 from celosia.core.errors import EngineError, InputError
 from celosia.core.randomness import Seeded
@@ -18,7 +19,6 @@ from celosia.telemetry.collector import Collector
 from celosia.telemetry.hadamard_count_mean import HadamardCountMean
 from celosia.telemetry.journal import FILE
 from celosia.telemetry.reports import Reports
-from tests.telemetry.gathering import PROTOCOL, batch, name, state_of
 
 
 def refused(code: str, collector: Collector, data: bytes, **how: str) -> None:

@@ -124,7 +124,8 @@ def test_pooled_errors_are_those_of_the_formula(bits: int, epsilon: float) -> No
 
 
 def data(users: int = USERS) -> NDArray[np.int64]:
-    return np.minimum(np.random.default_rng(1).exponential(2.0, users).astype(int), 25)
+    drawn = np.random.default_rng(1).exponential(2.0, users).astype(np.int64)
+    return np.clip(drawn, 0, 25)
 
 
 def test_one_run_on_the_published_data_is_within_twice_its_errors() -> None:
@@ -191,6 +192,16 @@ def test_the_error_falls_with_epsilon_users_and_bits() -> None:
     assert share(1_000, 1, 4) > share(10_000, 1, 4)
     assert share(1_000, 0.5, 4) > share(1_000, 1, 4) > share(1_000, 4, 4)
     assert share(1_000, 1, 1) > share(1_000, 1, 4) > share(1_000, 1, 26)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 30, 1e4])
+def test_estimates_are_numbers_at_both_ends_of_epsilon(epsilon: float) -> None:
+    protocol = DBitFlip(epsilon=epsilon, buckets=5, bits=5)
+    server = protocol.server().absorb(protocol.client(rng=Seeded(1)).privatise([1] * 50))
+    found = server.estimate(range(5))
+    assert np.all(np.isfinite(found.counts))
+    assert np.all(np.isfinite(found.errors))
+    assert epsilon < 30 or np.allclose(found.counts, [0, 50, 0, 0, 0], atol=1e-4)
 
 
 def test_lasting_costs_are_those_of_all_cases() -> None:

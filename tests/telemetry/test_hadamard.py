@@ -60,7 +60,7 @@ def test_odds_of_every_report_are_1_or_e_to_the_epsilon(epsilon: float) -> None:
 @pytest.mark.statistical
 def test_reports_follow_the_law_of_their_coins_rows_and_places() -> None:
     protocol = HadamardCountMean(epsilon=1, hashes=3, width=4, key="law")
-    reports = protocol.client(rng=Seeded(12)).privatise(["word"] * 40_000)
+    reports = protocol.client(rng=Seeded(12)).privatise(["word"] * 200_000)
     signs, truth = hadamard(4), protocol.coin.chance
     columns = protocol.family.every_column(digests(["word"]))[:, 0]
     observed, expected = [], []
@@ -68,10 +68,11 @@ def test_reports_follow_the_law_of_their_coins_rows_and_places() -> None:
         number = negative | row << 1 | place << 3
         observed.append(int((reports.packed[:, 0] == number).sum()))
         honest = (signs[place, columns[row]] < 0) == negative
-        expected.append(40_000 / 12 * (truth if honest else 1 - truth))
-    # A chi-squared test over all 24 reports at one in 10,000; a truth 5 % less often is refused.
+        expected.append(200_000 / 12 * (truth if honest else 1 - truth))
+    # A chi-squared test over all 24 reports at one in 10,000. Had one report in 20 been random, the
+    # statistic would be about 23 + 135, where 56 is one in 10,000.
     assert chisquare(observed, expected).pvalue > 1e-4
-    assert chisquare(observed, 0.95 * np.array(expected) + 0.05 * 40_000 / 24).pvalue < 1e-4
+    assert chisquare(observed, 0.95 * np.array(expected) + 0.05 * 200_000 / 24).pvalue < 1e-4
 
 
 @pytest.mark.parametrize(("epsilon", "constant"), [(2, 1.3130), (4, 1.0373)])
@@ -192,6 +193,24 @@ def test_estimates_are_those_of_the_published_algorithm() -> None:
     expected = 16 / 15 * (table[np.arange(6), columns].mean() - 500 / 16)
     assert server.estimate([77]).counts[0] == pytest.approx(expected, rel=1e-7)
     assert server.cells() * 6 == pytest.approx(table, rel=1e-7)
+
+
+def test_reports_are_the_same_bytes_in_every_process() -> None:
+    protocol = HadamardCountMean(epsilon=2, hashes=1024, width=1024, key="emoji")
+    assert protocol.fingerprint.hex() == "10374e81ec71119d"
+    # The wire, by hand: the column of "smile" in row 0 is 77 (see the documentation of hashing).
+    stream = np.array([3 << 32 | 0, 3 << 32 | 2**32 - 1, 1 << 32], dtype=np.uint64)
+    rows, columns = np.array([0, 0, 1023]), np.array([77, 77, 77])
+    made = np.empty((3, 3), dtype=np.uint8)
+    heads = np.uint64(protocol.coin.heads)
+    _kernels.signs(stream, heads, rows, columns, protocol.shape, made)
+    # 77 & 3 = 1: the sign is -1 (bit 1), a lie makes it +1; place 3 stands from bit 11 on.
+    assert [int.from_bytes(each.tobytes(), "little") for each in made] == [
+        1 | 3 << 11,
+        0 | 3 << 11,
+        1 | 1023 << 1 | 1 << 11,
+    ]
+    assert protocol.family.columns(digests(["smile"]), 0).tolist() == [77]
 
 
 def test_merging_and_saving_are_exact() -> None:

@@ -9,7 +9,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 
@@ -193,6 +195,23 @@ def test_kept_draws_are_a_stream_of_uniform_bytes() -> None:
     # Chi-squared of 255 degrees of freedom: mean 255, standard deviation 22.6.
     assert abs(((counts - 1000) ** 2 / 1000).sum() - 255) < 4 * 22.6
     assert Kept(b"t" * 32, b"case").raw(8) != Kept(b"s" * 32, b"case").raw(8)
+
+
+def test_whoever_comes_while_an_answer_is_drawn_waits_for_it(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "device", budget=9)
+    begun = threading.Event()
+
+    def slowly(rng: Source) -> bytes:
+        begun.set()
+        time.sleep(0.2)
+        return b"slow"
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(memory.recall, PROTOCOL, b"case", slowly, price=ONE)
+        assert begun.wait(timeout=30)
+        assert memory.recall(PROTOCOL, b"case", eight, price=ONE) == b"slow"
+        assert first.result(timeout=30) == b"slow"
+    assert memory.spent == 1
 
 
 WORKER = """

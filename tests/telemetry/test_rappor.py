@@ -73,6 +73,34 @@ def test_reports_and_kept_bits_are_as_private_as_they_say(
     assert log(one) <= float(protocol.epsilon) <= protocol.lasting_epsilon + 1e-9
 
 
+def test_many_reports_on_one_kept_value_never_cost_more_than_the_lasting_cost() -> None:
+    protocol = Rappor(bits=2, hashes=1, cohorts=1, f=0.4, p=0.3, q=0.8)
+    low, high = (Fraction(each, WHOLE) for each in protocol.heads)
+    costs = []
+    for reports in (1, 2, 5, 60):
+        law = []
+        for true in ((1, 0), (0, 1)):
+            kept, _ = laws(protocol, true)
+            # How often each of the two bits was sent as 1 is all that reports tell.
+            law.append(
+                {
+                    ones: sum(
+                        chance
+                        * (high if bits[0] else low) ** ones[0]
+                        * (1 - (high if bits[0] else low)) ** (reports - ones[0])
+                        * (high if bits[1] else low) ** ones[1]
+                        * (1 - (high if bits[1] else low)) ** (reports - ones[1])
+                        for bits, chance in kept.items()
+                    )
+                    for ones in product((0, reports), repeat=2)
+                }
+            )
+        costs.append(max(log(law[0][ones] / law[1][ones]) for ones in law[0]))
+        assert costs[-1] <= min(reports * float(protocol.epsilon), protocol.lasting_epsilon) + 1e-12
+    assert costs == sorted(costs)
+    assert costs[-1] > 0.999 * protocol.lasting_epsilon
+
+
 def test_both_stages_toss_exactly_the_chances_that_the_costs_are_computed_from() -> None:
     protocol = Rappor(bits=4, hashes=1, cohorts=1, f=0.5, p=0.25, q=0.75)
     low, high = protocol.heads
@@ -154,8 +182,18 @@ def test_a_wish_that_nothing_fulfils_is_refused() -> None:
     with pytest.raises(InputError) as refusal:
         Rappor.for_epsilon(lasting=1, one=2)
     assert refusal.value.code == "CEL-R031"
-    with pytest.raises(InputError):
-        Rappor.for_epsilon(lasting=1e-9, one=1e-9)
+    with pytest.raises(InputError) as refusal:
+        Rappor.for_epsilon(lasting=1e-6, one=1e-6, hashes=1024)
+    assert refusal.value.code == "CEL-R031"
+
+
+@pytest.mark.parametrize(("lasting", "one"), [(1e-3, 1e-3), (1e4, 1e4), (1e4, 1e-3)])
+def test_wishes_at_both_ends_of_epsilon_give_finite_estimates(lasting: float, one: float) -> None:
+    protocol = Rappor.for_epsilon(lasting=lasting, one=one, bits=8, hashes=1, cohorts=1)
+    server = protocol.server().absorb(protocol.client(rng=Seeded(1)).privatise([1] * 50))
+    found = server.estimate([1])
+    assert np.all(np.isfinite(found.counts))
+    assert np.all(np.isfinite(found.errors))
 
 
 @pytest.mark.parametrize(

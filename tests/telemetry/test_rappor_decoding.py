@@ -122,6 +122,17 @@ def test_estimates_are_unbiased_with_the_stated_errors(
     assert abs(held - 0.95) < 0.012
 
 
+def test_errors_hold_where_little_but_the_choice_of_cohorts_is_random() -> None:
+    protocol = Rappor(bits=8, hashes=2, cohorts=12, f=0.01, p=0.01, q=0.99)
+    counts = np.array([9_000, 5_000, 3_000, 1_000, 500, 200, 100, 50])
+    law = np.random.default_rng(5)
+    made = [counted(protocol, counts, law).estimate(range(8)) for _ in range(400)]
+    scores = np.array([(each.counts - counts) / each.errors for each in made])
+    # 3,200 squares, dependent within a run: known to about 4 percent; noise alone would give
+    # far more than 1.
+    assert 0.88 < float((scores**2).mean()) < 1.12
+
+
 def test_forgetting_the_sizes_of_cohorts_would_be_seen() -> None:
     protocol = Rappor(f=0.25, p=0.2, q=0.8, bits=16, hashes=2, cohorts=3, key="twelve")
     counts = np.array([9_000, 5_000, 3_000, 1_000, 500, 200, 100, 50, 20, 0, 0, 0])

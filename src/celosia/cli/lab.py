@@ -58,6 +58,9 @@ def run(
     path: Annotated[
         Path | None, typer.Option("--from", help="The file that holds the original data.")
     ] = None,
+    triples: Annotated[
+        int | None, typer.Option(help="How many facts the graph of a study has, if it makes one.")
+    ] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -70,6 +73,8 @@ def run(
     `celosia lab run tables/k-anonymity --json`
 
     `celosia lab run tables/reference --from adult.data`
+
+    `celosia lab run sparql --triples 1000000`
     """
     from celosia import lab
     from celosia.core.files import replacing
@@ -82,7 +87,7 @@ def run(
     if output is not None:
         format_of(output)
     with console.progress_bar(quiet=as_json) as progress:
-        findings = study.run(path=path, progress=progress)
+        findings = study.run(path=path, triples=triples, progress=progress)
         if output is not None:
             with replacing(output, overwrite=force) as draft:
                 write(findings.frame(), draft)

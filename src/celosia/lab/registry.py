@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
-from celosia.lab import mechanisms, sql, tables
+from celosia.lab import mechanisms, sparql, sql, tables
 from celosia.lab.study import Study
 
 _KNOWN: dict[str, Study] = {
-    study.name: study for study in (*tables.STUDIES, *mechanisms.STUDIES, *sql.STUDIES)
+    study.name: study
+    for study in (*tables.STUDIES, *mechanisms.STUDIES, *sql.STUDIES, *sparql.STUDIES)
 }
 
 

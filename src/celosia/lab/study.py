@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from celosia.core.errors import InputError
 from celosia.core.progress import Progress, silent
 from celosia.core.report import Block
 from celosia.lab.findings import Findings, Row
@@ -45,20 +46,42 @@ class Study:
     work: Work
     figures: Callable[[Findings, Progress], Sequence[Block]] = no_figures
     """What the report shows before the cells."""
+    at_size: Callable[[int], Work] | None = None
+    """The work on a graph of so many facts, for a study that makes its own."""
 
-    def run(self, *, path: str | Path | None = None, progress: Progress = silent) -> Findings:
+    def run(
+        self,
+        *,
+        path: str | Path | None = None,
+        triples: int | None = None,
+        progress: Progress = silent,
+    ) -> Findings:
         """Compute every published cell again.
 
         Args:
             path: the file with the original data, if it is not installed.
+            triples: how many facts a graph is made with, for a study that makes one.
             progress: called before each run of the study; may raise `Cancelled`.
 
         Raises:
             InputError: the original data cannot be found or is other data; the message says how to
-                get it.
+                get it; CEL-L003 a study that makes no graph, CEL-D023 a number out of reach.
         """
         source = None if path is None else Path(path)
-        return Findings(self.name, tuple(self.work(source, progress)))
+        return Findings(self.name, tuple(self._sized(triples)(source, progress)))
+
+    def _sized(self, triples: int | None) -> Work:
+        if triples is None:
+            return self.work
+        if self.at_size is None:
+            raise InputError(
+                "CEL-L003",
+                f"the study '{self.name}' makes no graph.",
+                why="Only studies of private SPARQL draw facts, so no other has a size to choose.",
+                fix="Leave --triples out, or run the study 'sparql'.",
+                study=self.name,
+            )
+        return self.at_size(triples)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

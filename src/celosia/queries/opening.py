@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from celosia.core.errors import InputError
+from celosia.queries.casting import as_texts
 from celosia.queries.catalogue import enforced_unique
 from celosia.queries.emission.target import chosen, column, grouped, name, named, whole
 from celosia.queries.ledger import Ledger
 from celosia.queries.ledger.terms import Terms
 from celosia.queries.policy import Policy, TablePolicy, database_url, policy_hash
+from celosia.queries.policy.matching import Columns
 from celosia.queries.policy.values import Graph
-from celosia.queries.rdf.views import views_of
+from celosia.queries.rdf.views import views_of, without_needless_caps
 
 if TYPE_CHECKING:
     from celosia.engines import SqlEngine
@@ -48,6 +50,15 @@ def _open_graph(policy: Policy, graph: Graph) -> SqlEngine:
     with GraphStore.open(graph.located()):
         pass  # what is no store is told here
     return DuckDbEngine(graph.located(), views=views_of(policy))
+
+
+def prepared(
+    policy: Policy, types: Columns, engine: SqlEngine, *, timeout: float
+) -> Callable[[exp.Expr], exp.Expr]:
+    """What is done to every query before the engine runs it."""
+    if policy.graph is None:
+        return as_texts(policy, types)
+    return without_needless_caps(policy, lambda query: engine.run(query, timeout=timeout))
 
 
 def check_unique(policy: Policy, engine: SqlEngine, *, timeout: float) -> None:

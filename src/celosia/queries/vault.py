@@ -15,7 +15,6 @@ from celosia.core.randomness import Source, System
 from celosia.mechanisms.parameters import check_confidence
 from celosia.queries.algebra import scans
 from celosia.queries.answering import Outcome, carry_out
-from celosia.queries.casting import as_texts
 from celosia.queries.catalogue import columns_in
 from celosia.queries.comparing import check_comparisons
 from celosia.queries.ledger import Ledger, Request, Reservation
@@ -24,6 +23,7 @@ from celosia.queries.opening import (
     check_unique,
     check_unique_in,
     open_engine,
+    prepared,
     public_count,
     tables_behind,
 )
@@ -78,7 +78,7 @@ class Vault:
         self._engine = engine
         self._rng = rng
         self._types = types
-        self._cast = as_texts(policy, types)
+        self._cast = prepared(policy, types, engine, timeout=TIMEOUT)
         self._version = version
         self._scratch: TemporaryDirectory[str] | None = None
 

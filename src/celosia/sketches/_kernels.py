@@ -94,6 +94,13 @@ def _fold(width: np.int64) -> np.uint64:
 def fill_columns(digests: Words, coefficients: Words, width: np.int64, found: Places) -> None:
     """Write the columns of a block of digests under one polynomial (Horner's scheme)."""
     size, last = digests.size, coefficients.size - 1
+    fold, inverse = _fold(width), 1.0 / np.float64(width)
+    if last == 1:  # by far the most used: without the arrays between the steps
+        for place in range(size):
+            power = _times(coefficients[1], _reduced(digests[place]))
+            power = _reduced(power + coefficients[0])
+            found[place] = _remainder(power, width, fold, inverse)
+        return
     values, powers = np.empty(size, dtype=np.uint64), np.empty(size, dtype=np.uint64)
     for place in range(size):
         values[place] = _reduced(digests[place])
@@ -102,7 +109,6 @@ def fill_columns(digests: Words, coefficients: Words, width: np.int64, found: Pl
         added = coefficients[degree]
         for place in range(size):
             powers[place] = _reduced(_times(powers[place], values[place]) + added)
-    fold, inverse = _fold(width), 1.0 / np.float64(width)
     for place in range(size):
         found[place] = _remainder(powers[place], width, fold, inverse)
 
@@ -140,6 +146,8 @@ def every_column(
 ) -> NDArray[np.int64]:
     """The columns of all digests under all polynomials, row by row."""
     found = np.empty((coefficients.shape[0], digests.size), dtype=np.int64)
-    for row in range(coefficients.shape[0]):
-        found[row] = columns(digests, coefficients[row], width)
+    for start in range(0, digests.size, BLOCK):
+        end = min(start + BLOCK, digests.size)
+        for row in range(coefficients.shape[0]):
+            fill_columns(digests[start:end], coefficients[row], width, found[row, start:end])
     return found

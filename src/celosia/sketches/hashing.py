@@ -166,10 +166,12 @@ class Family:
     @cached_property
     def coefficients(self) -> NDArray[np.uint64]:
         """One row for each function, the constant first."""
-        made = np.empty((self.rows, self.degree + 1), dtype=np.uint64)
-        for row in range(self.rows):
-            made[row] = [self._coefficient(row, place) for place in range(self.degree + 1)]
-        return made
+        return self._coefficients(range(self.rows))
+
+    def _coefficients(self, rows: Sequence[int]) -> NDArray[np.uint64]:
+        places = range(self.degree + 1)
+        made = [[self._coefficient(row, place) for place in places] for row in rows]
+        return np.array(made, dtype=np.uint64).reshape(len(rows), self.degree + 1)
 
     def _coefficient(self, row: int, place: int) -> int:
         data = f"{row},{place}".encode()
@@ -186,7 +188,12 @@ class Family:
     ) -> NDArray[np.int64]:
         """The column of each digest in a row of its own."""
         places = np.asarray(rows, dtype=np.int64)
-        return _kernels.columns_at(digests, places, self.coefficients, np.int64(self.width))
+        if "coefficients" in self.__dict__ or 16 * places.size > self.rows:
+            table = self.coefficients
+        else:  # a device with one value wants one function of many
+            different, places = np.unique(places, return_inverse=True)
+            table = self._coefficients(different.tolist())
+        return _kernels.columns_at(digests, places, table, np.int64(self.width))
 
     def every_column(self, digests: Digests) -> NDArray[np.int64]:
         """The columns of all digests in all rows: rows by digests."""

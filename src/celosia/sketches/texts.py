@@ -41,18 +41,18 @@ def of_arrow(column: Any) -> NDArray[np.uint64] | None:
     wide = column.cast(kind).cast(pa.large_string() if is_text else pa.large_binary())
     whole = wide.combine_chunks() if isinstance(wide, pa.ChunkedArray) else wide
     coded = whole.cast(pa.large_binary()).dictionary_encode()
-    places: NDArray[Any] = coded.indices.to_numpy()
-    found: NDArray[np.uint64] = _hashed(coded.dictionary, "text" if is_text else "data")[places]
-    return found
+    found = _hashed(coded.dictionary, "text" if is_text else "data")
+    spread: NDArray[np.uint64] = found[coded.indices.to_numpy()]
+    return spread
 
 
-def _hashed(different: Any, kind: str) -> NDArray[np.uint64]:
+def _hashed(column: Any, kind: str) -> NDArray[np.uint64]:
     """The digest of each of an array of type `large_binary`."""
-    _, ends, data = different.buffers()
-    first = different.offset
+    _, ends, data = column.buffers()
+    first = column.offset
     person = np.frombuffer(PERSONS[kind].ljust(16, b"\0"), dtype="<u8").astype(np.uint64)
     return kernels.blake(
         np.frombuffer(data or b"", dtype=np.uint8),
-        np.frombuffer(ends, dtype=np.int64)[first : first + len(different) + 1],
+        np.frombuffer(ends, dtype=np.int64)[first : first + len(column) + 1],
         person,
     )

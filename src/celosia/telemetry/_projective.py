@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,6 +15,9 @@ from numpy.typing import NDArray
 from celosia.mechanisms.additive.directed import exp_below
 
 Places = NDArray[np.int64]
+
+MOST_POINTS = 2**25
+"""Their transform takes 16 bytes for each."""
 
 _NEAR = Fraction(101, 100)
 """A space with fewer points is taken where its variance is within so much of the least one."""
@@ -167,15 +172,18 @@ def best_space(epsilon: Fraction, values: int) -> Space:
     for coordinates in range(2, max(3, values.bit_length() + 2)):
         # The points are more than order^(coordinates - 1), and at most twice as many.
         least = max(2, int((values / 2) ** (1 / (coordinates - 1))) - 1)
-        while Space(least, coordinates).points < values:
-            least += 1
-        least = _prime_from(least, 1)
+        enough = bisect_left(range(values + 1), values, least, key=_points_with(coordinates))
+        least = _prime_from(enough, 1)
         for near in (_prime_from(wished, -1), _prime_from(wished, 1), least):
             space = Space(max(least, near), coordinates)
-            if space.points <= max(64, 64 * values):
+            if space.points <= min(max(64, 64 * values), MOST_POINTS):
                 options[space] = _rare(space, ratio)
     good = min(options.values()) * _NEAR
     return min((space for space, rare in options.items() if rare <= good), key=lambda s: s.points)
+
+
+def _points_with(coordinates: int) -> Callable[[int], int]:
+    return lambda order: Space(order, coordinates).points
 
 
 def _rare(space: Space, ratio: Fraction) -> Fraction:

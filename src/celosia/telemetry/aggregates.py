@@ -8,7 +8,8 @@ never come here: nothing that is drawn here protects anybody.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ MOST_USERS = 2**40
 
 def simulate_counts(
     protocol: Protocol,
-    histogram: Mapping[Hashable, int],
+    histogram: Mapping[Any, int],
     *,
     rng: Source | None = None,
     progress: Progress = silent,

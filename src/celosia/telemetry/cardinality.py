@@ -14,7 +14,7 @@ import hashlib
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from math import exp, floor, log, sqrt
+from math import erfc, exp, floor, log, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,12 +24,12 @@ from celosia.core.numbers import whole
 from celosia.core.randomness import Source
 from celosia.sketches.hashing import Family, digests
 from celosia.telemetry.fields import Packed
-from celosia.telemetry.projective_geometry import ProjectiveGeometry
 from celosia.telemetry.protocol import Client, Protocol, Server
 from celosia.telemetry.pure import Floats
 from celosia.telemetry.state import State
+from celosia.telemetry.unary import OptimisedUnary
 
-LEAST_BUCKETS, MOST_BUCKETS = 16, 2**20
+LEAST_BUCKETS, MOST_BUCKETS = 16, 2**17
 APART = 1.6448536269514722
 """Standard errors between an empty bucket and the cut, and between the cut and one with `least`
 reports: each is mistaken for the other with a chance of at most 0.05."""
@@ -68,9 +68,10 @@ class Cardinality:
 class PrivateCardinality(Protocol):
     """Linear counting on private counts of buckets.
 
-    A value is hashed to one of m buckets, and the bucket reported by a projective geometry
-    response. The server estimates how many reports each bucket has, and takes those above a cut for
-    filled.
+    A value is hashed to one of m buckets, and the bucket reported by optimised unary encoding, a
+    noisy bit for each. The server estimates how many reports each bucket has, and takes those above
+    a cut for filled. Bits of a report are independent, so buckets are mistaken independently;
+    shorter reports, of points or of hash functions, would mistake many buckets together.
 
     Proof of the estimate. Let each value be of no device or of at least `least` devices. The
     support of an empty bucket is binomial, so the chance a that it is above the cut is known
@@ -87,7 +88,7 @@ class PrivateCardinality(Protocol):
     Guarantee: epsilon-LDP for each report, between any two values. Every further report of a person
     costs as much.
 
-    Reference: as above, and Feldman et al. 2022 for the reports.
+    Reference: as above, and Wang et al. 2017 for the reports.
 
     Args:
         epsilon: of one report, for any two values of one person.
@@ -100,7 +101,7 @@ class PrivateCardinality(Protocol):
 
     name: ClassVar[str] = "cardinality"
 
-    buckets: int = 4096
+    buckets: int = 1024
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,10 +115,10 @@ class PrivateCardinality(Protocol):
         _ = self.oracle
 
     @cached_property
-    def oracle(self) -> ProjectiveGeometry:
+    def oracle(self) -> OptimisedUnary:
         """What reports buckets."""
         key = hashlib.blake2b(f"{self.key}/buckets".encode(), digest_size=16).hexdigest()
-        return ProjectiveGeometry(epsilon=self.epsilon, key=key, domain=tuple(range(self.buckets)))
+        return OptimisedUnary(epsilon=self.epsilon, key=key, domain=tuple(range(self.buckets)))
 
     @cached_property
     def family(self) -> Family:
@@ -126,7 +127,7 @@ class PrivateCardinality(Protocol):
 
     @property
     def report_bits(self) -> int:
-        """Those of one bucket's report."""
+        """One for each bucket."""
         return self.oracle.report_bits
 
     def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:
@@ -142,7 +143,7 @@ class PrivateCardinality(Protocol):
         """The fewest devices of a value that so many reports can tell from none.
 
         >>> PrivateCardinality(epsilon=2).least_devices(1_000_000)
-        2801
+        2802
         """
         low, high = 0, max(1, users)
         while high - low > 1:  # `apart` grows with the devices
@@ -170,7 +171,7 @@ class CardinalityClient(Client):
 
 
 class CardinalityServer(Server):
-    """Counts points of the projective space; `cardinality` tells how many values there are."""
+    """Counts the bits of buckets; `cardinality` tells how many values there are."""
 
     protocol: PrivateCardinality
 
@@ -202,7 +203,7 @@ class CardinalityServer(Server):
             QueryRefused: CEL-R062 too many buckets are filled; CEL-R063 fewer devices than can be
                 told from none.
         """
-        from scipy.stats import binom, norm  # noqa: PLC0415 - heavy
+        from scipy.special import betainc  # noqa: PLC0415 - heavy
 
         said, users = self.protocol, self.users
         fewest = said.least_devices(users)
@@ -222,8 +223,9 @@ class CardinalityServer(Server):
         slope = float(support.own - support.other)
         cut = floor(users * float(support.other) + slope * apart * empty_error)
         above = int(np.count_nonzero(supports > cut))
-        false = float(binom.sf(cut, users, float(support.other)))
-        missed = float(norm.sf(apart))
+        # The chance that a binomial count is above the cut, as a regularised beta function.
+        false = float(betainc(cut + 1, max(1, users - cut), float(support.other)))
+        missed = erfc(apart / sqrt(2)) / 2
         count, error = self._counted(above, false, missed / 2)
         ends = [self._counted(above, false, each)[0] for each in (0.0, missed)]
         return Cardinality(count, error, abs(ends[1] - ends[0]) / 2, wished, users)

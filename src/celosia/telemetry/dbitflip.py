@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from celosia.telemetry.memory import Memory
     from celosia.telemetry.state import State
 
-_AT_ONCE = 2**22
+_AT_ONCE = 2**19
+"""Places of decks that are shuffled at once: memory stays the same for all reports."""
 
 
 @dataclass(frozen=True, kw_only=True)

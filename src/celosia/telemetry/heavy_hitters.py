@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,13 +19,14 @@ from celosia.telemetry.estimates import Estimates
 from celosia.telemetry.fields import Packed, check_form, malformed
 from celosia.telemetry.prefixes import Prefixes
 from celosia.telemetry.protocol import Client, Protocol, Server
-from celosia.telemetry.pure import Floats
+from celosia.telemetry.pure import Floats, fingerprint_of
 from celosia.telemetry.registry import protocol_class
 from celosia.telemetry.state import State
 
 METHODS = ("pem", "treehist")
 MOST_CANDIDATES = 2**22
 LEVEL_BITS = 8
+_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +121,15 @@ class PrefixTree(Protocol):
 
     def parameters(self) -> dict[str, Any]:
         """All that decides about reports."""
-        return super().parameters() | {"oracle": self.oracles[0].parameters()}
+        found = super().parameters()
+        if isinstance(self.oracle, Protocol):
+            found["oracle"] = self.oracle.parameters()
+        return found
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """8 bytes that tell trees apart, all parameters of the oracle included."""
+        return fingerprint_of(self.parameters() | {"oracle": self.oracles[0].fingerprint.hex()})
 
     @property
     def report_bits(self) -> int:
@@ -209,9 +219,18 @@ class TreeServer(Server):
         ) and not np.any(users < 0)
 
     def _add(self, users: int, state: State) -> None:
-        sizes = state["users"].tolist()
-        for server, size, part in zip(self.levels, sizes, self._parts(state), strict=True):
-            server._add(size, part)
+        sizes: list[int] = state["users"].tolist()
+        if sum(sizes) != users:
+            raise InputError(
+                "CEL-R006",
+                "the levels of the saved state have another number of reports than it says.",
+                fix="Take a state of this server.",
+            )
+        fresh = [oracle.server() for oracle in self.protocol.oracles]
+        for server, size, part in zip(fresh, sizes, self._parts(state), strict=True):
+            server._add(size, part)  # all of them, before anything is changed
+        for mine, server in zip(self.levels, fresh, strict=True):
+            mine.merge(server)
         self.users += users
 
     def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
@@ -241,8 +260,6 @@ class TreeServer(Server):
         Raises:
             InputError: CEL-R059 the significance is not between 0 and 1.
         """
-        from scipy.stats import norm  # noqa: PLC0415 - heavy
-
         level_of = exact(significance)
         if level_of is None or not 0 < level_of < 1:
             raise InputError(
@@ -257,7 +274,7 @@ class TreeServer(Server):
         for level, server in enumerate(self.levels):
             progress(Step("grow", level, len(self.levels)))
             found = server.estimate(candidates)
-            reach = norm.isf(float(significance) / max(1, len(candidates))) * found.errors
+            reach = -_NORMAL.inv_cdf(float(significance) / len(candidates)) * found.errors
             order = np.argsort(-found.counts, kind="stable")
             kept = [place for place in order.tolist() if found.counts[place] > reach[place]]
             last = level == len(self.levels) - 1

@@ -2,9 +2,10 @@
 
 The function of a seed s (32 bits) has the words a, b, c = SplitMix64(k + 3 s + 0, 1, 2), where k is
 the digest of the key; on a value with the digest 2^32 u + v it is the upper 32 bits h of
-(a + u)(b + v) + c modulo 2^64, and the bucket is floor(h g / 2^32). Pair-multiply-shift is pairwise
-independent (Thorup 2015, "High Speed Hashing for Integers and Strings"), so another value falls
-into the same bucket with chance 1/g.
+(a + u)(b + v) + c modulo 2^64, and the bucket is floor(h g / 2^32). Pair-multiply-shift with random
+words is pairwise independent (Thorup 2015, "High Speed Hashing for Integers and Strings"), so
+another value falls into the same bucket with chance 1/g. Words of SplitMix64 are taken for random
+ones; that concerns errors only, and privacy not at all.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
-from celosia.sketches import _kernels as hash_kernels
 from celosia.sketches.hashing import Family, digest, digests
 from celosia.telemetry import _kernels, _oracle_kernels
 from celosia.telemetry.coins import WHOLE, Coin
@@ -135,7 +135,7 @@ class LocalHashing(PureProtocol):
     def functions(self, seeds: NDArray[np.int64]) -> list[NDArray[np.uint64]]:
         """The three words of each seed."""
         start = np.uint64(digest(self.key)) + np.uint64(3) * seeds.astype(np.uint64)
-        return [hash_kernels.mixed(start + np.uint64(word)) for word in range(3)]
+        return [digests(start + np.uint64(word)) for word in range(3)]  # SplitMix64 of each
 
     def client(self, *, rng: Source | None = None) -> HashingClient:
         """The side of the device."""
@@ -203,7 +203,14 @@ class HashingServer(Server):
         return not found.size or (int(found.min()) >= 0 and int(found.max()) < most)
 
     def _add(self, users: int, state: State) -> None:
-        self._parts.append(state["reports"].astype(np.int64))  # a copy, so both stay their own
+        reports = state["reports"]
+        if reports.size != users:
+            raise InputError(
+                "CEL-R006",
+                "the saved state has another number of reports than it says.",
+                fix="Take a state of this server.",
+            )
+        self._parts.append(reports.astype(np.int64))  # a copy, so both stay their own
         self.users += users
 
     def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:

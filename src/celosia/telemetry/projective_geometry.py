@@ -19,13 +19,11 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact, whole
 from celosia.core.randomness import Source
-from celosia.telemetry._projective import Space, best_space, is_prime
+from celosia.telemetry._projective import MOST_POINTS, Space, best_space, is_prime
 from celosia.telemetry.coins import WHOLE, Coin
 from celosia.telemetry.fields import Packed, bits_for, malformed, packed, unpacked
 from celosia.telemetry.protocol import Client
 from celosia.telemetry.pure import DomainProtocol, DomainServer, PureProtocol, Support, set_coin
-
-MOST_POINTS = 2**27
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,11 @@ Estimation" (pure protocols).
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import floor
@@ -25,7 +27,7 @@ from celosia.core.numbers import exact
 from celosia.mechanisms.additive.directed import exp_below
 from celosia.telemetry.coins import WHOLE, Coin
 from celosia.telemetry.domain import Domain
-from celosia.telemetry.protocol import Protocol, Server
+from celosia.telemetry.protocol import FORM, Protocol, Server
 from celosia.telemetry.state import State
 
 Floats = NDArray[np.float64]
@@ -111,6 +113,12 @@ class PureProtocol(Protocol):
         return float(self.support.variance(users, count))
 
 
+def fingerprint_of(parameters: dict[str, Any]) -> bytes:
+    """8 bytes of parameters, as every protocol makes them."""
+    said = json.dumps([FORM, parameters], sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(said.encode(), digest_size=8).digest()
+
+
 @dataclass(frozen=True, kw_only=True)
 class DomainProtocol(Protocol):
     """A protocol over a public domain.
@@ -121,7 +129,7 @@ class DomainProtocol(Protocol):
         domain: all possible values, in an order that everybody shares.
     """
 
-    domain: Sequence[Hashable]
+    domain: Sequence[Hashable] = field(repr=False)  # it may be very long
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -135,11 +143,10 @@ class DomainProtocol(Protocol):
         """The domain, checked, with the place of each value."""
         return Domain(tuple(self.domain) if isinstance(self.domain, tuple) else ())
 
-    def parameters(self) -> dict[str, Any]:
-        """All that decides about reports; of the domain, its size and its fingerprint."""
-        found = super().parameters()
-        found["domain"] = {"size": len(self.values), "fingerprint": self.values.fingerprint}
-        return found
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """8 bytes that tell protocols apart; of the domain its own fingerprint goes in."""
+        return fingerprint_of(self.parameters() | {"domain": self.values.fingerprint})
 
 
 class DomainServer(Server):

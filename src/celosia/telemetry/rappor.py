@@ -17,19 +17,19 @@ from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed import float_above, log_above
-from celosia.mechanisms.parameters import check_epsilon, check_whole
+from celosia.mechanisms.parameters import check_whole
 from celosia.sketches.hashing import Digests, Family, digests
 from celosia.telemetry.coins import WHOLE
 from celosia.telemetry.fields import Packed, bits_for, unpacked
-from celosia.telemetry.protocol import Client, Protocol, Server
+from celosia.telemetry.protocol import Client, Protocol, Server, check_report_epsilon
 
 if TYPE_CHECKING:
     from celosia.telemetry.memory import Memory
     from celosia.telemetry.rappor_decoding import BitCounts, Decoded
     from celosia.telemetry.state import State
 
-_AT_ONCE = 2**22
-"""Bits that are tossed at once: memory does not grow with the number of reports."""
+_AT_ONCE = 2**19
+"""Bits that are tossed at once: they fit the cache, and memory stays the same for all reports."""
 
 Bits = NDArray[np.bool_]
 
@@ -106,7 +106,7 @@ class Rappor(Protocol):
         p = 1 - q.
 
         Raises:
-            InputError: CEL-M002 not an epsilon, CEL-R031 one report would cost more than all.
+            InputError: CEL-R007 not an epsilon, CEL-R031 one report would cost more than all.
 
         >>> made = Rappor.for_epsilon(lasting=8, one=2, hashes=2)
         >>> round(made.lasting_epsilon, 6), round(float(made.epsilon), 6)
@@ -114,7 +114,7 @@ class Rappor(Protocol):
         """
         from celosia.telemetry.rappor_chances import wished  # noqa: PLC0415 - it tries Rappors
 
-        price, whole = check_epsilon(one, name="one"), check_epsilon(lasting, name="lasting")
+        price, whole = check_report_epsilon(one), check_report_epsilon(lasting)
         if price > whole:
             raise InputError(
                 "CEL-R031",

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
-from celosia.mechanisms.parameters import check_epsilon, check_whole
+from celosia.mechanisms.parameters import check_whole
 from celosia.telemetry.fields import Packed, bits_for, unpacked
-from celosia.telemetry.protocol import Client, Protocol, Server
+from celosia.telemetry.protocol import Client, Protocol, Server, check_report_epsilon
 from celosia.telemetry.rappor import Rappor, RapporServer
 from celosia.telemetry.word_graph import PAD, candidate_words, pair_candidates, pair_value
 
@@ -96,7 +96,7 @@ class RapporWords(Protocol):
         **sizes: Any,
     ) -> RapporWords:
         """Both parts with half of the costs each; `sizes` are alphabet, length and gram."""
-        price, whole = check_epsilon(one, name="one"), check_epsilon(lasting, name="lasting")
+        price, whole = check_report_epsilon(one), check_report_epsilon(lasting)
         words, grams = (
             Rappor.for_epsilon(lasting=whole / 2, one=price / 2, key=f"{key}/{part}")
             for part in ("words", "grams")
@@ -269,18 +269,25 @@ class WordsServer(Server):
             InputError: CEL-R044 there are more candidates.
         """
         protocol = self.protocol
+        options = pair_candidates(protocol.alphabet, protocol.gram)
         common: dict[tuple[int, int], set[tuple[str, str]]] = {}
         for at, (server, places) in enumerate(zip(self.grams, protocol.pairs, strict=True)):
             progress(Step("pairs of pieces", at, len(protocol.pairs)))
-            options = pair_candidates(protocol.alphabet, protocol.gram)
             values = [pair_value(at, *each) for each in options]
             found = server.decode(values, confidence=confidence).found
             common[places] = {options[place] for place in np.flatnonzero(found)}
         return candidate_words(common, protocol.length // protocol.gram, most=most)
 
     def decode(
-        self, *, confidence: float = 0.95, correction: str = "bonferroni", most: int = 100_000
+        self,
+        *,
+        confidence: float = 0.95,
+        correction: str = "bonferroni",
+        most: int = 100_000,
+        progress: Progress = silent,
     ) -> Decoded:
         """The words that were discovered, with how many devices have them."""
-        words = self.discover(confidence=confidence, most=most)
-        return self.words.decode(words, confidence=confidence, correction=correction)
+        words = self.discover(confidence=confidence, most=most, progress=progress)
+        return self.words.decode(
+            words, confidence=confidence, correction=correction, progress=progress
+        )

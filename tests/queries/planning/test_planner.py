@@ -112,6 +112,12 @@ def test_a_method_of_the_wrong_kind_is_refused(policy: Policy) -> None:
             with pytest.raises(QueryRefused) as refused:
                 make_plan(JOIN, policy, epsilon=1, delta=1e-6, method=method)
             assert refused.value.code == "CEL-Q143"
+    for each in (policy, replace(policy, elastic=True)):  # ranks have nothing that it bounds
+        with pytest.raises(QueryRefused) as refused:
+            make_plan(
+                "SELECT MAX(price) FROM orders", each, epsilon=1, delta=1e-6, method="elastic"
+            )
+        assert refused.value.code == "CEL-Q143"
     with pytest.raises(InputError) as unknown:
         make_plan(JOIN, policy, epsilon=1, method="chosen_cap")
     assert unknown.value.code == "CEL-Q142"

@@ -222,7 +222,7 @@ def outputs(draw: st.DrawFn, scope: Scope) -> str:
         "{a}",
         "{a}",
         "{a} FILTER (WHERE {c})",
-        "COUNT_IF({c})",
+        "COALESCE(COUNT_IF({c}), 0) + {b}",
         "COALESCE({a}, 0) + {b} + 1",
     ]
     ways += ["100.0 * {a} / NULLIF({b}, 0)", "ROUND({a} / {b}, 2)", "{a} - {b} FILTER (WHERE {c})"]
@@ -231,19 +231,20 @@ def outputs(draw: st.DrawFn, scope: Scope) -> str:
     told = ""
     if "{c}" in way:  # a condition without a column would keep all rows or none, and is refused
         told = draw(booleans(scope).filter(lambda text: re.search(r"[a-z]\.[a-z]", text)))
-    one, other = draw(aggregates(scope)), draw(aggregates(scope)) if "{b}" in way else ""
+    one = draw(aggregates(scope)) if "{a}" in way else "COUNT_IF(*)"
+    other = draw(aggregates(scope)) if "{b}" in way else ""
     if other and _word(one) == _word(other):  # numbers of one aggregate alone are refused
         columns = columns_of(scope, "integer", "number")
         if not columns:
-            return one
+            return "COUNT(*)"
         other = f"{'MIN' if _word(one) == 'MAX' else 'MAX'}({columns[0]})"
     return way.format(a=one, b=other, c=told)
 
 
 def _word(aggregate: str) -> str:
     """The function of an aggregate; the same for two names of one function."""
-    word = aggregate.split("(")[0]
-    return {"VARIANCE": "VAR_SAMP"}.get(word, word)
+    word = aggregate.split("(", maxsplit=1)[0]
+    return {"VARIANCE": "VAR_SAMP", "COUNT_IF": "COUNT"}.get(word, word)
 
 
 @st.composite

@@ -9,7 +9,11 @@ import duckdb
 import pytest
 from tests.queries.vaults import POLICY, exact, opened, shop
 
+from celosia.core.errors import QueryRefused
+from celosia.core.randomness import Seeded
+from celosia.queries import Vault
 from celosia.queries.after import finished
+from celosia.queries.answering import _farthest
 from celosia.queries.emission import Target
 from celosia.queries.planning.totals import needs_of
 from celosia.queries.policy import read_policy
@@ -86,3 +90,37 @@ n = { type = "integer", lower = 0, upper = 100000 }
             text = squares.argument.sql(dialect="duckdb")
             ((found,),) = wide.execute(f"SELECT SUM({text}) FROM t").fetchall()
             assert found == pytest.approx(expected)
+
+
+def test_a_product_that_no_type_holds_is_refused_before_it_is_charged(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "wide.duckdb")) as wide:
+        wide.execute("CREATE TABLE t (a DECIMAL(38, 30), b DECIMAL(38, 30))")
+        wide.execute("INSERT INTO t VALUES (1.5, 2)")
+    policy = read_policy(
+        f"""
+name = "wide"
+database = {{ path = "{tmp_path / "wide.duckdb"}" }}
+budget = {{ epsilon = 1 }}
+unit = {{ name = "row" }}
+[tables.t.columns]
+a = {{ type = "number", lower = 0, upper = 10 }}
+b = {{ type = "number", lower = 0, upper = 10 }}
+"""
+    )
+    with Vault.open(policy, rng=Seeded(1)) as vault:
+        with pytest.raises(QueryRefused) as refused:
+            vault.sql("SELECT SUM(a * b) AS s FROM t", epsilon=1)
+        assert refused.value.code == "CEL-Q162"
+        assert vault.ledger.history() == ()
+        assert vault.sql("SELECT SUM(CAST(a AS DOUBLE) * CAST(b AS DOUBLE)) FROM t", epsilon=1)
+
+
+def test_the_reach_of_noise_is_told_without_the_rest_of_a_subtraction() -> None:
+    assert 1059.91 - 1000.0 != 59.91
+    assert _farthest(1000.0, (940.09, 1059.91)) == 59.91
+    assert _farthest(7, (2.0, 12.0)) == 5
+    third = _farthest(1 / 3, (0.0, 1 / 3))
+    assert third is not None
+    assert 1 / 3 <= third < 1 / 3 + 1e-14
+    assert _farthest(1, (0.0, float("inf"))) == float("inf")
+    assert _farthest(None, (0.0, 1.0)) is None

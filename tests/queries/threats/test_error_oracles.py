@@ -6,14 +6,21 @@ to see from an answer, a refusal, an error or a charge whether that person is th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from random import Random
+from time import monotonic
 from typing import Any
 
 import pytest
+from sqlglot import exp
 from tests.queries.threats.conftest import Place
 from tests.queries.threats.seen import seen
 from tests.queries.vaults import Rows, shop
+
+from celosia.core.errors import QueryRefused
+from celosia.queries import Vault
 
 ROWS = shop(Random(1))
 ATTACKER: Rows = {
@@ -44,6 +51,16 @@ ATTACKER: Rows = {
     "message": [{"sender": 900, "receiver": 900}],
     "part": [],
 }
+
+
+def doubled(form: str, column: str, times: int) -> str:
+    """A count over sub-queries that each compute with the column of the one inside."""
+    rows = f"SELECT id, {column} AS t FROM person"
+    for number in range(times):
+        rows = f"SELECT id, {form} AS t FROM ({rows}) AS s{number}"
+    return f"SELECT COUNT(*) AS n FROM ({rows}) AS s WHERE t IS NOT NULL"
+
+
 ATTACKS = {
     "division by zero": "SELECT COUNT(*) AS n FROM person WHERE 1 / (age - 31) > 0",
     "whole division by zero": "SELECT SUM(balance // (balance - 3)) AS n FROM orders",
@@ -82,6 +99,21 @@ ATTACKS = {
     "padded text": "SELECT COUNT(*) AS n FROM person WHERE LPAD(street, 1000000000, 'x') = ''",
     "pattern bomb": "SELECT COUNT(*) AS n FROM person WHERE REGEXP_MATCHES(street, '(x+)+y')",
     "similar to": "SELECT COUNT(*) AS n FROM person WHERE street SIMILAR TO '(x+)+y'",
+    "pattern that is tried again": "SELECT COUNT(*) AS n FROM person "
+    "WHERE street LIKE '%x_%x_%x_%x_%y'",
+    "pattern of lower case": "SELECT COUNT(*) AS n FROM person WHERE street ILIKE '%X%x%x%x%y'",
+    "pattern of many pieces": "SELECT COUNT(*) AS n FROM person WHERE street LIKE '%x%x%x%x%x%y'",
+    "pattern of one gap": "SELECT COUNT(*) AS n FROM person WHERE street LIKE '%x_y%'",
+    "pattern of a row": "SELECT COUNT(*) AS n FROM person WHERE CONTAINS(street, town || 'y')",
+    "doubled text": doubled("t || t", "street", 20),
+    "doubled text of a few": doubled("t || t", "street", 3),
+    "doubled by CONCAT": doubled("CONCAT(t, 'x', t)", "street", 20),
+    "doubled written text": doubled("t || t", "'x'", 30),
+    "doubled product": doubled("t * t", "age", 20),
+    "doubled sum": doubled("t + t + t", "age", 2),
+    "cast of a cast": "SELECT COUNT(*) AS n FROM person WHERE "
+    + "CAST(CAST(" * 20 + "street" + " AS INTEGER) AS TEXT)" * 20 + " = 'x'",
+    "cast to a date": "SELECT COUNT(*) AS n FROM person WHERE CAST(street AS DATE) IS NULL",
     "recursion": "WITH RECURSIVE r AS (SELECT age FROM person UNION ALL SELECT age FROM r) "
     "SELECT COUNT(*) AS n FROM r",
     "series": "SELECT COUNT(*) AS n FROM person, generate_series(1, 1000000000)",
@@ -108,6 +140,8 @@ ATTACKS = {
 }  # fmt: skip
 REFUSED = {
     "root of a negative", "logarithm of zero",
+    "pattern that is tried again", "pattern of a row", "doubled text", "doubled by CONCAT",
+    "doubled written text", "doubled product",
     "power", "repeated text", "padded text", "pattern bomb", "similar to", "recursion", "series",
     "sleep", "sleep in a branch", "raised error", "chance", "clock", "server", "setting", "file",
     "large object", "two statements", "statement in a remark", "sub-query of many rows",
@@ -166,4 +200,102 @@ def test_no_noisy_number_makes_what_comes_after_fail(place: Place) -> None:
         found = vault.sql(f"SELECT town, COUNT(*) AS n {where}", epsilon=1).rows
         met += sum(row["n"] == 1 for row in found)
     assert met  # the same law: zeros of the divisor do come up
+    place.close()
+
+
+def test_what_the_database_does_not_accept_costs_nothing(place: Place) -> None:
+    vault = place.open(ROWS)
+    before = vault.ledger.head
+    if place.dialect == "postgres":
+        with pytest.raises(QueryRefused) as refused:
+            vault.sql(ATTACKS["cast to a date"], epsilon=1)
+        assert refused.value.code == "CEL-Q127"
+    vault._engine.run = None  # type: ignore[method-assign,assignment] # nothing is run
+    with place_without(vault, "age"), pytest.raises(QueryRefused) as refused:
+        vault.sql("SELECT AVG(age) AS n FROM person", epsilon=1)
+    assert refused.value.code == "CEL-Q162"
+    assert refused.value.__context__ is None
+    assert vault.ledger.head == before
+    place.close()
+
+
+@contextmanager
+def place_without(vault: Vault, word: str) -> Iterator[None]:
+    """The vault, whose database has forgotten a column."""
+    cast = vault._cast
+
+    def forgotten(tree: exp.Expr) -> exp.Expr:
+        made = tree.copy()
+        for each in made.find_all(exp.Column):
+            if each.name == word:
+                each.set("this", exp.to_identifier("gone", quoted=True))
+        return cast(made)
+
+    vault._cast = forgotten
+    yield
+    vault._cast = cast
+
+
+def test_a_stored_answer_is_told_again_without_a_look_at_the_database(place: Place) -> None:
+    vault = place.open(ROWS)
+    query = "SELECT town, COUNT(*) AS n FROM person GROUP BY town"
+    first = vault.sql(query, epsilon=1)
+    with place_without(vault, "town"):
+        assert vault.sql(query, epsilon=1).rows == first.rows
+        with pytest.raises(QueryRefused):
+            vault.sql(query, epsilon=1, fresh=True)
+    place.close()
+
+
+def test_every_query_that_is_run_was_looked_at_before(place: Place) -> None:
+    vault = place.open(ROWS)
+    shapes: list[set[str]] = [set(), set()]
+    engine = vault._engine
+    looked, snapshot = engine.understands, engine.snapshot
+
+    def shape(tree: exp.Expr) -> str:
+        """The query without its written values."""
+        return re.sub(r"'[^']*'|\d+", "?", tree.sql())
+
+    def understands(tree: exp.Expr, *, timeout: float) -> bool:
+        shapes[0].add(shape(tree))
+        return looked(tree, timeout=timeout)
+
+    @contextmanager
+    def watched(*, timeout: float) -> Iterator[Any]:
+        with snapshot(timeout=timeout) as read:
+
+            def noted(tree: exp.Expr) -> Any:
+                shapes[1].add(shape(tree))
+                return read(tree)
+
+            yield noted
+
+    vault._check_unique = lambda plan, read: None  # type: ignore[method-assign]
+    engine.understands, engine.snapshot = understands, watched  # type: ignore[method-assign,assignment]
+    for query in (
+        "SELECT COUNT(*) AS n FROM orders WHERE person > 0",
+        "SELECT town, SUM(age) AS s, COUNT(DISTINCT street) AS d FROM person GROUP BY town",
+        "SELECT status, SUM(price) AS s, MEDIAN(balance) AS m FROM orders GROUP BY status",
+        "SELECT COUNT(*) AS n FROM message m JOIN message w ON m.receiver = w.sender",
+        "SELECT MAX(price) AS m FROM orders",
+    ):
+        vault.sql(query, epsilon=1)
+    assert len(shapes[1]) >= 6
+    assert shapes[1] <= shapes[0]
+    place.close()
+
+
+@pytest.mark.parametrize(
+    "pattern", ["LIKE '%a%a%a%a%b'", "ILIKE '%A%a%a%b'", "LIKE '%_aaaaaaaab%'", "LIKE 'a_%a'"]
+)
+def test_a_pattern_takes_time_that_grows_with_the_text_and_not_with_its_powers(
+    pattern: str, place: Place
+) -> None:
+    """Powers of a million letters would take hours; a hundred times a million, a second or so."""
+    person = [*ROWS["person"], {"id": 99, "town": "A", "street": "a" * 1_000_000, "age": 1}]
+    vault = place.open(ROWS | {"person": person})
+    start = monotonic()
+    vault.sql(f"SELECT COUNT(*) AS n FROM person WHERE street {pattern}", epsilon=1)
+    assert monotonic() - start < 5
     place.close()

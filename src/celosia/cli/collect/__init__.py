@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import typer
 
-from celosia.cli.collect import absorbing, estimating, merging, privatising, serving
+from celosia.cli.collect import (
+    absorbing,
+    choose,
+    estimating,
+    merging,
+    privatising,
+    serving,
+    simulate,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -16,6 +24,10 @@ app = typer.Typer(
     What devices and the server share stands in a protocol file (TOML).
 
     **Examples**
+
+    `celosia collect choose --users 1e6 --domain 1000 --epsilon 2 --bytes 8`
+
+    `celosia collect simulate --data exponential:50000 --protocol hcms --epsilon 4`
 
     `celosia collect privatise emoji.toml today.csv --column emoji -o reports.clr`
 
@@ -26,6 +38,8 @@ app = typer.Typer(
     `celosia collect estimate emoji.toml --folder state --candidate smile --candidate cry`
     """,
 )
+app.command("choose")(choose.choose)
+app.command("simulate")(simulate.simulate)
 app.command("privatise")(privatising.privatise)
 app.command("serve")(serving.serve)
 app.command("absorb")(absorbing.absorb)

@@ -1,6 +1,7 @@
 """Figures for reports, as SVG that needs nothing else.
 
-Bars, class sizes, gauges, lines, distributions before and after, the trade-off of risk and loss.
+Bars, class sizes, estimates with errors, gauges, lines, distributions before and after, the
+trade-off of risk and loss.
 No figure relies on colour alone: hatches, markers, dashes or words always say the same. Labels may
 be any text; they are kept as text, shortened when long, and never read as mathematics.
 """
@@ -8,6 +9,7 @@ be any text; they are kept as text, shortened when long, and never read as mathe
 from celosia.core.figures.bar_chart import bars
 from celosia.core.figures.class_sizes import SizeBins, size_bins, size_histogram
 from celosia.core.figures.distribution_chart import before_after
+from celosia.core.figures.estimate_chart import estimates
 from celosia.core.figures.line_chart import lines
 from celosia.core.figures.meter import gauge
 from celosia.core.figures.svg import Svg
@@ -18,6 +20,7 @@ __all__ = [
     "Svg",
     "bars",
     "before_after",
+    "estimates",
     "gauge",
     "lines",
     "pareto_front",

@@ -27,7 +27,7 @@ returned those of the first value, not of the most frequent one.
 """
 
 STARS = (5, 18, 58, 179, 543, 1636, 4916, 14757)
-"""Sensitivities of stars of two to nine patterns, all frequencies 1, by the published arithmetic."""
+"""Of stars of two to nine patterns with frequencies 1, by the published arithmetic."""
 BETA = "0.001518402807472358"
 """At epsilon 0.1 and delta 1e-14."""
 

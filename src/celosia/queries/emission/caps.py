@@ -39,6 +39,9 @@ from celosia.queries.emission.target import (
 )
 from celosia.queries.policy.values import ColumnPolicy
 
+CAPPED = "celosia-capped-table"
+"""Under this name a subquery tells whose rows it holds, for whoever knows that all of them stay."""
+
 
 def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:
     """A table under an alias, without the rows that are beyond its caps."""
@@ -61,7 +64,9 @@ def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:
         place_fits = at_most(column(f"celosia_place_{number}"), cap.most)
         kept.where(exp.or_(_is_null(cap.name), place_fits), copy=False)
     stacked = exp.Union(this=few, expression=kept, distinct=False)
-    return exp.Subquery(this=stacked, alias=exp.TableAlias(this=name(alias)))
+    made = exp.Subquery(this=stacked, alias=exp.TableAlias(this=name(alias)))
+    made.meta[CAPPED] = declared.name
+    return made
 
 
 def _rows(table: str, columns: list[str], condition: exp.Expr) -> exp.Select:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from sqlglot import exp
 
+from celosia.queries.emission.caps import CAPPED
 from celosia.queries.policy.values import ANY_PREDICATE, ENTITIES, FACT_COLUMNS, Policy
 from celosia.queries.rdf.terms import address_text, number_of
+
+Ask = Callable[[exp.Expr], Any]
 
 _STORED = {"subject": "s", "object": "o", "predicate": "p"}
 """Columns that have another name in the store."""
@@ -30,6 +34,44 @@ def views_of(policy: Policy) -> Mapping[str, exp.Select]:
         owned = [number for name, number in numbers.items() if name in private]
         found[ENTITIES] = _facts(["subject"], owned).distinct(copy=False)
     return found
+
+
+def without_needless_caps(policy: Policy, ask: Ask) -> Callable[[exp.Expr], exp.Expr]:
+    """Rewrites queries so that caps are left out to which the facts keep anyway.
+
+    No fact would be left out, so every answer is the same, only sooner: a cap takes a second and a
+    third look at all facts of its predicate. How often subjects and objects repeat was counted when
+    the graph was loaded. It depends on the data, so it decides about time, and about nothing else.
+    """
+    graph = policy.graph
+    assert graph is not None, "a policy with a graph"
+    words = ("p", "most_of_subject", "most_of_object")
+    counted = exp.Select(
+        expressions=[exp.column(word, quoted=True) for word in words],
+        from_=exp.From(this=exp.Table(this=exp.to_identifier("statistics", quoted=True))),
+    )
+    most = {int(number): (int(one), int(other)) for number, one, other in ask(counted)}
+    kept = set()
+    for iri, name in graph.predicates:
+        table = policy.table(name)
+        assert table is not None
+        columns = [table.column(word) for word in ("subject", "object")]
+        caps = [each.most if each is not None else None for each in columns]
+        others = [each for each in table.columns if each.most is not None and each not in columns]
+        found = most.get(number_of(address_text(iri)), (0, 0))
+        if not others and all(
+            cap is None or number <= cap for cap, number in zip(caps, found, strict=True)
+        ):
+            kept.add(table.name)
+
+    def rewritten(tree: exp.Expr) -> exp.Expr:
+        table = tree.meta.get(CAPPED)
+        if table not in kept:
+            return tree
+        alias = exp.TableAlias(this=exp.to_identifier(tree.alias, quoted=True))
+        return exp.Table(this=exp.to_identifier(table, quoted=True), alias=alias)
+
+    return lambda query: query.transform(rewritten)
 
 
 def _facts(columns: Iterable[str], predicates: Iterable[int]) -> exp.Select:

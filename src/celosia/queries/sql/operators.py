@@ -134,6 +134,8 @@ def _is(node: exp.Expr, read: Read) -> Typed:
 
 def _in(node: exp.Expr, read: Read) -> Typed:
     only(node, frozenset({"this", "expressions"}))
+    if not node.expressions:
+        raise misfit("IN has an empty list", at=node)
     parts, _ = fitted(
         [read(node.this), *(read(each) for each in node.expressions)], at=node, use="IN"
     )

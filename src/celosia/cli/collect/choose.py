@@ -1,0 +1,124 @@
+"""`celosia collect choose`: which protocol, and what error it will have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.telemetry.recommendations import Recommendations
+
+
+def choose(
+    domain: Annotated[
+        float | None, typer.Option(metavar="N", help="How many different values there can be.")
+    ] = None,
+    users: Annotated[
+        float | None, typer.Option(metavar="N", help="How many users report, such as 1e6.")
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", "-e", help="Of one report; if repeated, of all on one value."),
+    ] = None,
+    error: Annotated[
+        str | None,
+        typer.Option(help="The wished error: 500 (users), or 0.1% of them. Then leave one out."),
+    ] = None,
+    report_bytes: Annotated[
+        int | None, typer.Option("--bytes", min=1, help="The most that a report may have.")
+    ] = None,
+    squares: Annotated[
+        float | None,
+        typer.Option(help="The sum of the squared shares of all values; else Zipf's law, 1.1."),
+    ] = None,
+    hashes: Annotated[
+        int | None, typer.Option(min=1, help="The rows of sketches, if they are decided.")
+    ] = None,
+    unknown_dictionary: Annotated[
+        bool, typer.Option("--unknown-dictionary", help="Nobody can list the values.")
+    ] = False,
+    repeated: Annotated[
+        bool, typer.Option("--repeated", help="Devices are asked again and again.")
+    ] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Recommend protocols and parameters, by the error that a rare value will have.
+
+    Give two of users, epsilon and error: the third is found. No data is read.
+
+    **Examples**
+
+    `celosia collect choose --users 1e6 --domain 1000 --epsilon 2 --bytes 8`
+
+    `celosia collect choose --users 1e6 --domain 1000 --error 500`  (which epsilon?)
+
+    `celosia collect choose --epsilon 2 --domain 1000 --error 0.1%`  (how many users?)
+
+    `celosia collect choose --users 1e6 --epsilon 8 --unknown-dictionary --report choice.html`
+    """
+    from celosia.telemetry import choosing, choosing_report
+
+    options.check_places({"the report": report}, overwrite=force)
+    wished, share = _wish(error)
+    found = choosing.choose(
+        domain=domain,
+        users=users,
+        epsilon=epsilon,
+        target_error=wished,
+        target_share=share,
+        bytes=report_bytes,
+        squares=squares,
+        hashes=hashes,
+        unknown_dictionary=unknown_dictionary,
+        repeated=repeated,
+    )
+    if report is not None:
+        options.write_text(report, choosing_report.document(found).html(), force)
+    if as_json:
+        console.show_json(found.as_dict())
+        return
+    _tell(found)
+    if report is not None:
+        console.show(f"report: {report}")
+    console.show(str(found), strong=True)
+
+
+def _tell(found: Recommendations) -> None:
+    from celosia.telemetry import choosing_report
+
+    console.show_table(
+        "Protocols, the best first (errors of a rare value, in users)",
+        choosing_report.header(found),
+        [choosing_report.row(each, found) for each in found.ranked],
+    )
+    for label, why in found.left_out:
+        console.note(f"{label} is left out: {why}.")
+    for each in found.ranked:
+        for warning in each.warnings:
+            console.note(f"{each.label}: {warning}.")
+    told = ", ".join(f"{name} {value}" for name, value in found.best.parameters.items())
+    console.show(f"parameters: {told}")
+
+
+def _wish(text: str | None) -> tuple[float | None, float | None]:
+    """A wished error in users, or as a share of them."""
+    if text is None:
+        return None, None
+    try:
+        number = float(text.strip().removesuffix("%"))
+    except ValueError:
+        raise InputError(
+            "CEL-R090",
+            f"--error must be a number of users or a percentage, got {text!r}.",
+            fix="Write 500, or 0.1%.",
+        ) from None
+    return (None, number / 100) if text.strip().endswith("%") else (number, None)

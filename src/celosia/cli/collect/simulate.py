@@ -1,0 +1,244 @@
+"""`celosia collect simulate`: a collection played through with known values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.telemetry.protocol import Protocol
+    from celosia.telemetry.simulated import Simulation
+
+SHOWN = 30
+"""Values on the screen; JSON has all of them, a report a thousand."""
+USUAL_EPSILON = 4.0
+BAR = 40
+"""Characters of the longest bar."""
+GENERATORS = ("exponential", "normal", "letters", "anglicisms")
+
+
+def simulate(
+    table: Annotated[
+        Path | None,
+        typer.Argument(metavar="[TABLE]", help="Values, a row for each user: any table."),
+    ] = None,
+    column: Annotated[str | None, typer.Option(help="The column with the values.")] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME:ROWS",
+            help=f"Instead of a table, made-up values: {', '.join(GENERATORS)}.",
+        ),
+    ] = None,
+    protocol: Annotated[
+        str,
+        typer.Option("--protocol", "-p", help="A protocol by name, or a protocol file (.toml)."),
+    ] = "hcms",
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", "-e", help="Of one report; 4 without it.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A parameter, such as hashes=1024; repeat it."
+        ),
+    ] = None,
+    candidates: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The public list of values, one in each line."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Makes the simulation repeatable.")] = None,
+    runs: Annotated[int, typer.Option(help="How often to play it.")] = 1,
+    aggregate: Annotated[
+        bool, typer.Option("--aggregate", help="Draw counts by their exact law, no reports (cms).")
+    ] = False,
+    post: Annotated[str, typer.Option(help="raw, clip or norm-sub, after estimating.")] = "raw",
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Simulate a collection: make reports, count them, and compare estimates with the truth.
+
+    Protocols: cms, hcms, sfp, rappor, dbitflip, one-bit-mean, grr, oue, sue, olh, hr, ss, pgr, pem,
+    treehist. Without --candidates the values of the data are asked about, which only a simulation
+    can do.
+
+    **Examples**
+
+    `celosia collect simulate --data exponential:50000 --protocol hcms --epsilon 4 --seed 1`
+
+    `celosia collect simulate words.csv --column value --protocol sfp --epsilon 8`
+
+    `celosia collect simulate people.csv --column age -p cms --set hashes=64 --runs 20 --json`
+    """
+    from celosia.telemetry import simulation_report
+    from celosia.telemetry.fitting import NAMES, fitted
+    from celosia.telemetry.simulation import simulate as play
+
+    options.check_places({"the report": report}, inputs=[table, candidates], overwrite=force)
+    settings = _settings(setting or [])
+    is_file = protocol not in NAMES and protocol.endswith(".toml")
+    declared = _declared(Path(protocol), epsilon, settings) if is_file else None
+    is_mean = (protocol if declared is None else declared.name) == "one-bit-mean"
+    values = _values(table, column, data, seed, is_mean=is_mean)
+    asked = None if candidates is None else _listed(candidates, values)
+    price = USUAL_EPSILON if epsilon is None else epsilon
+    made = declared or fitted(protocol, values, epsilon=price, candidates=asked, settings=settings)
+    with console.progress_bar(quiet=as_json) as progress:
+        found = play(
+            values,
+            protocol=made,
+            candidates=asked,
+            seed=seed,
+            runs=runs,
+            aggregate=aggregate,
+            post=post,
+            progress=progress,
+        )
+        page = "" if report is None else simulation_report.document(found).html()
+    if report is not None:
+        options.write_text(report, page, force)
+    if as_json:
+        console.show_json(found.as_dict())
+        return
+    _tell(found)
+    if report is not None:
+        console.show(f"report: {report}")
+    console.show(str(found), strong=True)
+
+
+def _tell(found: Simulation) -> None:
+    from celosia.telemetry import simulation_report as told
+
+    console.show_table("Time and size", ["", "value"], told.timing_rows(found))
+    if found.elements:
+        console.show_table(
+            "Values found" if found.found else "Values",
+            ["value", "real", "estimated", "share", "difference", "error"],
+            told.element_rows(found)[:SHOWN],
+        )
+    if len(found.elements) > SHOWN:
+        console.note(f"{len(found.elements) - SHOWN:,} more; --json or --report has them.")
+    if found.elements and not found.is_mean:
+        _bars(found)
+    console.show_table("Errors", ["", "value"], told.metric_rows(found))
+    for note in found.notes:
+        console.note(note)
+    console.note("Simulation: made from known values, nobody's privacy was protected.")
+
+
+def _bars(found: Simulation) -> None:
+    """Real counts and estimates as bars of characters."""
+    shown = found.elements[:SHOWN]
+    longest = max(1.0, *(max(each.real, each.estimated) for each in shown))
+    width = min(20, max(len(str(each.value)) for each in shown))
+    console.show("Real (=) and estimated (o)", strong=True)
+    for each in shown:
+        name = console.visible(str(each.value))[:width]
+        line = list(f"{'=' * round(BAR * each.real / longest):<{BAR + 1}}")
+        line[min(BAR, max(0, round(BAR * each.estimated / longest)))] = "o"
+        console.show(f"{name:>{width}} |{''.join(line).rstrip()}")
+
+
+def _values(
+    table: Path | None, column: str | None, data: str | None, seed: int | None, *, is_mean: bool
+) -> Any:
+    if (table is None) == (data is None) or (data is not None and column is not None):
+        raise InputError(
+            "CEL-R102",
+            "it is not clear where the values come from.",
+            fix="Give a table with --column NAME, or --data NAME:ROWS such as exponential:50000.",
+        )
+    if data is not None:
+        return _made_up(data, seed)
+    from celosia.core.wording import did_you_mean
+    from celosia.frames import read
+
+    assert table is not None
+    frame = read(table)
+    if column not in frame.columns:
+        told = "no column was named" if column is None else f"{table} has no column {column!r}"
+        raise InputError(
+            "CEL-R102",
+            f"{told}{did_you_mean(column, frame.columns) if column else ''}.",
+            fix=f"Give --column with one of {', '.join(frame.columns[:8])}.",
+        )
+    found = frame[column].drop_nulls()
+    if found.len() < frame.height:
+        console.note(f"{frame.height - found.len():,} rows without a value send no report.")
+    # Values are counted by how they are written; only a mean asks for numbers with a fraction.
+    as_numbers = found.dtype.is_integer() or (is_mean and found.dtype.is_numeric())
+    return found.to_numpy() if as_numbers else found.cast(str).to_list()
+
+
+def _made_up(data: str, seed: int | None) -> Any:
+    from celosia import datasets
+
+    name, _, rows = data.partition(":")
+    if name not in GENERATORS or not (rows or "1").isascii() or not (rows or "1").isdigit():
+        raise InputError(
+            "CEL-R102",
+            f"--data must be one of {', '.join(GENERATORS)}, with a number of rows; got {data!r}.",
+            fix="Write exponential:50000.",
+        )
+    made = datasets.load(name, rows=int(rows) if rows else None, seed=seed)["value"]
+    return made.to_numpy() if made.dtype.is_numeric() else made.to_list()
+
+
+def _listed(path: Path, values: Any) -> list[Any]:
+    """The candidates of a file, as whole numbers where the values are."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+        numbers = getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u")
+        asked: list[Any] = [int(each) for each in lines] if numbers else list(lines)
+    except (OSError, ValueError):  # a UnicodeDecodeError is a ValueError
+        asked = []
+    if not asked:
+        raise InputError(
+            "CEL-R103",
+            f"the candidates in {path} cannot be read, or are none.",
+            fix="Give a text file (UTF-8) with one value in each line; for a column of whole "
+            "numbers, with whole numbers.",
+            path=str(path),
+        )
+    return list(dict.fromkeys(asked))
+
+
+def _settings(given: list[str]) -> dict[str, Any]:
+    """Parameters as numbers where they are numbers."""
+    from fractions import Fraction
+
+    found: dict[str, Any] = {}
+    for each in given:
+        name, sign, value = each.partition("=")
+        if not sign or not name.strip() or not value.strip():
+            raise InputError(
+                "CEL-R101",
+                f"--set must be NAME=VALUE, got {each!r}.",
+                fix="Write --set hashes=1024.",
+            )
+        try:
+            number = Fraction(value.strip())
+            found[name.strip()] = int(number) if number.denominator == 1 else number
+        except (ValueError, ZeroDivisionError):
+            found[name.strip()] = value.strip()
+    return found
+
+
+def _declared(path: Path, epsilon: float | None, settings: dict[str, Any]) -> Protocol:
+    from celosia.telemetry.registry import load_protocol
+
+    if epsilon is not None or settings:
+        raise InputError(
+            "CEL-R101",
+            "a protocol file says all parameters, so --epsilon and --set have no place.",
+            fix="Leave them out, or name a protocol in place of the file.",
+        )
+    return load_protocol(path)

@@ -1,0 +1,102 @@
+"""How far errors may be from what theory expects: the law of the error of one run.
+
+A run has an estimate of D values; its RMSE is the root of a mean of D squares. With normal errors
+of variances v (and biases b) the sum of squares has the mean sum(v + b^2) and the variance
+sum(2 v^2 + 4 b^2 v), more where errors are correlated (2 C_ij^2 for each pair) or have heavy tails
+(their fourth cumulants). So with equal variances an RMSE has a relative standard deviation of
+1 / sqrt(2 D): 15 % over 21 values. The mean of D absolute errors has one of 0.755 / sqrt(D).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, pi, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.lab.findings import Row
+from celosia.lab.mechanisms.cells import SIGMAS, half_unit
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Law:
+    """Of the errors of one run."""
+
+    variances: Floats
+    biases: Floats | float = 0.0
+    tails: float = 0.0
+    """What correlations and heavy tails add to the variance of the sum of squares."""
+
+    @property
+    def rmse(self) -> float:
+        """The root of the expected MSE."""
+        return sqrt(float(np.mean(self.variances + np.square(self.biases))))
+
+    @property
+    def spread(self) -> float:
+        """The relative standard deviation of the RMSE of one run."""
+        plain = np.sum(2 * self.variances**2 + 4 * np.square(self.biases) * self.variances)
+        total = float(np.sum(self.variances + np.square(self.biases)))
+        return sqrt(float(plain) + self.tails) / (2 * total)
+
+    @property
+    def mean_error(self) -> float:
+        """The expected mean of the absolute errors, where there is no bias."""
+        return sqrt(2 / pi) * float(np.mean(np.sqrt(self.variances)))
+
+    @property
+    def mean_spread(self) -> float:
+        """The relative standard deviation of that mean in one run."""
+        deviations = np.sqrt(self.variances)
+        return sqrt((pi / 2 - 1) * float(np.sum(self.variances))) / float(np.sum(deviations))
+
+    def of_rmse(self, run: str, cell: str, text: str) -> Row:
+        """A row for the RMSE of one published run, beside the theoretical one."""
+        reach = half_unit(text) + SIGMAS * self.spread * self.rmse
+        return Row(run, cell, float(text), self.rmse, abs(float(text) - self.rmse) <= reach)
+
+    def of_mean(self, run: str, cell: str, text: str, *, scale: float = 1.0) -> Row:
+        """A row for the mean error of one published run; `scale` makes a percentage of it."""
+        expected = scale * self.mean_error
+        reach = half_unit(text) + SIGMAS * self.mean_spread * expected
+        return Row(run, cell, float(text), expected, abs(float(text) - expected) <= reach)
+
+    def of_runs(self, run: str, cell: str, errors: list[float]) -> Row:
+        """A row for the pooled RMSE of runs of ours, beside the theoretical one."""
+        pooled = pooled_rmse(errors)
+        near = SIGMAS * self.spread / sqrt(len(errors))
+        return Row(run, cell, self.rmse, pooled, abs(pooled / self.rmse - 1) <= near)
+
+
+def pooled_rmse(errors: list[float]) -> float:
+    """The RMSE of several runs together, from that of each."""
+    return sqrt(float(np.mean(np.square(errors))))
+
+
+def among(run: str, cell: str, text: str, ours: list[float]) -> Row:
+    """A row for one published run beside runs of ours, where there is no closed form.
+
+    If both have the same law, the published number is within so many deviations of our mean, as
+    far as our runs tell their own deviation and mean.
+    """
+    mean, deviation = float(np.mean(ours)), float(np.std(ours, ddof=1))
+    reach = half_unit(text) + SIGMAS * deviation * sqrt(1 + 1 / len(ours))
+    return Row(run, cell, float(text), mean, abs(float(text) - mean) <= reach)
+
+
+def rmse(estimates: Floats, real: NDArray[np.int64]) -> float:
+    """Of one run."""
+    return float(np.sqrt(np.mean((estimates - real) ** 2)))
+
+
+def correlation_floor(mse: float, counts: NDArray[np.int64]) -> float:
+    """The least correlation of real and estimated counts that an MSE leaves possible.
+
+    Estimates are real counts plus errors; seen from the mean, the angle between both is largest
+    where the error stands on the estimate, and its sine is then the root of MSE / variance.
+    """
+    variance = float(np.var(counts))
+    return sqrt(1 - mse / variance) if mse < variance else -inf

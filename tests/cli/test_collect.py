@@ -1,0 +1,191 @@
+"""`celosia collect`: values into reports, reports into counts, counts into estimates."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from tests.cli.running import MARK, Run
+
+from celosia.core.randomness import Seeded
+from celosia.telemetry.registry import load_protocol
+
+PROTOCOL = 'protocol = "hcms"\nepsilon = 4\nkey = "emoji"\nhashes = 32\nwidth = 64\n'
+WORDS = ["smile"] * 600 + ["cry"] * 300 + [MARK] * 100
+
+
+@pytest.fixture
+def emoji(run: Run, tmp_path: Path) -> Path:
+    """A protocol file, and a table of a thousand words."""
+    (tmp_path / "emoji.toml").write_text(PROTOCOL)
+    (tmp_path / "today.csv").write_text("\n".join(["emoji", *WORDS]) + "\n")
+    return tmp_path
+
+
+def privatised(run: Run, output: str, *more: object) -> Any:
+    return run(
+        *("collect", "privatise", "emoji.toml", "today.csv", "--column", "emoji", "-o", output),
+        *more,
+    )
+
+
+@pytest.mark.parametrize("ending", [".clr", ".parquet", ".arrow"])
+def test_values_become_reports_and_reports_become_estimates(
+    ending: str, run: Run, emoji: Path
+) -> None:
+    made = privatised(run, f"reports{ending}", "--seed", 7)
+    assert made.out == f"1,000 reports of 2 bytes each: reports{ending}\n"
+    assert "Simulation" in made.err
+    assert MARK.encode() not in (emoji / f"reports{ending}").read_bytes()
+    absorb = ("collect", "absorb", "emoji.toml", f"reports{ending}", "--folder", "state")
+    assert run(*absorb).out == "1,000 reports from 1 files; 1,000 in all\n"
+    again = run(*absorb, "--json").data()
+    assert (again["counted"], again["known"], again["total"]) == (0, 1000, 1000)
+    (emoji / "list.txt").write_text("smile\ncry\n")
+    asked = ("collect", "estimate", "emoji.toml", "--folder", "state", "--candidates", "list.txt")
+    told = run(*asked, "-o", "found.csv", "--json").data()
+    protocol = load_protocol(emoji / "emoji.toml")
+    reports = protocol.client(rng=Seeded(7)).privatise(WORDS)
+    expected = protocol.server().absorb(reports).estimate(["smile", "cry"])
+    assert told == expected.as_dict()
+    assert len((emoji / "found.csv").read_text().splitlines()) == 3
+    shown = run(*asked)
+    assert shown.out.splitlines()[-1] == "2 estimates from 1,000 reports (hcms)"
+    assert "smile" in shown.out
+
+
+def test_shards_are_merged_once(run: Run, emoji: Path) -> None:
+    for shard in ("one", "two"):
+        privatised(run, f"{shard}.clr")
+        run("collect", "absorb", "emoji.toml", f"{shard}.clr", "--folder", shard)
+    merge = ("collect", "merge", "emoji.toml", "one", "two", "--folder", "total")
+    assert run(*merge).out.splitlines()[-1] == "2,000 reports in all"
+    run(*merge).complains("CEL-R081")
+    protocol = load_protocol(emoji / "emoji.toml")
+    (emoji / "three.state").write_bytes(
+        protocol.server().absorb(protocol.client().privatise(["cry"] * 5)).to_bytes()
+    )
+    third = ("collect", "merge", "emoji.toml", "three.state", "--folder", "total", "--json")
+    assert [run(*third).data()["total"] for _ in range(2)] == [2005, 2005]
+
+
+def test_a_bad_file_does_not_keep_the_others_from_being_counted(run: Run, emoji: Path) -> None:
+    privatised(run, "good.clr")
+    (emoji / "bad.clr").write_bytes(b"noise")
+    wrong = run("collect", "absorb", "emoji.toml", "bad.clr", "good.clr", "--folder", "state")
+    assert wrong.code == 2
+    assert "bad.clr" in wrong.err
+    assert "1,000 reports of the others are counted" in wrong.err
+    found = run("collect", "absorb", "emoji.toml", "good.clr", "--folder", "state", "--json")
+    assert found.data()["known"] == 1000
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("absorb", "nothing.toml", "r.clr", "--folder", "state"), "CEL-R071"),
+        (("absorb", "emoji.toml", "r.clr", "--folder", "state"), "CEL-R082"),
+        (("merge", "emoji.toml", "nothing", "--folder", "state"), "CEL-R082"),
+        (("merge", "emoji.toml", ".", "--folder", "state"), "CEL-R075"),
+        (("estimate", "emoji.toml", "--folder", "state"), "CEL-R082"),
+        (("estimate", "emoji.toml", "--folder", "state", "--candidate", "a"), "CEL-R075"),
+        (
+            ("estimate", "emoji.toml", "--folder", "s", "--candidate", "a", "--numbers"),
+            "CEL-R082",
+        ),
+        (
+            ("privatise", "emoji.toml", "today.csv", "--column", "emojis", "-o", "r.clr"),
+            "CEL-R082",
+        ),
+        (
+            ("privatise", "emoji.toml", "today.csv", "--column", "emoji", "-o", "r.csv"),
+            "CEL-R082",
+        ),
+        (("serve", "emoji.toml", "--folder", "s", "--curator-token", "none"), "CEL-R088"),
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("emoji")
+def test_what_cannot_be_done_is_said(options: tuple[object, ...], code: str, run: Run) -> None:
+    run("collect", *options).complains(code)
+
+
+@pytest.fixture
+def serving(emoji: Path) -> Iterator[Callable[[], tuple[str, Any]]]:
+    """Starts `celosia collect serve` in a process of its own, on one port."""
+    pytest.importorskip("fastapi", reason="the extra celosia[service] is not installed")
+    (emoji / "carla.token").write_text("c" * 32 + "\n")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    begun: list[subprocess.Popen[bytes]] = []
+    log = (emoji / "log").open("ab")
+
+    def start() -> tuple[str, Any]:
+        command = [str(Path(sys.executable).with_name("celosia")), "collect", "serve"]
+        named = ["emoji.toml", "--folder", "state", "--curator-token", "carla.token"]
+        begun.append(
+            subprocess.Popen(
+                [*command, *named, "--port", str(port)], cwd=emoji, stdout=log, stderr=log
+            )
+        )
+        address = f"http://127.0.0.1:{port}/v1"
+        _wait(begun[-1], f"{address}/health")
+        return address, begun[-1]
+
+    yield start
+    for process in begun:
+        process.kill()
+        process.wait()
+    log.close()
+
+
+def _wait(process: subprocess.Popen[bytes], address: str) -> None:
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        assert process.poll() is None, "the endpoint has ended"
+        try:
+            with urlopen(address, timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError("the endpoint does not answer")
+
+
+def test_an_endpoint_that_is_killed_has_all_that_it_acknowledged(
+    serving: Callable[[], tuple[str, Any]], run: Run, emoji: Path
+) -> None:
+    protocol = load_protocol(emoji / "emoji.toml")
+    client = protocol.client(rng=Seeded(3))
+    batches = [client.privatise([f"word {at}"] * 10).to_bytes() for at in range(30)]
+
+    def send(address: str, at: int) -> bool:
+        headers = {"Idempotency-Key": f"{MARK}-{at:010}"}
+        with urlopen(Request(f"{address}/reports", batches[at], headers), timeout=10) as answer:
+            return b'"counted":true' in answer.read()
+
+    address, process = serving()
+    assert all(send(address, at) for at in range(20))
+    run("collect", "absorb", "emoji.toml", "today.csv", "--folder", "state").complains("CEL-R074")
+    process.kill()
+    process.wait()
+    address, process = serving()
+    assert [send(address, at) for at in range(15, 30)] == [False] * 5 + [True] * 10
+    with pytest.raises(HTTPError, match="401"):
+        urlopen(f"{address}/estimates?candidate=a", timeout=10)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=30) == 0
+    told = run("collect", "estimate", "emoji.toml", "--folder", "state", "--candidate", "word 1")
+    assert told.out.splitlines()[-1] == "1 estimates from 300 reports (hcms)"
+    said = (emoji / "log").read_text()
+    assert "Traceback" not in said
+    assert MARK not in said
