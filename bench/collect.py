@@ -3,9 +3,10 @@
 pure-ldp 1.2.0 does not run beside current libraries, so it gets an environment of its own in the
 cache folder, with the old versions that it was written for; that takes the package index once.
 Without it only our own times are told. Both sides make real reports from one array of whole numbers
-(Zipf's law, epsilon 2); ours are packed, with the operating system's randomness. Times are of the
-processor, after a small run that compiles; memory is what is held at most, less what was held
-before.
+(Zipf's law, epsilon 2), with a pseudo-random generator, as pure-ldp has nothing else; devices draw
+from the operating system, which is timed too. Ours are packed. Times are of the processor, the
+least of some rounds after one that compiles; memory is what a fresh process holds at most, less
+what it held before.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -24,13 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.memory import forget_peak, peak
-from celosia.core.randomness import Seeded
+from celosia.core.randomness import Seeded, Source, System
 from celosia.datasets.telemetry import anglicisms
 from celosia.telemetry.count_mean import CountMean
 from celosia.telemetry.fragment_puzzle import FragmentPuzzle
 from celosia.telemetry.hadamard_count_mean import HadamardCountMean
 from celosia.telemetry.local_hashing import LocalHashing
-from celosia.telemetry.protocol import Protocol
 
 PINS = (
     *("pure-ldp==1.2.0", "numpy==1.23.5", "scipy==1.13.1", "pandas==2.1.4"),
@@ -41,44 +42,60 @@ EPSILON, HASHES, WIDTH, DIFFERENT = 2, 1024, 1024, 1000
 PEER_PAIRS = 2000
 """Users of local hashing whom pure-ldp is asked about: it takes a microsecond for each pair."""
 
+BATCH = 2**14
+"""Reports that are made, counted and forgotten together."""
+
 Values = NDArray[np.int64]
 
 
 def run(*, rows: int = 1_000_000) -> dict[str, dict[str, Any]]:
     """Processor seconds, ratios, and the most memory held."""
-    taken: dict[str, float] = {}
-    ratios: dict[str, float] = {}
-    memory: dict[str, float] = {}
-    errors: dict[str, float] = {}
+    found = _Found({}, {}, {}, {})
     python = _peer()
-    sizes = {"CMS": rows // 10, "HCMS": rows}
-    for name, kind, task in (("CMS", CountMean, "cms"), ("HCMS", HadamardCountMean, "hcms")):
-        users, protocol = sizes[name], kind(epsilon=EPSILON, hashes=HASHES, width=WIDTH)
-        values = _values(users, DIFFERENT)
-        label = f"{name}, {users:,} users"
-        for held in (False, True) if name == "CMS" else (False,):
-            how = f"{label}, all reports held" if held else label
-            mine = _measured(lambda p=protocol, v=values, h=held: _collected(p, v, DIFFERENT, h))  # type: ignore[misc]
-            taken[how], memory[how] = mine[0], mine[1]
-            errors[how] = _rmse(mine[2], values)
-            if python is not None:
-                peer = _ask(python, f"{task} held" if held else task, values)
-                taken[f"{how}, pure-ldp"], memory[f"{how}, pure-ldp"] = peer[0], peer[1]
-                errors[f"{how}, pure-ldp"] = _rmse(peer[2], values)
-                ratios[f"{how}, pure-ldp / ours, time"] = peer[0] / mine[0]
-                ratios[f"{how}, ours / pure-ldp, memory"] = mine[1] / peer[1]
-    _hashing(rows // 10, python, taken, ratios)
-    large = HadamardCountMean(epsilon=EPSILON, hashes=2048, width=WIDTH)
+    for task, users in (("cms", rows // 10), ("cms held", rows // 10), ("hcms", rows)):
+        _sketch(task, users, python, found)
+    _hashing(rows // 10, python, found)
     label = f"HCMS, {10 * rows:,} users, 100,000 values, 2,048 by 1,024"
-    values = _values(10 * rows, 100_000)
-    taken[label], memory[label], _ = _measured(lambda: _collected(large, values, 100_000, False))
-    _dictionary(rows, taken, memory)
+    large, values = ("hcms", 2048, 100_000), _values(10 * rows, 100_000)
+    found.taken[label] = _measured(lambda: _collected(*large, values, Seeded(1)))[0]
+    found.memory[label] = _fresh(*large, 10 * rows)
+    _dictionary(rows, found)
     return {
-        "processor seconds": {name: round(each, 3) for name, each in taken.items()},
-        "ratios": {name: round(each, 3) for name, each in ratios.items()},
-        "megabytes": {name: round(each / 2**20, 1) for name, each in memory.items()},
-        "RMSE of the estimates": {name: round(each, 1) for name, each in errors.items()},
+        "processor seconds": {name: round(each, 3) for name, each in found.taken.items()},
+        "ratios": {name: round(each, 3) for name, each in found.ratios.items()},
+        "megabytes": {name: round(each / 2**20, 1) for name, each in found.memory.items()},
+        "RMSE of the estimates": {name: round(each, 1) for name, each in found.errors.items()},
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    taken: dict[str, float]
+    ratios: dict[str, float]
+    memory: dict[str, float]
+    errors: dict[str, float]
+
+
+def _sketch(task: str, users: int, python: Path | None, found: _Found) -> None:
+    """A sketch end to end, ours and theirs."""
+    values = _values(users, DIFFERENT)
+    name = task.split(maxsplit=1)[0].upper()
+    label = f"{name}, {users:,} users" + (", all reports held" if "held" in task else "")
+    shape = (task, HASHES, DIFFERENT)
+    mine, estimates = _measured(lambda: _collected(*shape, values, Seeded(1)))
+    found.taken[label] = mine
+    found.taken[f"{label}, entropy of the system"] = _measured(
+        lambda: _collected(*shape, values, System())
+    )[0]
+    found.memory[label] = _fresh(*shape, users)
+    found.errors[label] = _rmse(estimates, values)
+    if python is not None:
+        peer, most, estimates = _ask(python, task, values)
+        found.taken[f"{label}, pure-ldp"] = peer
+        found.memory[f"{label}, pure-ldp"] = most
+        found.errors[f"{label}, pure-ldp"] = _rmse(estimates, values)
+        found.ratios[f"{label}, pure-ldp / ours, time"] = peer / mine
+        found.ratios[f"{label}, ours / pure-ldp, memory"] = found.memory[label] / most
 
 
 def _values(users: int, different: int) -> Values:
@@ -89,61 +106,73 @@ def _values(users: int, different: int) -> Values:
     return np.minimum(np.searchsorted(edges, drawn, side="right"), different - 1)
 
 
-def _collected(protocol: Protocol, values: Values, different: int, held: bool) -> Any:
+def _collected(task: str, hashes: int, different: int, values: Values, rng: Source) -> Any:
     """End to end: reports of everybody, counted, and every value estimated."""
-    server, client = protocol.server(), protocol.client()
-    if held:
-        server.absorb(client.privatise(values))
-    else:
-        for batch in client.batches(values, size=2**14):
-            server.absorb(batch)
+    kind = HadamardCountMean if task == "hcms" else CountMean
+    protocol = kind(epsilon=EPSILON, hashes=hashes, width=WIDTH)
+    server, client = protocol.server(), protocol.client(rng=rng)
+    size = {"cms": BATCH, "cms held": values.size, "hcms": 64 * BATCH}[task]
+    for batch in client.batches(values, size=size):
+        server.absorb(batch)
     return server.estimate(range(different)).counts
 
 
-def _hashing(
-    users: int, python: Path | None, taken: dict[str, float], ratios: dict[str, float]
-) -> None:
+def _hashing(users: int, python: Path | None, found: _Found) -> None:
     protocol, values = LocalHashing(epsilon=EPSILON), _values(users, DIFFERENT)
-    server = protocol.server().absorb(protocol.client().privatise(values))
-    spent, _, _ = _measured(lambda: server.estimate(range(DIFFERENT)))
-    each = 1e9 * spent / (users * DIFFERENT)
-    taken[f"OLH, the server, {users:,} users by {DIFFERENT:,} values"] = spent
-    ratios["OLH, nanoseconds for each user and value"] = each
+    server = protocol.server().absorb(protocol.client(rng=Seeded(1)).privatise(values))
+    spent, _ = _measured(lambda: server.estimate(range(DIFFERENT)))
+    found.taken[f"OLH, the server, {users:,} users by {DIFFERENT:,} values"] = spent
+    label = "OLH, nanoseconds for each user and value"
+    found.ratios[label] = 1e9 * spent / (users * DIFFERENT)
     if python is not None:
         few = values[:PEER_PAIRS]
-        peer = 1e9 * _ask(python, "olh", few)[0] / (few.size * DIFFERENT)
-        ratios["OLH, nanoseconds for each user and value, pure-ldp"] = peer
+        found.ratios[f"{label}, pure-ldp"] = (
+            1e9 * _ask(python, "olh", few)[0] / few.size / DIFFERENT
+        )
 
 
-def _dictionary(rows: int, taken: dict[str, float], memory: dict[str, float]) -> None:
+def _dictionary(rows: int, found: _Found) -> None:
     protocol = FragmentPuzzle(epsilon=8, fragment_epsilon=6)
     words = anglicisms(rows)["value"].to_list()
     server, label = protocol.server(), f"SFP, {rows:,} strings"
 
     def collect() -> None:
-        for batch in protocol.client().batches(words, size=2**14):
+        for batch in protocol.client(rng=Seeded(1)).batches(words, size=BATCH):
             server.absorb(batch)
 
-    taken[f"{label}, reports"], memory[f"{label}, reports"], _ = _measured(collect, rounds=1)
-    spent, most, found = _measured(server.dictionary)
-    taken[f"{label}, dictionary of {len(found.candidates)}"] = spent
-    memory[f"{label}, dictionary"] = most
+    found.taken[f"{label}, reports"] = _measured(collect, rounds=1)[0]
+    spent, texts = _measured(server.dictionary)
+    found.taken[f"{label}, dictionary of {len(texts.candidates)}"] = spent
 
 
-def _measured(work: Callable[[], Any], *, rounds: int = 3) -> tuple[float, int, Any]:
-    """The least processor time of some rounds, the most memory held, and what came out.
+def _measured(work: Callable[[], Any], *, rounds: int = 4) -> tuple[float, Any]:
+    """The least processor time of some rounds, and what came out.
 
     The first of several rounds compiles, and is not timed.
     """
     times = []
-    for done in range(rounds):
-        before, started = forget_peak(), process_time()
+    for _ in range(rounds):
+        started = process_time()
         result = work()
         times.append(process_time() - started)
-        most = peak() - before
-        if done < rounds - 1:
-            del result
-    return min(times[1:] or times), most, result
+    return min(times[1:] or times), result
+
+
+def _fresh(task: str, hashes: int, different: int, users: int) -> int:
+    """The most bytes that a process of its own holds for a sketch, beyond its values."""
+    asked = (task, hashes, different, users)
+    program = f"from bench.collect import most_held; print(most_held(*{asked!r}))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    return int(done.stdout)
+
+
+def most_held(task: str, hashes: int, different: int, users: int) -> int:
+    """The most bytes that are held for a sketch, beyond the values and what is compiled."""
+    values = _values(users, different)
+    _collected(task, 8, 10, values[:1000], Seeded(1))  # compiles
+    before = forget_peak()
+    _collected(task, hashes, different, values, Seeded(1))
+    return peak() - before
 
 
 def _rmse(estimates: Any, values: Values) -> float:
@@ -160,7 +189,7 @@ def _peer() -> Path | None:
         make = [[sys.executable, "-m", "venv", str(home)]]
         make.append([str(python), "-m", "pip", "install", "--quiet", *PINS])
         for command in make:
-            if subprocess.run(command, capture_output=True, check=False).returncode:  # noqa: S603
+            if subprocess.run(command, capture_output=True, check=False).returncode:
                 return None
         (home / "ready").touch()
     return python
@@ -173,6 +202,6 @@ def _ask(python: Path, task: str, values: Values) -> tuple[float, int, Any]:
         np.save(path, values)
         script = Path(__file__).with_name("_pure_ldp.py")
         command = [str(python), str(script), task, str(path)]
-        done = subprocess.run(command, capture_output=True, check=True)  # noqa: S603
+        done = subprocess.run(command, capture_output=True, check=True)
     found = json.loads(done.stdout)
     return found["seconds"], found["peak"], found["estimates"]

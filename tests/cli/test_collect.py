@@ -96,7 +96,8 @@ def test_a_bad_file_does_not_keep_the_others_from_being_counted(run: Run, emoji:
         (("absorb", "emoji.toml", "r.clr", "--folder", "state"), "CEL-R082"),
         (("merge", "emoji.toml", "nothing", "--folder", "state"), "CEL-R082"),
         (("merge", "emoji.toml", ".", "--folder", "state"), "CEL-R075"),
-        (("estimate", "emoji.toml", "--folder", "state"), "CEL-R082"),
+        (("estimate", "emoji.toml", "--folder", "state", "--numbers"), "CEL-R082"),
+        (("estimate", "emoji.toml", "--folder", "state"), "CEL-R075"),
         (("estimate", "emoji.toml", "--folder", "state", "--candidate", "a"), "CEL-R075"),
         (
             ("estimate", "emoji.toml", "--folder", "s", "--candidate", "a", "--numbers"),

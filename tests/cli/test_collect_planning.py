@@ -67,7 +67,7 @@ def test_wishes_that_make_no_sense_are_refused(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_protocol_prints_its_times_values_and_errors(name: str, run: Run) -> None:
-    kind = "exponential" if name == "one-bit-mean" else "anglicisms"
+    kind = "anglicisms" if name in ("sfp", "pem", "treehist") else "exponential"
     told = run(
         *("collect", "simulate", "--data", f"{kind}:3000", "--seed", 1, "-p", name, "-e", 8),
     )

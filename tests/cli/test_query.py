@@ -242,10 +242,10 @@ def _failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     """Let the engine fail once the question is charged: looks at the tables go well."""
     usual = DuckDbEngine._timed
 
-    def fail(self: DuckDbEngine, *asked: Any) -> Any:
+    def fail(self: DuckDbEngine, *asked: Any, **said: Any) -> Any:
         if LEDGER.exists() and b"reserved" in _ledger_bytes():
             _raise(error)
-        return usual(self, *asked)
+        return usual(self, *asked, **said)
 
     monkeypatch.setattr(DuckDbEngine, "_timed", fail)
 

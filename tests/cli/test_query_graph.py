@@ -53,3 +53,25 @@ def test_sql_is_not_the_language_of_a_graph(run: Run) -> None:
     told = run("query", "people.toml", 'SELECT COUNT(*) FROM "foaf:age"', "-e", 1)
     assert told.code == 1
     assert "CEL-Q244" in told.err
+
+
+def test_a_policy_of_a_graph_is_shown_by_its_predicates(run: Run) -> None:
+    Path("people.ttl").write_text(FACTS)
+    Path("people.toml").write_text(POLICY)
+    assert run("rdf", "load", "people.ttl", "-o", "people.graph").code == 0
+    checked = run("policy", "check", "people.toml", "--connect")
+    assert "sound: 2 predicates, 2 of them private" in checked.out
+    assert "every person, a subject of the private predicates" in checked.out
+    shown = run("policy", "show", "people.toml")
+    assert shown.code == 0, shown.err
+    assert "at most 1 for each" in shown.out
+    assert "moment" not in shown.out  # columns are how facts are held, not what is declared
+
+
+def test_no_policy_of_tables_is_drafted_from_a_store(run: Run) -> None:
+    Path("people.ttl").write_text(FACTS)
+    assert run("rdf", "load", "people.ttl", "-o", "people.graph").code == 0
+    told = run("policy", "draft", "people.graph")
+    assert told.code == 2
+    assert "CEL-Q280" in told.err
+    assert "[graph]" in told.err

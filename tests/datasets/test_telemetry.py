@@ -36,7 +36,7 @@ def _below(edge: float) -> float:
 LAWS: dict[str, dict[object, float]] = {
     "exponential": {v: (1 - exp(-0.5)) * exp(-v / 2) for v in range(12)},
     "normal": {v: _below(v + 1) - _below(v) for v in range(5, 20)},
-    "letters": dict(telemetry.LETTERS),
+    "letters": dict(telemetry.LETTERS.items()),
     "anglicisms": {word: 0.9 * share for word, share in telemetry.WORDS.items()},
 }
 

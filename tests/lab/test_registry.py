@@ -52,6 +52,12 @@ def test_the_studies_and_their_parts_are_known() -> None:
         "sparql/by-hand",
         "sparql/defects",
         "sparql/answers",
+        "telemetry",
+        "telemetry/cms",
+        "telemetry/hcms",
+        "telemetry/sfp",
+        "telemetry/rappor",
+        "telemetry/dbitflip",
     ]
 
 

@@ -127,7 +127,7 @@ def metadata_of_plan(vault: Vault, query: str) -> object:
 def test_explaining_and_refusing_touch_no_data_and_cost_nothing(query: str, tmp_path: Path) -> None:
     with opened(shop(Random(1)), tmp_path) as vault:
         vault._engine.close()
-        vault._engine = Untouchable()
+        vault._engine = Untouchable()  # type: ignore[assignment]
         head = vault.ledger.head
         told = metadata_of_plan(vault, query)
         assert vault.ledger.head == head

@@ -10,6 +10,7 @@ import pytest
 from celosia.core.errors import BudgetExceeded, InputError, QueryRefused
 from celosia.core.randomness import Seeded
 from celosia.queries import Vault
+from celosia.queries.planning.plain import PlainStep
 from celosia.queries.rdf.loading import load
 
 PEOPLE = 400
@@ -147,3 +148,70 @@ def test_refusals_cost_nothing_and_the_budget_ends(vault: Vault) -> None:
     vault.sparql("SELECT (COUNT(*) AS ?n) WHERE { ?x foaf:age ?a }", epsilon=15)
     with pytest.raises(BudgetExceeded):
         vault.sparql("SELECT (COUNT(*) AS ?n) WHERE { ?x ex:city ?a }", epsilon=15)
+
+
+CHANGED = """\
+name = "changed"
+unit = { name = "triple" }
+neighbours = "change-one"
+budget = { epsilon = 1 }
+
+[graph]
+store = "changed.graph"
+
+[graph.prefixes]
+ex = "http://example.org/"
+
+[graph.predicates."ex:p"]
+most_per_subject = 5
+
+[graph.predicates."ex:q"]
+"""
+
+
+def test_a_changed_fact_may_get_another_predicate(tmp_path: Path) -> None:
+    """One that leaves lets another one in under a cap, and one that comes adds up to that."""
+    (tmp_path / "changed.toml").write_text(CHANGED)
+    query = "SELECT (COUNT(*) AS ?n) WHERE { ?x ex:q ex:o0 . ?x ex:p ?z FILTER(?z != ex:o0) }"
+
+    def counted(facts: set[str]) -> tuple[int, int]:
+        text = "@prefix ex: <http://example.org/> .\n" + "\n".join(sorted(facts))
+        (tmp_path / "changed.ttl").write_text(text)
+        load(tmp_path / "changed.ttl", tmp_path / "changed.graph", overwrite=True)
+        with Vault.open(tmp_path / "changed.toml", rng=Seeded(1)) as vault:
+            (step,) = vault.explain(query).work
+            assert isinstance(step, PlainStep)
+            (asked,) = step.queries(None)
+            ((number,),) = vault._ask(asked)
+            return int(number), step.shifts[0]
+
+    worst = most = 0
+    for name in "abcdef":  # which fact is beyond the cap follows from a hash of its terms
+        others = {f"ex:z ex:p ex:o{number} ." for number in range(1, 6)}
+        own = {f"ex:{name} ex:p ex:o{number} ." for number in range(6)}
+        facts = {f"ex:{name} ex:q ex:o0 ."} | own | others
+        before, most = counted(facts)
+        after, _ = counted(facts - {f"ex:{name} ex:p ex:o0 ."} | {"ex:z ex:q ex:o0 ."})
+        worst = max(worst, abs(after - before))
+    assert worst == 6  # above the cap of 5 that either predicate alone would give
+    assert worst <= most
+
+
+def test_what_is_public_is_told_in_the_words_of_graphs(vault: Vault, folder: Path) -> None:
+    schema = vault.public_schema()
+    assert schema["graph"]["predicates"]["foaf:age"] == "http://xmlns.com/foaf/0.1/age"
+    assert schema["graph"]["prefixes"]["ex"] == "http://example.org/"
+    keys = schema["tables"]["ex:city"]["columns"]["object"]["keys"]
+    assert keys == ["ex:Zurich", "ex:Bern", "ex:Nowhere"]
+    assert "people.graph" not in str(schema)
+    plan = vault.explain("SELECT (COUNT(*) AS ?n) WHERE { ?x foaf:age ?a }")
+    assert plan.parts[0].bound == "each person has at most 1 solutions, by declared caps"
+    assert "solutions belong to persons" in plan.steps[0]
+    (folder / "strict.toml").write_text(
+        (folder / "triple.toml").read_text().replace("elastic = true", "elastic = false")
+    )
+    with Vault.open(folder / "strict.toml", rng=Seeded(5)) as strict:
+        path = "SELECT (COUNT(*) AS ?n) WHERE { ?x foaf:knows ?y . ?y foaf:knows ?z }"
+        with pytest.raises(QueryRefused, match="how many facts of foaf:knows") as caught:
+            strict.explain(path)
+    assert "most_per_" in caught.value.fix

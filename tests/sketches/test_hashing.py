@@ -15,10 +15,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.sketches import plain
 
 from celosia import InputError
 from celosia.sketches import Family, digest, digests
-from tests.sketches import plain
 
 TEXTS = ["a", "bé", "", "日本"] * 600
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.sketches import plain
 
 from celosia import InputError
 from celosia.sketches import (
@@ -25,7 +26,6 @@ from celosia.sketches import (
     Theta,
 )
 from celosia.sketches.stored import read, written
-from tests.sketches import plain
 
 KINDS: list[tuple[Any, dict[str, int]]] = [
     (AmsSketch, {"width": 7, "depth": 3}),

@@ -135,6 +135,20 @@ def test_signs_by_parity_are_those_of_the_matrix() -> None:
     assert (table == expected).all()
 
 
+@pytest.mark.parametrize("reports", [3, 4, 5000])
+def test_counted_signs_are_their_sums_also_beyond_a_counter_of_one_byte(reports: int) -> None:
+    generator = np.random.default_rng(reports)
+    rows, places = generator.integers(0, 2, reports), generator.integers(0, 4, reports)
+    signs = (generator.random(reports) < 0.1).astype(np.int64)  # most are +1, so sums grow large
+    packed = (signs | rows << 1 | places << 2).astype(np.uint8)[:, None]
+    table = np.full((2, 4), 7, dtype=np.int64)
+    _kernels.count_signs(packed, np.array([1, 2]), table)
+    expected = np.full((2, 4), 7, dtype=np.int64)
+    np.add.at(expected, (rows, places), 1 - 2 * signs)
+    assert (table == expected).all()
+    assert reports < 10 or table.min() > 300
+
+
 @pytest.mark.parametrize("transformed", [False, True])
 def test_gathered_sums_are_those_of_the_cells_of_each_value(transformed: bool) -> None:
     family = Family(key=b"gather", rows=5, width=16)

@@ -67,6 +67,21 @@ def test_subset_selection_is_the_best_and_projective_geometry_next_to_it(epsilon
     assert projective.variance(1) < 1.05 * subset.variance(1)
 
 
+@pytest.mark.parametrize(("size", "blocks"), [(5, 1), (5, 2), (6, 4), (3, 4), (40, 8), (2, 1)])
+def test_the_usual_variance_of_hadamard_response_is_that_among_equal_values(
+    size: int, blocks: int
+) -> None:
+    protocol = HadamardResponse(epsilon=1, domain=range(size), blocks=blocks)
+    users, count = 1000, 100
+    others = (users - count) / (size - 1)  # reports of each other value
+    shared = [
+        sum(others for other in range(size) if other != value and (other - value) % blocks == 0)
+        for value in range(size)
+    ]
+    plain = [protocol.variance(users, count=count, beside=each) for each in shared]
+    assert protocol.variance(users, count=count) == pytest.approx(sum(plain) / size, rel=1e-12)
+
+
 def test_hadamard_blocks_are_the_best_power_of_two() -> None:
     for epsilon in (0.5, 1, 2, 3, 4, 5):
         best = HadamardResponse(epsilon=epsilon, domain=range(3000))

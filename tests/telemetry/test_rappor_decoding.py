@@ -17,7 +17,7 @@ from celosia.core.randomness import Seeded
 from celosia.sketches.hashing import digests
 from celosia.telemetry._rappor_kernels import positive_lasso
 from celosia.telemetry.rappor import Rappor, RapporServer
-from celosia.telemetry.rappor_decoding import _significant
+from celosia.telemetry.rappor_decoding import BitCounts, _significant
 
 USERS = 500_000
 EXPECTED = USERS * (1 - np.exp(-0.5)) * np.exp(-np.arange(26) / 2)
@@ -172,6 +172,17 @@ def test_the_order_of_candidates_changes_nothing() -> None:
     assert np.allclose([one[each] for each in range(4)], [other[each] for each in range(4)])
 
 
+def test_more_candidates_than_cells_are_refused_before_anything_is_fitted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    protocol = Rappor(bits=8, hashes=1, cohorts=2)
+    server = counted(protocol, np.array([500, 100]), np.random.default_rng(1))
+    monkeypatch.setattr(BitCounts, "design", lambda *_: pytest.fail("they were hashed"))
+    with pytest.raises(InputError) as refusal:
+        server.estimate(range(17))
+    assert refusal.value.code == "CEL-R033"
+
+
 def test_candidates_that_bits_cannot_tell_apart_are_refused_but_decoded() -> None:
     protocol = Rappor(bits=8, hashes=1, cohorts=1)
     counts = np.zeros(20, dtype=int)
@@ -204,7 +215,10 @@ def test_the_positive_lasso_is_optimal(seed: int, size: int, bits: int, penalty:
     starts = np.concatenate([[0], np.cumsum((columns > 0).sum(axis=1))]).astype(np.int64)
     places = np.nonzero(columns)[1].astype(np.int64)
     penalties = np.full(size, penalty)
-    found = positive_lasso(starts, places, columns[columns > 0], target, penalties, 1e-10, 200_000)
+    even = law.uniform(0, 0.2, bits) * (seed % 2)  # what all columns have less, or nothing
+    weights = columns[columns > 0]
+    found = positive_lasso(starts, places, weights, even, target, penalties, 1e-10, 200_000)
+    columns[(columns > 0).any(axis=1)] -= even
     slope = columns @ (target - found @ columns) - penalties
     # The conditions of Karush, Kuhn and Tucker.
     assert np.all(found >= 0)
@@ -219,8 +233,49 @@ def test_non_negative_least_squares_is_that_of_scipy() -> None:
     protocol = Rappor(bits=64, hashes=4, cohorts=2)
     server = counted(protocol, drawn(np.random.default_rng(2)), np.random.default_rng(3))
     bits = server.bit_counts()
-    plain, _ = nnls(bits.design(digests(list(range(26)))).toarray().T, bits.target)
-    assert np.allclose(server.decode(range(26)).estimates.counts, plain, atol=1)
+    design = bits.design(digests(list(range(26)))).toarray()
+    there = np.flatnonzero(nnls(design.T, bits.target)[0])
+    fitted, *_ = np.linalg.lstsq(
+        (design[there] - bits.even).T, bits.target - bits.users * bits.even, rcond=None
+    )
+    found = server.decode(range(26)).estimates.counts
+    assert np.array_equal(np.flatnonzero(found), there)
+    assert np.allclose(found[there], fitted, atol=1)
+
+
+@pytest.mark.parametrize("cohorts", [2, 8])
+def test_values_that_nobody_asks_about_do_not_raise_those_that_are_asked_about(
+    cohorts: int,
+) -> None:
+    """The first value is absent, the second is rare; most reports have values that are not asked
+    about, some of them common. Hash functions are others in each run."""
+    law = np.random.default_rng(11)
+    every = np.array([0, 500, 20_000, 8_000, *[50] * 400])
+    runs, scores, inside = 300, [], np.zeros(3, dtype=np.int64)
+    for run in range(runs):
+        protocol = Rappor(bits=64, hashes=2, cohorts=cohorts, f=0.25, key=f"run {run}")
+        found = counted(protocol, every, law).estimate([0, 1, 2])
+        scores.append((found.counts - every[:3]) / found.errors)
+        low, high = found.interval(0.95)
+        inside += (low <= every[:3]) & (every[:3] <= high)
+    # Means of scores within 4 standard errors; coverage of 0.95 within 4 (and 0.02 for plug-in).
+    assert np.all(np.abs(np.mean(scores, axis=0)) < 4 / np.sqrt(runs))
+    assert np.all(np.abs(inside / runs - 0.95) < 0.02 + 4 * np.sqrt(0.95 * 0.05 / runs))
+
+
+def test_values_that_nobody_asks_about_do_not_make_absent_ones_found() -> None:
+    law = np.random.default_rng(12)
+    wrong, runs = 0, 60
+    for run in range(runs):
+        for candidates in (40, 600):  # by non-negative least squares, and by the Lasso
+            protocol = Rappor(bits=64, hashes=2, cohorts=4, f=0.25, key=f"run {run}")
+            every = np.zeros(1200, dtype=int)
+            every[0], every[candidates:] = 60_000, 400_000 // (1200 - candidates)
+            found = counted(protocol, every, law).decode(range(candidates)).candidates
+            assert found[:1] == (0,)
+            wrong += len(found) > 1
+    # A false one in 5 % of all runs at most: 6 are expected, 16 are four standard errors more.
+    assert wrong <= 16
 
 
 def test_absent_values_are_rarely_found_and_common_ones_always() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.telemetry.refusals import refused
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
@@ -105,6 +106,23 @@ def test_a_device_keeps_its_positions_and_pays_once_for_a_word(tmp_path: Path) -
     before = memory.spent
     client.privatise(["face"])
     assert memory.spent == before
+
+
+@pytest.mark.parametrize("f", [0, 0.5])
+def test_a_report_that_cannot_be_paid_in_full_costs_nothing(tmp_path: Path, f: float) -> None:
+    words, grams = (Rappor(f=f, hashes=1, key=key) for key in ("w", "g"))
+    protocol = RapporWords(words=words, grams=grams, length=4)
+    price = float(protocol.epsilon) if f == 0 else protocol.lasting_epsilon
+    memory = Memory.open(tmp_path / "device", budget=round(1.5 * price, 3))
+    client = protocol.client(memory=memory)
+    client.privatise("rosa")
+    spent = memory.spent
+    assert 0 < spent <= price
+    with refused("CEL-R039"):  # half of it could be paid
+        client.privatise("lila")
+    assert memory.spent == spent
+    if f:  # a word that is kept is sent on
+        assert len(client.privatise("rosa")) == 1
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
 from celosia.telemetry.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.heavy_hitters import PrefixTree
 from celosia.telemetry.kary_response import KaryResponse
+from celosia.telemetry.local_hashing import LocalHashing
 from celosia.telemetry.registry import (
     PROTOCOLS,
     declared,
@@ -25,6 +27,11 @@ from celosia.telemetry.registry import (
 )
 
 EMOJI = {"protocol": "hcms", "epsilon": 4, "key": "emoji", "hashes": 64, "width": 32}
+
+NESTED = {
+    "words": {"protocol": "rappor", "bits": 32, "f": "1/3"},
+    "grams": {"protocol": "rappor", "bits": 16, "key": "grams"},
+}
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -106,6 +113,55 @@ def test_a_parameter_that_is_missing_is_named() -> None:
     assert (caught.value.code, "'epsilon'" in caught.value.what) == ("CEL-R072", True)
 
 
+def test_a_protocol_within_a_protocol_is_a_table(tmp_path: Path) -> None:
+    words = protocol_from({"protocol": "rappor-words", "key": "sites"} | NESTED)
+    tree = PrefixTree(epsilon=1, bits=8, oracle=LocalHashing(epsilon=1, pool=64))
+    for made in (words, tree):
+        save_protocol(made, tmp_path / "p.toml", overwrite=True)
+        again = load_protocol(tmp_path / "p.toml")
+        assert again.fingerprint == made.fingerprint
+        assert again.parameters() == made.parameters()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "code"),
+    [
+        ({"protocol": "rappor-words"}, "CEL-R072"),
+        ({"protocol": "rappor-words", "words": "rappor", "grams": "rappor"}, "CEL-R105"),
+        ({"protocol": "rappor-words"} | NESTED | {"words": {"bits": 32}}, "CEL-R072"),
+        (
+            {"protocol": "rappor-words"} | NESTED | {"words": {"protocol": "cms", "epsilon": 1}},
+            "CEL-R105",
+        ),
+        (
+            {"protocol": "rappor-words"}
+            | NESTED
+            | {"words": {"protocol": "rappor-words"} | NESTED},
+            "CEL-R072",
+        ),
+        ({"protocol": "grr", "epsilon": 1, "domain": [{"protocol": "rappor"}, 2]}, "CEL-R072"),
+        ({"protocol": "hcms", "epsilon": 1, "hashes": {"protocol": "rappor"}}, "CEL-R010"),
+        ({"protocol": "pem", "epsilon": 1, "bits": 8, "oracle": "cardinality"}, "CEL-R057"),
+        (
+            {
+                "protocol": "pem",
+                "epsilon": 1,
+                "bits": 8,
+                "oracle": {"protocol": "one-bit-mean", "epsilon": 1},
+            },
+            "CEL-R057",
+        ),
+    ],
+    ids=str,
+)
+def test_a_table_that_is_no_fitting_protocol_is_refused(
+    parameters: dict[str, Any], code: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        protocol_from(parameters)
+    assert caught.value.code == code
+
+
 @pytest.mark.parametrize("content", [None, b"epsilon = ", b"\xff\xfe", b"[" * 5000])
 def test_a_file_that_cannot_be_read_is_refused(content: bytes | None, tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
@@ -121,7 +177,8 @@ def test_every_protocol_is_written_down_and_its_reports_are_of_the_width_it_says
     name: str,
 ) -> None:
     """Files of reports are read by this width."""
-    usual = {"epsilon": 2, "domain": ["a", "b", "c"]}
+    usual = {"epsilon": 2, "domain": ["a", "b", "c"], "length": 4} | NESTED
+    usual |= {"alphabet": "abcdefghij"} if name == "pem" else {}
     wanted = {each.name for each in fields(protocol_class(name)) if each.init}
     made = protocol_from({"protocol": name} | {key: usual[key] for key in usual.keys() & wanted})
     assert protocol_from(declared(made)).fingerprint == made.fingerprint

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,16 @@ from typing import Any
 import pytest
 from tests.telemetry.gathering import PROTOCOL, batch, name, state_of
 
-from celosia.core.errors import InputError
+from celosia.core.errors import InputError, QueryRefused
+from celosia.core.randomness import Seeded
 from celosia.telemetry.access import Access
 from celosia.telemetry.batches import Batch, BatchLimits
+from celosia.telemetry.cardinality import PrivateCardinality
 from celosia.telemetry.collector import Collector
+from celosia.telemetry.heavy_hitters import PrefixTree
+from celosia.telemetry.one_bit_mean import OneBitMean
 from celosia.telemetry.registry import protocol_from
+from celosia.telemetry.replies import refused
 from celosia.telemetry.service import create_app, serve
 from celosia.telemetry.writer import TooBusy, Writer
 
@@ -75,6 +81,52 @@ def test_batches_are_acknowledged_counted_once_and_estimated(
     http.__exit__()
     with Collector.open(tmp_path / "state", PROTOCOL) as collector:
         assert collector.state() == state_of(range(20))
+
+
+def test_what_is_found_without_candidates_is_told_over_http(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it would rather have the successor of httpx
+        testing = import_module("fastapi.testclient")
+    mean = OneBitMean(epsilon=2, upper=10)
+    tree = PrefixTree(epsilon=6, bits=4)
+    many = PrivateCardinality(epsilon=4, buckets=16)
+    found: dict[str, Any] = {}
+    for protocol, values in ((mean, [4.0] * 500), (tree, [9] * 500), (many, ["a"] * 500)):
+        reports = protocol.client(rng=Seeded(2)).privatise(values)
+        folder = tmp_path / protocol.name
+        with Collector.open(folder, protocol) as collector:
+            collector.absorb(reports.to_bytes(), id="k" * 16)
+        opened = partial(Collector.open, folder, protocol)
+        app = create_app(opened, access=Access(curator=CURATOR))
+        with testing.TestClient(app) as http:
+
+            def see(http: Any = http, **asked: Any) -> Any:
+                headers = {"Authorization": f"Bearer {CURATOR}"}
+                return http.get("/v1/estimates", params=asked, headers=headers)
+
+            found[protocol.name] = see(confidence=0.9).json()["data"]
+            if protocol is tree:
+                only = {"candidate": ["9", "3"], "kind": "number", "decode": True}
+                assert see(**only).json()["data"]["values"] == ["9"]
+            server = protocol.server().absorb(reports)
+            plain = server.summary() or server.find()
+            assert found[protocol.name] == plain.as_dict(0.9)
+            assert http.get("/v1/estimates").status_code == 401
+    assert found["pem"]["values"] == ["9"]
+
+
+def test_refusals_of_estimates_have_a_status_and_a_code(
+    http_of: Callable[..., Any], tmp_path: Path
+) -> None:
+    http = http_of()
+    headers = {"Authorization": f"Bearer {CURATOR}"}
+    assert code(http.get("/v1/estimates", headers=headers)) == (422, "CEL-R104")
+    odd = {"candidate": "a", "decode": True, "significance": 1}
+    assert code(http.get("/v1/estimates", params=odd, headers=headers)) == (400, "CEL-R085")
+    odd = {"candidate": "a", "decode": True, "post": "clip"}
+    assert code(http.get("/v1/estimates", params=odd, headers=headers)) == (400, "CEL-R085")
+    refusal = QueryRefused("CEL-R063", "too few.", why="", fix="")
+    assert refused(refusal).status == 422
 
 
 def test_devices_are_told_the_protocol(http_of: Callable[..., Any]) -> None:
@@ -192,6 +244,17 @@ def test_too_many_waiting_batches_are_sent_away(tmp_path: Path) -> None:
         assert writer.submit(Batch(data=data, id="now")).result(10).counted
         writer.close()
         assert collector.users == 160
+
+
+def test_bodies_that_arrive_at_once_are_bounded_together(http_of: Callable[..., Any]) -> None:
+    http = http_of()
+    endpoint = http.app.state.endpoint
+    data = batch(1)
+    endpoint.arriving = endpoint.waiting_bytes - len(data) + 1  # of others, on their way
+    assert code(send(http, data)) == (429, "CEL-R086")
+    endpoint.arriving -= 1
+    assert send(http, data).status_code == 200
+    assert endpoint.arriving == endpoint.waiting_bytes - len(data)  # what was read is let go
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from celosia.telemetry.fitting import NAMES, fitted
 from celosia.telemetry.hadamard_count_mean import HadamardCountMean
 from celosia.telemetry.kary_response import KaryResponse
 from celosia.telemetry.one_bit_mean import OneBitMean
-from celosia.telemetry.simulation import AGGREGATE, FOUND, FROM_DATA, simulate
+from celosia.telemetry.simulation import AGGREGATE, FOUND, FROM_DATA, SELECTED, simulate
 
 EXPONENTIAL = data.values_of(data.EXPONENTIAL_50K)
 WORDS = data.anglicisms(20_000, seed=3)["value"].to_list()
@@ -127,6 +127,24 @@ def test_it_is_said_when_the_values_asked_about_are_those_of_the_data() -> None:
     assert {each.value for each in found.elements} >= {"cool", "brunch", "outfit"}
 
 
+def test_texts_are_compared_as_a_fragment_puzzle_tells_them() -> None:
+    values = ["celosia argentea"] * 3000 + ["azul "] * 2000
+    found = simulate(values, protocol=fitted("sfp", values, epsilon=16), seed=1)
+    assert {(each.value, each.real) for each in found.elements} == {
+        ("celosia ar", 3000),
+        ("azul", 2000),
+    }
+
+
+def test_more_candidates_than_bits_are_selected_from() -> None:
+    protocol = fitted("rappor", WORDS, epsilon=8, settings={"bits": 32, "cohorts": 8})
+    found = simulate(WORDS[:8000], protocol=protocol, seed=1)
+    assert len(found.elements) > 256
+    assert all(np.isfinite(each.error) for each in found.elements)
+    assert found.metrics.top_precision >= 0.9
+    assert SELECTED in found.notes
+
+
 def test_buckets_get_the_names_of_their_values_again() -> None:
     values = ["red"] * 900 + ["blue"] * 90 + ["green"] * 10
     found = simulate(values, protocol=fitted("dbitflip", values, epsilon=64), seed=1)
@@ -157,7 +175,7 @@ def test_nothing_to_simulate_and_values_beyond_the_domain_are_refused() -> None:
         ({"values": ["a"], "post": "magic"}, "CEL-R005"),
     ):
         with pytest.raises(InputError) as error:
-            simulate(**words, protocol=protocol)  # type: ignore[arg-type]
+            simulate(**words, protocol=protocol)
         assert error.value.code == code
         assert "planted" not in str(error.value)
     for name, settings in (("hcms", {"hashse": 3}), ("rappor", {"f": 0.5}), ("grr", {"domain": 3})):

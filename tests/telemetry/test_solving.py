@@ -59,6 +59,24 @@ def test_values_that_are_no_candidates_count_as_spread_evenly() -> None:
     assert found.counts == pytest.approx([20_000, 0], abs=5 * found.errors.max())
 
 
+@pytest.mark.statistical
+@pytest.mark.parametrize("kind", [CountMean, HadamardCountMean])
+def test_errors_hold_where_common_values_are_no_candidates(
+    kind: type[CountMean] | type[HadamardCountMean],
+) -> None:
+    """The four values of 6,000 reports are not asked about; hashes are others in each run."""
+    counts = np.array([8000, 500, 0, *[1000] * 10, *[6000] * 4, *[50] * 100])
+    values = np.repeat(np.arange(counts.size), counts)
+    runs, scores = 100, []
+    for run in range(runs):
+        protocol = kind(epsilon=3, hashes=16, width=64, key=f"run {run}")
+        server = protocol.server().absorb(protocol.client(rng=Seeded(run)).privatise(values))
+        found = server.estimate(list(range(3)), solve=True)
+        scores.append((found.counts - counts[:3]) / found.errors)
+    # The mean square of scores is 1; 300 of them, and a tenth for errors that are estimated.
+    assert abs(np.square(scores).mean() - 1) < 0.1 + 4 * sqrt(2 / 300)
+
+
 def test_candidates_that_cells_cannot_tell_apart_are_refused() -> None:
     server = CountMean(epsilon=2, hashes=2, width=8).server()
     for candidates in (list(range(8)), ["a", "a"]):

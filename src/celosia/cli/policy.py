@@ -15,7 +15,8 @@ from celosia.cli import console, options
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
-    from celosia.queries.policy import Database, Policy, Spending
+    from celosia.queries.policy import Database, Policy, Spending, TablePolicy
+    from celosia.queries.policy.values import Graph
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -80,8 +81,13 @@ def check(
     if not connect:
         console.note(f"Compare it with the database: celosia policy check {policy} --connect")
     where = ", and the database has them all" if connect else ""
+    what, count = "tables", len(declared.tables)
+    if declared.graph is not None:  # and not the tables that are made of several
+        what, count = "predicates", len(declared.graph.predicates)
+        private = [name for _, name in declared.graph.predicates if name in private]
+        where = ", and its store was opened" if connect else ""
     console.show(
-        f"sound: {len(declared.tables)} tables, {len(private)} of them private{where}; "
+        f"sound: {count} {what}, {len(private)} of them private{where}; "
         f"budget {_amount(declared.budget)}",
         strong=True,
     )
@@ -104,7 +110,9 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
     if as_json:
         console.show_json(policy_facts(declared) | {"hash": policy_hash(declared)})
         return
-    for table in declared.tables:
+    if declared.graph is not None:
+        _show_graph(declared, declared.graph)
+    for table in declared.tables if declared.graph is None else ():
         bound = "" if table.rows is None else f", at most {table.rows:,} rows"
         console.show_table(
             f"{table.name} ({'public' if table.public else 'private'}{bound})",
@@ -164,6 +172,8 @@ def draft(
     options.check_places({"the draft": output}, inputs=map(Path, sources), overwrite=force)
     database = _database(sources, folder=Path() if output is None else output.parent)
     columns = columns_of(database)
+    if {"terms", "triples", "meta"} <= set(columns):
+        raise _a_store(sources[0])
     text = _with_place(draft_policy(columns, name=name), database)
     if output is not None:
         options.write_text(output, text, force)
@@ -312,8 +322,46 @@ def _declared(table: Any, column: Any) -> Iterator[str]:
             yield f"references {other}.{key}"
 
 
+def _show_graph(policy: Policy, graph: Graph) -> None:
+    """Predicates, one a line, in the words of the policy file."""
+    rows = []
+    for address, name in graph.predicates:
+        table = policy.table(name)
+        assert table is not None, "each predicate is a table"
+        classes = ", ".join(each for each, members in graph.classes if name in members)
+        whose = "public" if table.public else classes or "private"
+        rows.append([name, address, whose, "; ".join(_of_predicate(table))])
+    console.show_table("Predicates", ["name", "address", "class", "declared"], rows, numbers=False)
+
+
+def _of_predicate(table: TablePolicy) -> Iterator[str]:
+    from celosia.accounting.checks import written
+
+    for column in table.columns:
+        if column.most is not None:
+            yield f"at most {column.most:,} for each {column.name}"
+        if column.lower is not None and column.upper is not None:
+            yield f"{written(column.lower)} to {written(column.upper)}"
+        if column.keys is not None:
+            yield f"{len(column.keys):,} {column.name}s as public keys"
+
+
+def _a_store(source: str) -> InputError:
+    return InputError(
+        "CEL-Q280",
+        f"{source} is a store of facts, not a database of tables.",
+        why="Its tables hold terms as numbers; a promise for rows of them is for no entity.",
+        fix="Write a policy with a [graph] section instead: unit, prefixes, classes and "
+        "predicates. `celosia rdf info` lists the predicates of a store.",
+        path=source,
+    )
+
+
 def _protected(policy: Policy) -> str:
     unit = policy.unit
+    if policy.graph is not None:
+        whom = "every single fact" if unit.is_row else f"every {unit.name}, a subject"
+        return f"{whom} of the private predicates; neighbours {policy.relation}"
     whom = "every single row" if unit.is_row else f"every {unit.name} ({unit.table}.{unit.key})"
     return f"{whom} of the private tables; neighbours {policy.relation}"
 

@@ -48,6 +48,8 @@ class Source(ABC):
                 f"the bound of a random integer must be in 1 .. 2**63, got {bound}.",
                 fix="Give a positive bound.",
             )
+        if not bound & (bound - 1):  # a power of two: a mask is the remainder, no word is beyond
+            return (self.words(size) & np.uint64(bound - 1)).view(np.int64)
         limit = np.uint64(2**64 - 1 - (2**64 % bound))
         found = np.empty(0, dtype=np.uint64)
         while found.size < size:

@@ -27,6 +27,17 @@ def counted(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
+def plural(word: str) -> str:
+    """The usual plural of an English word.
+
+    >>> plural("customer"), plural("entity"), plural("key"), plural("box"), plural("class")
+    ('customers', 'entities', 'keys', 'boxes', 'classes')
+    """
+    if word.endswith("y") and word[-2:-1] not in ("", *"aeiou"):
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word.endswith(("s", "x", "ch", "sh")) else f"{word}s"
+
+
 def sentence(text: str) -> str:
     """The same words as a sentence: a capital first, a full stop last."""
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")

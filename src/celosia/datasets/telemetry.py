@@ -6,7 +6,7 @@ exact histograms of tables that published results were made with.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -136,7 +136,7 @@ def anglicisms(rows: int = ROWS, *, seed: int = SEED) -> pl.DataFrame:
     return _table(made, rng)
 
 
-def values_of(histogram: Mapping[Hashable, int]) -> NDArray[Any]:
+def values_of(histogram: Mapping[Any, int]) -> NDArray[Any]:
     """The values that a histogram counts, each as often as it says.
 
     >>> values_of({"a": 2, "b": 1}).tolist()

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
-from celosia.lab import mechanisms, sparql, sql, tables
+from celosia.lab import mechanisms, sparql, sql, tables, telemetry
 from celosia.lab.study import Study
 
 _KNOWN: dict[str, Study] = {
     study.name: study
-    for study in (*tables.STUDIES, *mechanisms.STUDIES, *sql.STUDIES, *sparql.STUDIES)
+    for study in (
+        *tables.STUDIES,
+        *mechanisms.STUDIES,
+        *sql.STUDIES,
+        *sparql.STUDIES,
+        *telemetry.STUDIES,
+    )
 }
 
 

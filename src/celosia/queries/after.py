@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from celosia.queries.algebra import After
 from celosia.queries.emission.target import column, name, named, whole
+from celosia.queries.ownership.hidden import unused
 
 Row = dict[str, Any]
 PLACE = "celosia_place"
@@ -29,11 +30,12 @@ def finished(rows: Sequence[Row], after: After) -> list[tuple[int, Row]]:
     import polars as pl  # noqa: PLC0415
 
     columns = {word: [row[word] for row in rows] for word in rows[0]}
-    columns[PLACE] = list(range(len(rows)))
+    words = [each.name for each in after.computed]
+    place_word = unused(PLACE, [*columns, *words])  # outputs have names of the analyst's choice
+    columns[place_word] = list(range(len(rows)))
     with duckdb.connect() as connection:
         connection.register("answers", pl.DataFrame(columns, strict=False).to_arrow())
-        found = connection.execute(_query(after).sql(dialect="duckdb")).fetchall()
-    words = [each.name for each in after.computed]
+        found = connection.execute(_query(after, place_word).sql(dialect="duckdb")).fetchall()
     made = []
     for place, *values in found:
         extra = dict(zip(words, map(_plain, values), strict=True))
@@ -41,7 +43,7 @@ def finished(rows: Sequence[Row], after: After) -> list[tuple[int, Row]]:
     return made
 
 
-def _query(after: After) -> exp.Select:
+def _query(after: After, place: str) -> exp.Select:
     source: exp.Expr = exp.Table(this=name("answers"))
     for each in after.computed:  # one at a time: each may speak of those before it
         inner = exp.Select(
@@ -50,7 +52,7 @@ def _query(after: After) -> exp.Select:
         )
         source = exp.Subquery(this=inner, alias=exp.TableAlias(this=name("answers")))
     query = exp.Select(
-        expressions=[column(PLACE), *(column(each.name) for each in after.computed)],
+        expressions=[column(place), *(column(each.name) for each in after.computed)],
         from_=exp.From(this=source),
     )
     if after.having is not None:
@@ -60,7 +62,7 @@ def _query(after: After) -> exp.Select:
         for word, descending in after.order
     ]
     # Equal rows stay in the order of their keys.
-    query.set("order", exp.Order(expressions=[*order, exp.Ordered(this=column(PLACE))]))
+    query.set("order", exp.Order(expressions=[*order, exp.Ordered(this=column(place))]))
     if after.limit is not None:
         query.set("limit", exp.Limit(expression=whole(after.limit)))
     if after.offset:

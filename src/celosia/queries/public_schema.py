@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from celosia.queries.policy import ColumnPolicy, Policy, Spending
+from celosia.queries.policy.values import Graph
 
 
 def public_schema(policy: Policy) -> dict[str, Any]:
     """Tables, columns, types, bounds, keys, unit and budgets as plain values."""
     unit = policy.unit
+    labels = {} if policy.graph is None else dict(policy.graph.labels)
     return {
         "name": policy.name,
         "unit": {"name": unit.name, "table": unit.table, "key": unit.key},
@@ -19,6 +22,7 @@ def public_schema(policy: Policy) -> dict[str, Any]:
         "analysts": {name: _spending(limit) for name, limit in policy.analysts},
         "most_per_unit": policy.most_per_unit,
         "elastic": policy.elastic,
+        **({} if policy.graph is None else {"graph": _graph(policy.graph)}),
         "tables": {
             table.name: {
                 "public": table.public,
@@ -26,24 +30,37 @@ def public_schema(policy: Policy) -> dict[str, Any]:
                 "references": {
                     column: f"{target}.{key}" for column, target, key in table.references
                 },
-                "columns": {each.name: _column(each) for each in table.columns},
+                "columns": {each.name: _column(each, labels) for each in table.columns},
             }
             for table in policy.tables
         },
     }
 
 
-def _column(column: ColumnPolicy) -> dict[str, Any]:
+def _graph(graph: Graph) -> dict[str, Any]:
+    """How predicates are written in SPARQL, and what each is short for; not where the store is."""
+    return {
+        "prefixes": dict(graph.prefixes),
+        "predicates": {name: address for address, name in graph.predicates},
+        "classes": {name: list(members) for name, members in graph.classes},
+    }
+
+
+def _column(column: ColumnPolicy, labels: Mapping[int, str]) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "type": column.type,
         "lower": _number(column.lower),
         "upper": _number(column.upper),
         "grid": _number(column.grid),
-        "keys": None if column.keys is None else list(column.keys),
+        "keys": None if column.keys is None else [_shown(each, labels) for each in column.keys],
         "unique": column.unique or None,
         "most": column.most,
     }
     return {name: fact for name, fact in facts.items() if fact is not None}
+
+
+def _shown(key: str | int | bool, labels: Mapping[int, str]) -> str | int | bool:
+    return labels.get(key, key) if isinstance(key, int) else key
 
 
 def _number(number: Fraction | None) -> float | int | None:

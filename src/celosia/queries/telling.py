@@ -9,6 +9,7 @@ from celosia.core.guarantee import Guarantee
 from celosia.core.neighbours import Relation
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source
+from celosia.core.wording import plural
 from celosia.mechanisms.promises import LIKELY, WEAK, at_least
 from celosia.queries.after import finished
 from celosia.queries.answer import Intervals, QueryAnswer
@@ -58,11 +59,12 @@ def from_outcome(  # noqa: PLR0913 - what an answer is made of
 
 
 def from_public(
-    plan: Plan, rows: list[dict[str, Any]], *, confidence: float, rng: Source
+    plan: Plan, rows: list[dict[str, Any]], *, policy: Policy, confidence: float, rng: Source
 ) -> QueryAnswer:
-    """The exact answer of public tables."""
+    """The exact answer of public tables, or predicates."""
     kept = [row for _, row in finished(list(map(plan.shown, rows)), plan.question.after)]
     words = {each.name for each in plan.question.aggregates}
+    what = "tables" if policy.graph is None else "predicates"
     exact = [{name: (value, value) for name, value in row.items() if name in words} for row in kept]
     return QueryAnswer(
         question=plan.question_text,
@@ -74,10 +76,10 @@ def from_public(
         method=plan.method,
         at=lambda _: exact,  # type: ignore[arg-type,return-value]
         guarantee=Guarantee(
-            promise="the exact answer of public tables",
+            promise=f"the exact answer of public {what}",
             unit=plan.neighbours.unit,
             protects="nothing private takes part in it",
-            assumes=("the tables that are declared public are public",),
+            assumes=(f"the {what} that are declared public are public",),
             simulation=rng.simulation,
         ),
         provenance=Provenance.now(MADE_BY, {"question": plan.question_text}, seed=rng.seed),
@@ -109,10 +111,10 @@ def _guarantee(plan: Plan, policy: Policy, *, simulation: bool) -> Guarantee:
     ]
     if policy.unit.is_row:
         leaves.append(
-            f"whoever has several {unit}s is protected less: the promise is for one {unit}"
+            f"whoever has several {plural(unit)} is protected less: the promise is for one {unit}"
         )
     if plan.neighbours.relation is Relation.CHANGE_ONE:
-        leaves.append(f"how many {unit}s there are is taken to be public")
+        leaves.append(f"how many {plural(unit)} there are is taken to be public")
     return Guarantee(
         promise=promise,
         unit=unit,

@@ -255,7 +255,8 @@ class Vault:
         self._check_language(language)
         plan = self.explain(query, epsilon=epsilon, delta=delta, method=method)
         if plan.method == "public":
-            return from_public(plan, self._public_rows(plan), confidence=confidence, rng=self._rng)
+            rows, sure = self._public_rows(plan), confidence
+            return from_public(plan, rows, policy=self.policy, confidence=sure, rng=self._rng)
         request = self._request(plan, analyst)
         if fresh or not self.ledger.has_answer(request):
             check_understood(plan, self._engine, cast=self._cast, timeout=self.timeout)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from celosia.core.compiled import njit
 
 Words = NDArray[np.uint64]
 Places = NDArray[np.int64]
@@ -131,12 +132,20 @@ def columns_at(
     found = np.empty(digests.size, dtype=np.int64)
     fold, inverse = _fold(width), 1.0 / np.float64(width)
     last = coefficients.shape[1] - 1
-    for place in range(digests.size):
-        value, row = _reduced(digests[place]), rows[place]
-        power = coefficients[row, last]
+    values, powers = np.empty(BLOCK, dtype=np.uint64), np.empty(BLOCK, dtype=np.uint64)
+    added = np.empty(BLOCK, dtype=np.uint64)
+    for start in range(0, digests.size, BLOCK):  # apart from looking up, several at a time
+        size = min(BLOCK, digests.size - start)
+        for place in range(size):
+            values[place] = _reduced(digests[start + place])
+            powers[place] = coefficients[rows[start + place], last]
         for degree in range(last - 1, -1, -1):
-            power = _reduced(_times(power, value) + coefficients[row, degree])
-        found[place] = _remainder(power, width, fold, inverse)
+            for place in range(size):
+                added[place] = coefficients[rows[start + place], degree]
+            for place in range(size):
+                powers[place] = _reduced(_times(powers[place], values[place]) + added[place])
+        for place in range(size):
+            found[start + place] = _remainder(powers[place], width, fold, inverse)
     return found
 
 

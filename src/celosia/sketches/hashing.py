@@ -3,7 +3,9 @@
 A value becomes a 64-bit *digest*. Whole numbers from -2^63 to 2^64 - 1 are mixed: take x mod 2^64,
 add the 64-bit golden ratio, and apply the finaliser of SplitMix64. Texts (UTF-8) and bytes are
 hashed by BLAKE2b with a digest of 8 bytes, read as a little-endian number; the personal string is
-"celosia text" or "celosia data".
+"celosia text" or "celosia data". Texts are taken as they are: an accented letter of one code point
+and the same letter with a combining accent are two values, so let all devices normalise alike (NFC,
+say). NumPy's arrays of fixed width (dtype U or S) have lost zero characters at the end of a text.
 
 A *family* turns digests into columns, row by row. The coefficients of row r are the little-endian
 numbers of BLAKE2b(digest of 8 bytes, key = the family's key, data = "r,i" in decimal) modulo
@@ -170,13 +172,13 @@ class Family:
 
     def _coefficients(self, rows: Sequence[int]) -> NDArray[np.uint64]:
         places = range(self.degree + 1)
-        made = [[self._coefficient(row, place) for place in places] for row in rows]
+        keyed = hashlib.blake2b(digest_size=8, key=self.key)  # once: copies are cheaper
+        made = [[self._coefficient(keyed.copy(), row, place) for place in places] for row in rows]
         return np.array(made, dtype=np.uint64).reshape(len(rows), self.degree + 1)
 
-    def _coefficient(self, row: int, place: int) -> int:
-        data = f"{row},{place}".encode()
-        found = hashlib.blake2b(data, digest_size=8, key=self.key).digest()
-        number = int.from_bytes(found, "little") % PRIME
+    def _coefficient(self, keyed: hashlib.blake2b, row: int, place: int) -> int:
+        keyed.update(b"%d,%d" % (row, place))
+        number = int.from_bytes(keyed.digest(), "little") % PRIME
         return max(1, number) if place == self.degree else number
 
     def columns(self, digests: Digests, row: int) -> NDArray[np.int64]:

@@ -63,7 +63,7 @@ def numbers_of(values: Any) -> NDArray[np.float64]:
     """
     try:
         numbers = np.atleast_1d(np.asarray(values, dtype=np.float64)).reshape(-1)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last for numbers beyond all floats
         numbers = np.array([np.nan])
     if np.any(np.isnan(numbers)):
         raise InputError(

@@ -15,6 +15,7 @@ from collections.abc import Hashable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import erfc, exp, floor, log, sqrt
+from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ import numpy as np
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
+from celosia.mechanisms.parameters import check_confidence
 from celosia.sketches.hashing import Family, digests
 from celosia.telemetry.fields import Packed
 from celosia.telemetry.protocol import Client, Protocol, Server
@@ -52,9 +54,16 @@ class Cardinality:
     least: int
     users: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Below and above the count, by the normal law, and the bias on both sides."""
+        missed = (1 - check_confidence(confidence)) / 2
+        reach = self.bias - NormalDist().inv_cdf(missed) * self.error
+        return self.count - reach, self.count + reach
+
+    def as_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """Plain values for JSON."""
-        return asdict(self)
+        low, high = self.interval(confidence)
+        return asdict(self) | {"confidence": confidence, "low": low, "high": high}
 
     def __str__(self) -> str:
         return (
@@ -190,8 +199,12 @@ class CardinalityServer(Server):
             "CEL-R061",
             "these reports tell how many values there are, not which.",
             why="Buckets are shared by different values.",
-            fix="Ask for `cardinality`, or collect with a protocol for frequencies.",
+            fix="Ask without candidates, or collect with a protocol for frequencies.",
         )
+
+    def summary(self) -> Cardinality:
+        """As `cardinality`, of the fewest devices that can be told from none."""
+        return self.cardinality()
 
     def cardinality(self, *, least: int | None = None) -> Cardinality:
         """How many different values at least `least` devices have.

@@ -15,7 +15,7 @@ import numpy as np
 from celosia.core.errors import EngineError, InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.telemetry.batches import Batch, BatchLimits, Receipt
-from celosia.telemetry.estimates import Estimates
+from celosia.telemetry.estimates import Estimates, Summary
 from celosia.telemetry.fields import Packed
 from celosia.telemetry.journal import Journal
 from celosia.telemetry.protocol import Protocol, Server
@@ -167,6 +167,22 @@ class Collector:
         """As `Server.estimate`, of all that is counted."""
         with self._lock:
             return self._counting().estimate(candidates, post=post)
+
+    def find(
+        self,
+        candidates: Sequence[Hashable] | None = None,
+        *,
+        significance: float = 0.05,
+        progress: Progress = silent,
+    ) -> Estimates:
+        """As `Server.find`, of all that is counted; batches are counted on meanwhile."""
+        asked = self.protocol.server().load(self.state())
+        return asked.find(candidates, significance=significance, progress=progress)
+
+    def summary(self) -> Summary | None:
+        """As `Server.summary`, of all that is counted."""
+        with self._lock:
+            return self._counting().summary()
 
     def state(self) -> bytes:
         """The state as bytes, as `Server.to_bytes`."""

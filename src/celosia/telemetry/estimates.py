@@ -3,16 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact
 from celosia.mechanisms.parameters import check_confidence
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+_NORMAL = NormalDist()
+
+
+class Summary(Protocol):
+    """What reports tell that is no list of values: a mean, or how many values there are."""
+
+    def as_dict(self, confidence: float = 0.95) -> dict[str, Any]:
+        """Plain values for JSON, with an interval."""
+
+
+def check_significance(significance: object) -> float:
+    """A significance as a number.
+
+    Raises:
+        InputError: CEL-R059 it is not between 0 and 1.
+    """
+    level = exact(significance)
+    if level is None or not 0 < level < 1:
+        raise InputError(
+            "CEL-R059", "the significance must be a number between 0 and 1.", fix="Try 0.05."
+        )
+    return float(level)
 
 
 @dataclass(frozen=True)
@@ -50,6 +78,33 @@ class Estimates:
         middle = self.raw if self.raw.size else self.counts
         return middle - reach, middle + reach
 
+    def significant(self, significance: float = 0.05) -> Estimates:
+        """Those whose raw count is above 0 beyond chance, the most common first.
+
+        Args:
+            significance: the chance that any candidate is among them that nobody has (Bonferroni).
+
+        Raises:
+            InputError: CEL-R059 the significance is not between 0 and 1.
+        """
+        level = check_significance(significance)
+        raw = self.raw if self.raw.size else self.counts
+        known = np.isfinite(self.errors)
+        smallest = float(np.finfo(np.float64).tiny)
+        score = -_NORMAL.inv_cdf(max(level / max(1, len(self.candidates)), smallest))
+        stays = known & (raw > score * np.where(known, self.errors, 0.0))
+        return self._only(stays)
+
+    def _only(self, stays: NDArray[np.bool_]) -> Estimates:
+        """Some of the candidates, the most common first."""
+        order = np.argsort(-self.counts, kind="stable")
+        order = order[stays[order]]
+        raw = self.raw[order] if self.raw.size else self.raw
+        told = tuple(self.candidates[place] for place in order.tolist())
+        return replace(
+            self, candidates=told, counts=self.counts[order], errors=self.errors[order], raw=raw
+        )
+
     @property
     def shares(self) -> NDArray[np.float64]:
         """Counts as shares of all reports."""
@@ -79,7 +134,7 @@ class Estimates:
         return table.sort("count", descending=True, maintain_order=True)
 
     def as_dict(self, confidence: float = 0.95) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Plain values for JSON; an error that nothing bounds is None, and so is its interval."""
         low, high = self.interval(confidence)
         return {
             "protocol": self.protocol,
@@ -88,10 +143,14 @@ class Estimates:
             "confidence": confidence,
             "values": [str(each) for each in self.candidates],
             "counts": self.counts.tolist(),
-            "errors": self.errors.tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
+            "errors": _finite(self.errors),
+            "low": _finite(low),
+            "high": _finite(high),
         }
 
     def __str__(self) -> str:
         return f"{len(self.candidates):,} estimates from {self.users:,} reports ({self.protocol})"
+
+
+def _finite(numbers: NDArray[np.float64]) -> list[float | None]:
+    return [each if isfinite(each) else None for each in numbers.tolist()]

@@ -21,8 +21,10 @@ from celosia.telemetry.protocol import Protocol, check_report_epsilon
 from celosia.telemetry.registry import PROTOCOLS, protocol_class
 
 TREES = ("pem", "treehist")
-NAMES = (*dict.fromkeys([*PROTOCOLS, *TREES]),)
-"""Every protocol that can be simulated."""
+ELSEWHERE = ("rappor-words", "cardinality")
+"""Not by a name alone: the first is made of two others, the second counts no values."""
+NAMES = (*(each for each in PROTOCOLS if each not in ELSEWHERE), "treehist")
+"""Every protocol that can be simulated by its name."""
 OVER_A_DOMAIN = ("grr", "oue", "sue", "hr", "ss", "pgr")
 USUAL_BITS = 4
 """Bits of a dBitFlip report, where there are as many buckets."""
@@ -53,7 +55,13 @@ def fitted(
     >>> fitted("dbitflip", ["a", "b", "a"], epsilon=1).parameters()["buckets"]
     2
     """
-    kind = _class(name)
+    if name in ELSEWHERE:
+        raise InputError(
+            "CEL-R101",
+            f"{name} cannot be simulated by its name.",
+            fix=f"Use one of {', '.join(NAMES)}.",
+        )
+    kind: Any = protocol_class("pem" if name in TREES else name)
     given = dict(settings or {})
     known = {each.name for each in fields(kind) if each.init} - {"epsilon", "domain"}
     if name == "rappor":
@@ -70,14 +78,6 @@ def fitted(
     words = {"epsilon": epsilon} | _from_data(name, values, candidates, given) | given
     made: Protocol = kind(**words)
     return made
-
-
-def _class(name: str) -> type[Any]:
-    if name in TREES:
-        from celosia.telemetry.heavy_hitters import PrefixTree  # noqa: PLC0415 - it asks registry
-
-        return PrefixTree
-    return protocol_class(name)
 
 
 def _rappor(kind: Any, epsilon: float | Fraction, given: dict[str, Any]) -> Protocol:

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,6 +200,7 @@ class FragmentPuzzleClient(Client):
 class FragmentPuzzleServer(Server):
     """A sketch of whole texts, and one of tagged pieces for every position."""
 
+    finds: ClassVar[bool] = True
     protocol: FragmentPuzzle
 
     def __init__(self, protocol: FragmentPuzzle) -> None:
@@ -242,6 +243,13 @@ class FragmentPuzzleServer(Server):
         spelling = self.protocol.spelling
         words, _ = self.sketches()
         return words.estimated_digests(spelling.digests(spelling.pieces(list(candidates))))
+
+    def _found(
+        self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
+    ) -> Estimates:
+        if candidates is None:
+            return self.dictionary(significance=significance, progress=progress)
+        return super()._found(candidates, significance, progress)
 
     def dictionary(
         self,

@@ -76,12 +76,25 @@ class HadamardResponse(DomainProtocol):
         _ = self.coin
 
     def _best(self) -> int:
-        most = (len(self.values) - 1).bit_length()
-        return min((1 << power for power in range(most + 1)), key=self._rare)
+        found = []
+        for power in range((len(self.values) - 1).bit_length() + 1):
+            try:
+                found.append((self._rare(1 << power), 1 << power))
+            except InputError:  # too many blocks for so small an epsilon, and more are none better
+                break
+        return min(found)[1] if found else 1
 
     def _rare(self, blocks: int) -> float:
         mean, beside, beyond = self._moments(blocks)
-        return (beside / blocks + beyond * (1 - 1 / blocks)) / mean**2
+        near = self._near(blocks)
+        return (near * beside + (1 - near) * beyond) / mean**2
+
+    def _near(self, blocks: int) -> float:
+        """The share of other values that are in the block of a value, on average over values."""
+        size = len(self.values)
+        each, more = divmod(size, blocks)  # so many blocks have one value more than the others
+        pairs = more * (each + 1) * each + (blocks - more) * each * (each - 1)
+        return pairs / (size * (size - 1))
 
     def _coin(self, blocks: int) -> Coin:
         return set_coin(self.epsilon, 2 * blocks - 1)
@@ -115,9 +128,10 @@ class HadamardResponse(DomainProtocol):
             users: how many reports there are.
             count: how many of them have the value.
             squares: does not matter.
-            beside: how many have another value of the same block; by default their fair share.
+            beside: how many have another value of the same block; by default as many
+                as if all other values were equally common.
         """
-        near = (users - count) / self.blocks if beside is None else beside
+        near = (users - count) * self._near(self.blocks) if beside is None else beside
         return float(self._variance(count, near, users - count - near))
 
     def _variance(self, count: Any, near: Any, far: Any) -> Any:

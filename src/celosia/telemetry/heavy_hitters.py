@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from celosia.core.errors import InputError
 from celosia.core.numbers import exact, whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
-from celosia.telemetry.estimates import Estimates
+from celosia.telemetry.estimates import Estimates, check_significance
 from celosia.telemetry.fields import Packed, check_form, malformed
 from celosia.telemetry.prefixes import Prefixes
 from celosia.telemetry.protocol import Client, Protocol, Server
@@ -26,7 +25,8 @@ from celosia.telemetry.state import State
 METHODS = ("pem", "treehist")
 MOST_CANDIDATES = 2**22
 LEVEL_BITS = 8
-_NORMAL = NormalDist()
+ORACLES = ("olh", "cms", "hcms", "rappor")
+"""Protocols that need no domain, and estimate how common any value is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,14 +105,14 @@ class PrefixTree(Protocol):
     def oracles(self) -> tuple[Protocol, ...]:
         """The protocol of each level; all alike, but with hash functions of their own."""
         if isinstance(self.oracle, Protocol):
-            if exact(self.oracle.epsilon) != exact(self.epsilon) or hasattr(self.oracle, "domain"):
+            same = exact(self.oracle.epsilon) == exact(self.epsilon)
+            if not same or self.oracle.name not in ORACLES:
                 raise _no_tree("the oracle has the same epsilon, and no domain")
             form = self.oracle
         else:
-            try:
-                form = protocol_class(self.oracle)(epsilon=self.epsilon)
-            except TypeError:
-                raise _no_tree(f"{self.oracle} is no oracle that needs no domain") from None
+            if self.oracle not in ORACLES[:-1]:  # RAPPOR must be told what all its reports cost
+                raise _no_tree(f"an oracle needs no domain: {', '.join(ORACLES[:-1])}")
+            form = protocol_class(self.oracle)(epsilon=self.epsilon)
         return tuple(replace(form, key=self._key(level)) for level in range(self.tree.levels))
 
     def _key(self, level: int) -> str:
@@ -174,6 +174,7 @@ class TreeClient(Client):
 class TreeServer(Server):
     """An oracle's server for each level."""
 
+    finds: ClassVar[bool] = True
     protocol: PrefixTree
 
     def __init__(self, protocol: PrefixTree) -> None:
@@ -240,10 +241,19 @@ class TreeServer(Server):
 
     def _scaled(self, last: Estimates) -> tuple[Floats, Floats]:
         """Counts of all users from those of the group of the last level, a random sample."""
+        if self.users and not last.users:  # nobody was asked, so nothing is known
+            return last.counts, np.full(last.counts.size, np.inf)
         share = max(1, last.users) / max(1, self.users)
         likely = np.clip(last.counts, 0, last.users)
         chosen = likely * (1 - likely / max(1, last.users)) * (1 - share)
         return last.counts / share, np.sqrt(last.errors**2 + chosen) / share
+
+    def _found(
+        self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
+    ) -> Estimates:
+        if candidates is None:
+            return self.heavy_hitters(significance=significance, progress=progress)
+        return super()._found(candidates, significance, progress)
 
     def heavy_hitters(
         self, *, significance: float = 0.05, progress: Progress = silent
@@ -260,25 +270,16 @@ class TreeServer(Server):
         Raises:
             InputError: CEL-R059 the significance is not between 0 and 1.
         """
-        level_of = exact(significance)
-        if level_of is None or not 0 < level_of < 1:
-            raise InputError(
-                "CEL-R059",
-                "the significance must be a number between 0 and 1.",
-                fix="Try 0.05.",
-            )
+        check_significance(significance)
         tree, most = self.protocol.tree, self.protocol.keep
         if self.protocol.method == "treehist":
             most = MOST_CANDIDATES // tree.branches
         candidates: tuple[Hashable, ...] = tree.start()
         for level, server in enumerate(self.levels):
             progress(Step("grow", level, len(self.levels)))
-            found = server.estimate(candidates)
-            reach = -_NORMAL.inv_cdf(float(significance) / len(candidates)) * found.errors
-            order = np.argsort(-found.counts, kind="stable")
-            kept = [place for place in order.tolist() if found.counts[place] > reach[place]]
+            told = server.estimate(candidates).significant(significance).candidates
             last = level == len(self.levels) - 1
-            told = tuple(candidates[place] for place in (kept if last else kept[:most]))
+            told = told if last else told[:most]
             if not told:
                 break
             candidates = told if last else tree.longer(told, level)

@@ -35,6 +35,8 @@ from celosia.telemetry.state import State
 SEED_BITS = 32
 MOST_BUCKETS = 2**16
 MOST_FUNCTIONS = 2**20
+MOST_CELLS = 2**28
+"""Of a server with a pool: 8 bytes each, at most 2 GiB."""
 _MANY_PAIRS = 10**7
 """Pairs of reports and values from which on both cores count."""
 
@@ -97,6 +99,14 @@ class LocalHashing(PureProtocol):
             )
         object.__setattr__(self, "buckets", buckets or best_buckets(self.epsilon))
         object.__setattr__(self, "pool", pool)
+        if self.buckets * pool > MOST_CELLS:
+            raise InputError(
+                "CEL-R053",
+                f"shared functions have at most {MOST_CELLS:,} buckets together, and these have "
+                "more.",
+                why="A server keeps a whole number for each of them.",
+                fix="Share fewer functions, or take fewer buckets.",
+            )
         _ = self.coin
 
     @cached_property

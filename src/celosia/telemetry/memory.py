@@ -11,6 +11,11 @@ averages nothing away. What each has spent is its own, which is why a file that 
 place on the disk is refused until somebody says that it was moved. A backup that is written back
 into the same file cannot be seen from within.
 
+What kept answers tell the collector: which reports are of one device. Its cohort, the buckets that
+it was asked about, and answers that stay the same come back in all its reports, and many of them
+together are as good as a name. What reports say about values stays as private as each protocol
+states; where devices must not be followed from day to day, take few cohorts and few bits.
+
 What the file tells a thief: the kept (noisy) answers, what was spent, and for each case a keyed
 hash; not in which order. With the secret, which is in the file unless it is given from outside, he
 can try values from a list and learn which of them the device has ever reported. Without it, he
@@ -22,7 +27,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from fractions import Fraction
 from hmac import compare_digest
@@ -33,6 +38,9 @@ from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
 from celosia.core.randomness import Source, System
 from celosia.mechanisms.parameters import check_epsilon
 from celosia.telemetry.protocol import Protocol
+
+Due = tuple[Protocol, bytes | None, Fraction]
+"""An answer that will be wanted: the protocol, its case (None if it is not kept), and its price."""
 
 FORM = 1
 _SECRET = 32
@@ -158,10 +166,7 @@ class Memory:
         Raises:
             BudgetExceeded: CEL-R039 a new answer would cost more than is left; nothing was drawn.
         """
-        data = protocol.fingerprint + case
-        tag = hashlib.blake2b(
-            data, digest_size=16, key=self._secret, person=b"celosia case"
-        ).digest()
+        tag = self._tag(protocol, case)
         with self._transaction() as (database, row):
             found = database.execute("SELECT answer FROM answers WHERE tag = ?", (tag,)).fetchone()
             if found is not None:
@@ -170,6 +175,33 @@ class Memory:
             answer = draw(Kept(self._secret, tag))
             database.execute("INSERT INTO answers VALUES (?, ?)", (tag, answer))
         return answer
+
+    def check(self, answers: Iterable[Due]) -> None:
+        """Refuse answers that cost more together than is left, before any of them is drawn.
+
+        A report of several answers would else pay for the first of them, and never be sent.
+
+        Raises:
+            BudgetExceeded: CEL-R039 they cost more than is left; nothing was drawn or paid.
+        """
+        with self._transaction() as (database, row):
+            asked: set[bytes] = set()
+            total = Fraction(0)
+            for protocol, case, price in answers:
+                if case is not None:  # else it is paid every time
+                    tag = self._tag(protocol, case)
+                    kept = "SELECT 1 FROM answers WHERE tag = ?"
+                    if tag in asked or database.execute(kept, (tag,)).fetchone() is not None:
+                        continue
+                    asked.add(tag)
+                total += price
+            _affordable(row, total)
+
+    def _tag(self, protocol: Protocol, case: bytes) -> bytes:
+        data = protocol.fingerprint + case
+        return hashlib.blake2b(
+            data, digest_size=16, key=self._secret, person=b"celosia case"
+        ).digest()
 
     def charge(self, price: Fraction) -> None:
         """Pay for a report that nothing is kept of.
@@ -256,6 +288,12 @@ def _device(database: sqlite3.Connection, path: Path) -> dict[str, Any]:
 
 
 def _pay(database: sqlite3.Connection, row: dict[str, Any], price: Fraction) -> None:
+    spent = _affordable(row, price)
+    database.execute("UPDATE device SET spent = ?", (str(spent + price),))
+
+
+def _affordable(row: dict[str, Any], price: Fraction) -> Fraction:
+    """What was spent before, where the price can still be paid."""
     budget, spent = Fraction(row["budget"]), Fraction(row["spent"])
     if spent + price > budget:
         raise BudgetExceeded(
@@ -265,7 +303,7 @@ def _pay(database: sqlite3.Connection, row: dict[str, Any], price: Fraction) -> 
             why="A new answer tells more about the person; the budget is for life.",
             fix="Send nothing. A value that was reported before costs nothing more.",
         )
-    database.execute("UPDATE device SET spent = ?", (str(spent + price),))
+    return spent
 
 
 def _proof(secret: bytes) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import fsum, sqrt
 from typing import Any
@@ -55,8 +55,8 @@ class Metrics:
 
 
 def measure(
-    real: Mapping[Hashable, float],
-    estimated: Mapping[Hashable, float],
+    real: Mapping[Any, float],
+    estimated: Mapping[Any, float],
     *,
     users: int | None = None,
     top: int = TOP,
@@ -107,9 +107,7 @@ def _pearson(truth: Floats, guess: Floats) -> float | None:
     return fsum(first * second) / scale if scale else None
 
 
-def _top(
-    real: Mapping[Hashable, float], names: list[Hashable], guess: Floats, top: int
-) -> tuple[int, float]:
+def _top(real: Mapping[Any, float], names: list[Any], guess: Floats, top: int) -> tuple[int, float]:
     """How many are looked at, and which share of them belongs there; ties belong there all."""
     wanted = min(top, len(names), len(real))
     if not wanted:

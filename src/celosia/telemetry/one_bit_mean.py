@@ -119,6 +119,8 @@ class OneBitMean(Protocol):
 
     def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:
         """Of the estimated mean, at most: reached where half of the bits are 1."""
+        if not users:
+            return inf
         return self._range**2 / (4 * users * (2 * self.coin.chance - 1) ** 2)
 
     def largest_error(self, users: int, *, confidence: float = 0.95) -> float:
@@ -219,9 +221,16 @@ class OneBitMeanServer(Server):
         truth = self.protocol.coin.chance
         seen = int(self.ones[0]) / self.users
         scale = self.protocol._range / (2 * truth - 1)
-        error = scale * sqrt(seen * (1 - seen) / self.users)
+        # Whatever the values are, a bit is 1 with a chance within these two: a handful of equal
+        # bits is no certainty.
+        likely = min(max(seen, 1 - truth), truth)
+        error = scale * sqrt(likely * (1 - likely) / self.users)
         found = float(self.protocol.lower) + scale * (seen - (1 - truth))
         return Mean(found, error, self.users)
+
+    def summary(self) -> Mean:
+        """As `mean`."""
+        return self.mean()
 
     def estimate(self, candidates: Sequence[Hashable], *, post: str = "raw") -> Estimates:
         """There are no counts of values here; `mean` has what there is.
@@ -241,5 +250,5 @@ def _no_counts() -> InputError:
     return InputError(
         "CEL-R041",
         "one-bit-mean estimates a mean, not how common values are.",
-        fix="Call `mean`, or collect with dbitflip for a histogram.",
+        fix="Ask for the mean, without candidates; or collect with dbitflip for a histogram.",
     )

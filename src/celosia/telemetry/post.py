@@ -29,6 +29,8 @@ def _norm_sub(counts: NDArray[np.float64], users: int) -> NDArray[np.float64]:
     Reference: Wang et al. 2020, "Locally Differentially Private Frequency Estimation with
     Consistency" (Norm-Sub); it is the Euclidean projection onto the simplex.
     """
+    if users <= 0:  # only zeros add up to 0
+        return np.zeros_like(counts)
     falling = np.sort(counts)[::-1]
     over = (np.cumsum(falling) - users) / np.arange(1, counts.size + 1)
     last = np.flatnonzero(falling > over)[-1]

@@ -13,6 +13,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -26,7 +27,7 @@ from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
-from celosia.telemetry.estimates import Estimates
+from celosia.telemetry.estimates import Estimates, Summary, check_significance
 from celosia.telemetry.fields import Packed
 from celosia.telemetry.post import POSTS, post_process
 from celosia.telemetry.reports import Reports
@@ -138,7 +139,7 @@ def check_report_epsilon(epsilon: object, *, name: str = "epsilon") -> Fraction:
 
 def _plain(value: Any) -> Any:
     """A parameter for JSON; equal numbers are written alike, so 2, 2.0 and 4/2 are one epsilon."""
-    if isinstance(value, (float, Fraction, np.integer, np.floating)):
+    if isinstance(value, (float, Fraction, Decimal, np.integer, np.floating)):
         number = exact(value)
         if number is not None:
             return int(number) if number.denominator == 1 else str(number)
@@ -172,6 +173,9 @@ class Client(ABC):
 
 class Server(ABC):
     """The side of the collector: sees reports, and keeps sums of them."""
+
+    finds: ClassVar[bool] = False
+    """Whether `find` needs no candidates."""
 
     def __init__(self, protocol: Protocol) -> None:
         self.protocol = protocol
@@ -208,14 +212,47 @@ class Server(ABC):
                 values that there are), or another of `POSTS`.
 
         Raises:
-            InputError: CEL-R005 there is no such post-processing.
+            InputError: CEL-R005 there is no such post-processing, CEL-R009 a text in the place of a
+                list.
         """
-        return self._answer(tuple(candidates), post, self._estimated)
+        return self._answer(candidates, post, self._estimated)
 
-    def _answer(
-        self, candidates: tuple[Hashable, ...], post: str, estimator: Estimator
+    def find(
+        self,
+        candidates: Sequence[Hashable] | None = None,
+        *,
+        significance: float = 0.05,
+        progress: Progress = silent,
     ) -> Estimates:
+        """The values that are there beyond chance, the most common first.
+
+        Args:
+            candidates: a public list to find them in; a server that `finds` needs none.
+            significance: the chance that something is found that nobody has.
+            progress: called now and then.
+
+        Raises:
+            InputError: CEL-R009 a text in the place of a list, CEL-R059 the significance is not
+                between 0 and 1, CEL-R104 there are no candidates, and values cannot be found
+                without.
+        """
+        level = check_significance(significance)
+        if candidates is None and not self.finds:
+            raise InputError(
+                "CEL-R104",
+                f"{self.protocol.name} finds no values by itself.",
+                why="Its reports only tell how common a known value is, or a sum over all of them.",
+                fix="Give a public list of candidates, or collect with sfp, pem or rappor-words.",
+            )
+        return self._found(None if candidates is None else _listed(candidates), level, progress)
+
+    def summary(self) -> Summary | None:
+        """What the reports tell that is no list of values; None where they tell of values."""
+        return None
+
+    def _answer(self, asked: Sequence[Hashable], post: str, estimator: Estimator) -> Estimates:
         """Estimates by one way to make them, after post-processing."""
+        candidates = _listed(asked)
         if post not in POSTS:
             raise InputError(
                 "CEL-R005",
@@ -279,6 +316,13 @@ class Server(ABC):
                 fix="Use one protocol with the same parameters and key on all sides.",
             )
 
+    def _found(
+        self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
+    ) -> Estimates:
+        """As `find`; without candidates only if this server finds values by itself."""
+        assert candidates is not None
+        return self.estimate(candidates).significant(significance)
+
     @abstractmethod
     def _count(self, packed: Packed) -> None:
         """Add reports to the state; refuse them before anything is changed."""
@@ -290,3 +334,14 @@ class Server(ABC):
     @abstractmethod
     def _estimated(self, candidates: tuple[Hashable, ...]) -> Estimated:
         """Raw counts and their standard errors."""
+
+
+def _listed(candidates: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    if isinstance(candidates, (str, bytes)):
+        raise InputError(
+            "CEL-R009",
+            "candidates must be a list, and this is one text.",
+            why="Its letters would be taken for candidates.",
+            fix="Put it into a list: estimate([value]).",
+        )
+    return tuple(candidates)

@@ -24,7 +24,8 @@ from celosia.telemetry.fields import Packed, bits_for, unpacked
 from celosia.telemetry.protocol import Client, Protocol, Server, check_report_epsilon
 
 if TYPE_CHECKING:
-    from celosia.telemetry.memory import Memory
+    from celosia.telemetry.estimates import Estimates
+    from celosia.telemetry.memory import Due, Memory
     from celosia.telemetry.rappor_decoding import BitCounts, Decoded
     from celosia.telemetry.state import State
 
@@ -268,6 +269,13 @@ class RapporClient(Client):
             made[part] = self.protocol.written(cohorts[part], sent)
         return made
 
+    def due(self, values: Any) -> list[Due]:
+        """What reports of values want to be kept or paid, see `Memory.check`."""
+        price = self.protocol.lasting
+        if price is None:
+            return [(self.protocol, None, Fraction(self.protocol.epsilon))] * len(values)
+        return [(self.protocol, _case(each), price) for each in digests(values).tolist()]
+
     def _remembered(self, value: Digests, memory: Memory) -> Packed:
         """One report of this device: its cohort and its permanent bits are drawn once and kept."""
         protocol = self.protocol
@@ -284,7 +292,7 @@ class RapporClient(Client):
         else:
             answer = memory.recall(
                 protocol,
-                b"value" + int(value[0]).to_bytes(8, "little"),
+                _case(int(value[0])),
                 lambda rng: np.packbits(
                     protocol.permanent(protocol.filters(value, cohort), rng)
                 ).tobytes(),
@@ -333,6 +341,12 @@ class RapporServer(Server):
 
         return unbiased(self.bit_counts(), digests(list(candidates)))
 
+    def _found(
+        self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
+    ) -> Estimates:
+        assert candidates is not None
+        return self.decode(candidates, confidence=1 - significance, progress=progress).kept
+
     def decode(
         self,
         candidates: Sequence[Hashable],
@@ -367,6 +381,10 @@ class RapporServer(Server):
             penalty=penalty,
             progress=progress,
         )
+
+
+def _case(digest: int) -> bytes:
+    return b"value" + digest.to_bytes(8, "little")
 
 
 def _useless(what: str) -> InputError:

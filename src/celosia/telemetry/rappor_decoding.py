@@ -4,6 +4,10 @@ The number of values that set a bit is estimated without bias; candidates are fi
 numbers by least squares. A cohort of N_i among N reports has N_i / N of the reports of each value
 on average, so that is the weight of its bits in the fit: cohorts of unequal size need no further
 factor, and coefficients are counts.
+
+Values that are no candidates set bits as well. All counts add up to N, so how many reports have
+them is known, and on average over hash functions they set every bit equally often: that is taken
+off before the fit (as Count Mean sketches do), or all candidates would come out too high.
 """
 
 from __future__ import annotations
@@ -94,6 +98,17 @@ class BitCounts:
         """The counts in the units of the design."""
         return (self.counts * self.weights[:, None]).reshape(-1)
 
+    @property
+    def chance(self) -> float:
+        """That a value sets a bit, over all hash functions."""
+        return float(1 - (1 - 1 / self.protocol.bits) ** self.protocol.hashes)
+
+    @property
+    def even(self) -> Numbers:
+        """What one value adds to the bits on average, in the units of the design."""
+        share = self.weights * self.reports / max(1, self.users)
+        return np.repeat(self.chance * share, self.protocol.bits)
+
 
 @dataclass(frozen=True)
 class Decoded:
@@ -114,6 +129,11 @@ class Decoded:
         """The candidates that were found, the most common first."""
         order = np.argsort(-self.estimates.counts, kind="stable")
         return tuple(self.estimates.candidates[at] for at in order if self.found[at])
+
+    @property
+    def kept(self) -> Estimates:
+        """The estimates of the candidates that were found, the most common first."""
+        return self.estimates._only(self.found)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; an error that nothing bounds is None."""
@@ -143,15 +163,22 @@ def unbiased(counted: BitCounts, values: Digests) -> tuple[Numbers, Numbers]:
     Raises:
         InputError: CEL-R033 bits do not tell the candidates apart.
     """
+    cells = int(np.count_nonzero(counted.reports)) * counted.protocol.bits
+    if counted.users and values.size > cells:  # more unknowns than equations: no need to try
+        raise _too_many()
     found, errors = _least_squares(counted, counted.design(values))
     if counted.users and not np.all(np.isfinite(errors)):
-        raise InputError(
-            "CEL-R033",
-            "the bits of these cohorts do not tell so many candidates apart.",
-            why="Different counts would fit equally well, so none is without bias.",
-            fix="Ask about fewer candidates, use more bits or cohorts, or call `decode`.",
-        )
+        raise _too_many()
     return found, errors
+
+
+def _too_many() -> InputError:
+    return InputError(
+        "CEL-R033",
+        "the bits of these cohorts do not tell so many candidates apart.",
+        why="Different counts would fit equally well, so none is without bias.",
+        fix="Ask about fewer candidates, use more bits or cohorts, or decode (`decode`, --decode).",
+    )
 
 
 def decoded(  # noqa: PLR0913 - all named
@@ -214,12 +241,17 @@ def _selected(counted: BitCounts, design: csr_array, penalty: float | None) -> N
     size, bits = design.shape
     strength = (sqrt(2 * log(size)) if size > bits else 0.0) if penalty is None else penalty
     # The slope of an absent value has the norm of its column as its standard error.
-    norms = np.sqrt(np.asarray((design * design).sum(axis=1)).reshape(-1))
+    # Beyond, other values would raise all candidates, and too many of them would be selected; up
+    # to as many candidates as bits, all that may be there are fitted anyway.
+    even = counted.even if size > bits else np.zeros(bits)
+    lengths = np.asarray((design * design).sum(axis=1)).reshape(-1)
+    norms = np.sqrt(np.maximum(lengths - 2 * (design @ even) + even @ even, 0))
     found = positive_lasso(
         design.indptr.astype(np.int64),
         design.indices.astype(np.int64),
         design.data,
-        counted.target,
+        even,
+        counted.target - counted.users * even,
         strength * norms,
         _SETTLED,
         _ROUNDS,
@@ -241,25 +273,58 @@ def _significant(tests: Numbers, level: float, correction: str) -> NDArray[np.bo
 
 
 def _least_squares(counted: BitCounts, design: csr_array) -> tuple[Numbers, Numbers]:
-    """Coefficients and standard errors; infinite where the bits leave a coefficient open."""
-    if not counted.users:
+    """Coefficients and standard errors; infinite where the bits leave a coefficient open.
+
+    Where candidates fill all bits, so that these cannot tell whether there are other values too,
+    there are taken to be none.
+    """
+    if not counted.users or not design.shape[0]:
         return np.zeros(design.shape[0]), np.full(design.shape[0], np.inf)
-    dense = design.toarray()
+    found = _fitted(counted, design, others=True)
+    return found if np.all(np.isfinite(found[1])) else _fitted(counted, design, others=False)
+
+
+def _fitted(counted: BitCounts, design: csr_array, *, others: bool) -> tuple[Numbers, Numbers]:
+    """The fit, with or without values that are no candidates."""
+    dense, target = design.toarray(), counted.target
+    if others:
+        dense, target = dense - counted.even, target - counted.users * counted.even
     sizes, directions = np.linalg.eigh(dense @ dense.T)
     seen = sizes > _APART * max(float(sizes[-1]), 0.0)
     inverse = (directions[:, seen] / sizes[seen]) @ directions[:, seen].T
     solver = inverse @ dense
     open_ones = np.abs((directions[:, seen] ** 2).sum(axis=1) - 1) > 1e-6
-    counts = solver @ counted.target
+    counts = solver @ target
     noise = (counted.errors * counted.weights[:, None]).reshape(-1) ** 2
-    spread = solver**2 @ noise + _cohort_spread(counted, design, solver, counts)
+    spread = solver**2 @ noise + _cohort_spread(counted, design, solver, counts, others=others)
+    if others:
+        residue = target - counts @ dense
+        left = 1 - (solver * dense).sum(axis=0)  # of each bit, what the fit does not follow
+        excess = float(residue @ residue - left @ noise)
+        spread += _collisions(counted, solver, left, excess, float(counts.sum()))
     errors = np.sqrt(spread)
     errors[open_ones] = np.inf
     return counts, errors
 
 
+def _collisions(
+    counted: BitCounts, solver: Numbers, left: Numbers, excess: float, listed: float
+) -> Numbers:
+    """The variance that comes from which bits the values that are no candidates happen to set.
+
+    A value of f reports adds f^2 c (1 - c) to the variance of each bit, c the chance that it sets
+    it. The sum of these squares is estimated from what bits differ from the fit beyond their
+    noise; it is at most the square of how many reports have no candidate.
+    """
+    unit = counted.even**2 * (1 - counted.chance) / counted.chance
+    squares = excess / max(float(left @ unit), np.finfo(np.float64).tiny)
+    most = max(0.0, counted.users - listed) ** 2
+    found: Numbers = min(max(squares, 0.0), most) * (solver**2 @ unit)
+    return found
+
+
 def _cohort_spread(
-    counted: BitCounts, design: csr_array, solver: Numbers, counts: Numbers
+    counted: BitCounts, design: csr_array, solver: Numbers, counts: Numbers, *, others: bool
 ) -> Numbers:
     """The variance that comes from which devices happen to be in which cohort.
 
@@ -272,11 +337,17 @@ def _cohort_spread(
         return found
     there = np.maximum(counts, 0)
     shares = there / max(counted.users, float(there.sum()))
+    rest = max(0.0, counted.users - float(there.sum())) if others else 0.0
     bits = (design > 0).T.astype(np.float64).tocsr()
     for cohort in np.flatnonzero(counted.reports):
         rows = slice(cohort * protocol.bits, (cohort + 1) * protocol.bits)
-        added = (solver[:, rows] * counted.weights[cohort]) @ bits[rows]
+        weighted = solver[:, rows] * counted.weights[cohort]
+        added = weighted @ bits[rows]
+        if others:
+            added -= counted.chance * weighted.sum(axis=1)[:, None]
         added[np.diag_indices(counts.size)] -= 1
-        added -= (added @ shares)[:, None]
-        found += counted.reports[cohort] / counted.users * (added**2 @ there)
+        common = added @ shares
+        added -= common[:, None]
+        part = added**2 @ there + rest * common**2
+        found += counted.reports[cohort] / counted.users * part
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
@@ -23,6 +23,7 @@ from celosia.telemetry.rappor import Rappor, RapporServer
 from celosia.telemetry.word_graph import PAD, candidate_words, pair_candidates, pair_value
 
 if TYPE_CHECKING:
+    from celosia.telemetry.estimates import Estimates
     from celosia.telemetry.memory import Memory
     from celosia.telemetry.rappor_decoding import Decoded
     from celosia.telemetry.state import State
@@ -52,7 +53,8 @@ class RapporWords(Protocol):
     pieces is one value, so that no association has to be estimated between two reports.
 
     Raises:
-        InputError: CEL-R042 an alphabet or a length that does not fit.
+        InputError: CEL-R042 an alphabet or a length that does not fit, CEL-R105 parts that are no
+            RAPPOR.
     """
 
     name: ClassVar[str] = "rappor-words"
@@ -65,6 +67,12 @@ class RapporWords(Protocol):
     gram: int = 2
 
     def __post_init__(self) -> None:
+        if not all(isinstance(each, Rappor) for each in (self.words, self.grams)):
+            raise InputError(
+                "CEL-R105",
+                "the words and the grams of rappor-words are reported by a RAPPOR each.",
+                fix='In a protocol file: words = { protocol = "rappor" }, and grams alike.',
+            )
         check_whole(self.gram, name="gram", most=8)
         check_whole(self.length, name="length", least=2 * self.gram, most=64)
         letters = set(self.alphabet)
@@ -204,9 +212,13 @@ class WordsClient(Client):
             self.protocol.piece_pair(word, pair)
             for word, pair in zip(words, pairs.tolist(), strict=True)
         ]
-        grams = self.protocol.grams.client(rng=self.rng, memory=self.memory).privatise(pieces)
-        whole = self.protocol.words.client(rng=self.rng, memory=self.memory).privatise(words)
-        return self.protocol.joined(pairs, grams.packed, whole.packed)
+        grams = self.protocol.grams.client(rng=self.rng, memory=self.memory)
+        whole = self.protocol.words.client(rng=self.rng, memory=self.memory)
+        if self.memory is not None:
+            self.memory.check([*grams.due(pieces), *whole.due(words)])
+        return self.protocol.joined(
+            pairs, grams.privatise(pieces).packed, whole.privatise(words).packed
+        )
 
     def _positions(self, size: int) -> NDArray[np.int64]:
         options = len(self.protocol.pairs)
@@ -223,6 +235,7 @@ class WordsClient(Client):
 class WordsServer(Server):
     """The side of the collector of RAPPOR for unknown words."""
 
+    finds: ClassVar[bool] = True
     protocol: RapporWords
 
     def __init__(self, protocol: RapporWords) -> None:
@@ -254,6 +267,16 @@ class WordsServer(Server):
         self, candidates: tuple[Hashable, ...]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return self.words._estimated(candidates)
+
+    def _found(
+        self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
+    ) -> Estimates:
+        sure = 1 - significance
+        if candidates is None:
+            found = self.decode(confidence=sure, progress=progress)
+        else:
+            found = self.words.decode(candidates, confidence=sure, progress=progress)
+        return replace(found.kept, protocol=self.protocol.name)
 
     def discover(
         self, *, confidence: float = 0.95, most: int = 100_000, progress: Progress = silent

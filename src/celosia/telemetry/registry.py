@@ -1,8 +1,9 @@
 """Protocols by name, and the protocol file: what devices and their server share.
 
-A protocol file is TOML, flat: the protocol, its epsilon, the key of the collection, and what else
-the protocol wants. Fractions that no decimal can tell are written as texts ("1/3"). The fingerprint
-may stand there for devices that are not written in Python; it is then compared.
+A protocol file is TOML: the protocol, its epsilon, the key of the collection, and what else the
+protocol wants; where that is a protocol itself, it is a table. Fractions that no decimal can tell
+are written as texts ("1/3"). The fingerprint may stand there for devices that are not written in
+Python; it is then compared.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ PROTOCOLS = {
     "hr": "hadamard_response.HadamardResponse",
     "ss": "subset_selection.SubsetSelection",
     "pgr": "projective_geometry.ProjectiveGeometry",
+    "pem": "heavy_hitters.PrefixTree",
+    "rappor-words": "rappor_words.RapporWords",
+    "cardinality": "cardinality.PrivateCardinality",
 }
 """Where the class of each protocol is, below `celosia.telemetry`; loaded when it is asked for."""
 
@@ -71,6 +75,11 @@ def protocol_from(parameters: Mapping[str, Any]) -> Protocol:
             another kind, CEL-R073 the fingerprint is that of another protocol; or what the
             protocol itself refuses.
     """
+    return _made(parameters, inside=False)
+
+
+def _made(parameters: Mapping[str, Any], *, inside: bool) -> Protocol:
+    """As `protocol_from`; one that is a parameter itself (`inside`) has no such parameters."""
     kind = protocol_class(parameters.get("protocol", ""))
     known = {each.name: each for each in fields(kind) if each.init}
     given = {
@@ -82,7 +91,7 @@ def protocol_from(parameters: Mapping[str, Any]) -> Protocol:
     for name, each in known.items():
         if name not in given and each.default is MISSING and each.default_factory is MISSING:
             raise _wrong(f"{kind.name} needs the parameter {name!r}")
-    values = {name: _read(value, known[name]) for name, value in given.items()}
+    values = {name: _read(value, known[name], inside=inside) for name, value in given.items()}
     try:
         made = kind(**values)
     except (TypeError, ValueError, OverflowError):  # a list where a number should be, and the like
@@ -121,10 +130,7 @@ def load_protocol(path: str | Path) -> Protocol:
 
 def declared(protocol: Protocol) -> dict[str, Any]:
     """All that a protocol file says, as plain values for JSON; `protocol_from` reads it again."""
-    said = {
-        each.name: _plain(getattr(protocol, each.name)) for each in fields(protocol) if each.init
-    }
-    return {"protocol": protocol.name} | said | {"fingerprint": protocol.fingerprint.hex()}
+    return _said(protocol) | {"fingerprint": protocol.fingerprint.hex()}
 
 
 def protocol_text(protocol: Protocol) -> str:
@@ -142,12 +148,14 @@ def save_protocol(protocol: Protocol, path: str | Path, *, overwrite: bool = Fal
         draft.write_text(protocol_text(protocol), "utf-8")
 
 
-def _read(value: Any, field: Field[Any]) -> Any:
+def _read(value: Any, field: Field[Any], *, inside: bool) -> Any:
     """A plain value as the field wants it: fractions from texts, tuples from lists."""
     if isinstance(value, list):
-        return tuple(_read(each, field) for each in value)
+        return tuple(_read(each, field, inside=True) for each in value)
     if isinstance(value, Mapping):
-        raise _wrong(f"{field.name} cannot be a table")
+        if inside or "protocol" not in value:
+            raise _wrong(f"{field.name} cannot be a table, or it lacks a protocol")
+        return _made(value, inside=True)
     if not _is_real(field):
         return value
     if isinstance(value, str):
@@ -162,10 +170,17 @@ def _is_real(field: Field[Any]) -> bool:
     return "Fraction" in str(field.type) or "float" in str(field.type)
 
 
+def _said(protocol: Protocol) -> dict[str, Any]:
+    given = [each.name for each in fields(protocol) if each.init]
+    return {"protocol": protocol.name} | {name: _plain(getattr(protocol, name)) for name in given}
+
+
 def _plain(value: Any) -> Any:
     """A value for JSON and TOML; a fraction as a number where that number means exactly it."""
     if isinstance(value, (bool, str)):
         return value
+    if isinstance(value, Protocol):
+        return _said(value)
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
     number = exact(value)
@@ -183,6 +198,9 @@ def _written(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, list):
         return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, dict):
+        parts = [f"{name} = {_written(each)}" for name, each in value.items()]
+        return f"{{ {', '.join(parts)} }}"
     return _quoted(value) if isinstance(value, str) else repr(value)
 
 

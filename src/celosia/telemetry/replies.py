@@ -6,7 +6,7 @@ import json
 import logging
 from dataclasses import dataclass, field
 
-from celosia.core.errors import CelosiaError, EngineError, InputError
+from celosia.core.errors import CelosiaError, EngineError, InputError, QueryRefused
 from celosia.telemetry.writer import TooBusy
 
 LOGGER = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ def refused(error: BaseException) -> Reply:
 
     Words of unexpected exceptions could be anything. The log gets the name of their class.
     """
-    if isinstance(error, (InputError, EngineError, Refusal, TooBusy)):
+    if isinstance(error, (InputError, EngineError, QueryRefused, Refusal, TooBusy)):
         told: CelosiaError = error
     else:
         LOGGER.error("a request failed: %s", type(error).__name__)

@@ -12,9 +12,11 @@ from starlette.exceptions import HTTPException
 
 from celosia.core.errors import CelosiaError
 from celosia.telemetry.batches import Batch
+from celosia.telemetry.estimates import Estimates, Summary
 from celosia.telemetry.registry import declared
 from celosia.telemetry.replies import Reply, answered, no_token, refused, unreadable
 from celosia.telemetry.service import Endpoint
+from celosia.telemetry.writer import TooBusy
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -131,19 +133,33 @@ async def estimates(  # noqa: PLR0913 - the parameters of the request
     request: Request,
     endpoint: Serving,
     *,
-    candidate: Annotated[list[str], Query(max_length=MOST_CANDIDATES)],
+    candidate: Annotated[list[str] | None, Query(max_length=MOST_CANDIDATES)] = None,
     post: Annotated[str, Query(max_length=20)] = "raw",
+    decode: bool = False,
+    significance: Annotated[float, Query(gt=0, lt=1)] = 0.05,
     confidence: Annotated[float, Query(gt=0, lt=1)] = 0.95,
     kind: Literal["text", "number"] = "text",
 ) -> Response:
-    """How common candidates are; for the curator."""
+    """How common candidates are, or what is found without; for the curator."""
     if not endpoint.access.is_curator(_token(request)):
         raise no_token()
     try:
-        asked: list[Any] = [int(each) for each in candidate] if kind == "number" else candidate
+        asked: list[Any] | None = candidate
+        if candidate is not None and kind == "number":
+            asked = [int(each) for each in candidate]
     except ValueError:
         raise unreadable("a candidate is no whole number") from None
-    found = await asyncio.to_thread(endpoint.collector.estimate, asked, post=post)
+    if post != "raw" and (asked is None or decode):
+        raise unreadable("post is for estimates of all candidates")
+
+    def told() -> Estimates | Summary:
+        collector = endpoint.collector
+        if asked is not None and not decode:
+            return collector.estimate(asked, post=post)
+        summary = collector.summary() if asked is None else None
+        return summary or collector.find(asked, significance=significance)
+
+    found = await asyncio.to_thread(told)
     return response_of(answered(found.as_dict(confidence)))
 
 
@@ -165,7 +181,12 @@ async def _body(request: Request, endpoint: Endpoint) -> bytes:
             async for part in request.stream():
                 parts.append(part)
                 size += len(part)
+                endpoint.arriving += len(part)
                 limits.check_size(size)
+                if endpoint.arriving > endpoint.waiting_bytes:
+                    raise TooBusy()  # many slow bodies together must not take all memory either
+        return b"".join(parts)
     except TimeoutError:
         raise unreadable("it did not arrive in time", status=408) from None
-    return b"".join(parts)
+    finally:
+        endpoint.arriving -= size

@@ -36,6 +36,8 @@ class Endpoint:
     waiting: int = 10_000
     waiting_bytes: int = 256 * 2**20
     body_seconds: float = 30.0
+    arriving: int = field(default=0, init=False)
+    """Bytes of bodies that are being read now, of all requests together."""
     _collector: Collector | None = field(default=None, init=False)
     _writer: Writer | None = field(default=None, init=False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import fsum, sqrt
 from time import perf_counter
@@ -18,12 +18,13 @@ from celosia.core.randomness import Seeded, Source, source
 from celosia.telemetry.aggregates import simulate_counts
 from celosia.telemetry.dbitflip import DBitFlip
 from celosia.telemetry.domain import Domain
-from celosia.telemetry.fragment_puzzle import FragmentPuzzleServer
+from celosia.telemetry.estimates import Estimates
+from celosia.telemetry.fragment_puzzle import FragmentPuzzle
 from celosia.telemetry.hadamard_response import HadamardResponse
-from celosia.telemetry.heavy_hitters import TreeServer
 from celosia.telemetry.metrics import TOP, measure
 from celosia.telemetry.one_bit_mean import OneBitMean, OneBitMeanServer
 from celosia.telemetry.protocol import Protocol, Server
+from celosia.telemetry.rappor import Rappor, RapporServer
 from celosia.telemetry.simulated import Element, Simulation, Timing
 
 BATCH = 2**15
@@ -36,6 +37,10 @@ FROM_DATA = (
     "collection they are a public list."
 )
 AGGREGATE = "Aggregates were drawn by their exact law; no reports were made."
+SELECTED = (
+    "There are more candidates than bits to tell them apart: the common ones were selected, and "
+    "the others are estimated as 0. The predicted error is that without selection."
+)
 FOUND = "The server was given no list: it found these values itself."
 
 
@@ -89,7 +94,7 @@ def simulate(  # noqa: PLR0913 - all named
     >>> [each.value for each in found.elements], found.metrics.values, found.runs
     (['a', 'b'], 2, 1)
     """
-    listed = _listed(values)
+    listed = _as_told(_listed(values), protocol)
     often = whole(runs)
     if not len(listed) or often is None or not 1 <= often <= MOST_RUNS:
         raise InputError(
@@ -104,7 +109,7 @@ def simulate(  # noqa: PLR0913 - all named
         else _histogram(listed)
     )
     rng = source(seed)
-    finds = candidates is None and _finder(protocol.server()) is not None
+    finds = candidates is None and protocol.server().finds
     asked = None if is_mean or finds else tuple(real if candidates is None else candidates)
     stage = _Stage(listed, real, asked, post=post, aggregate=aggregate)
     _warm_up(protocol, stage)
@@ -122,6 +127,7 @@ def simulate(  # noqa: PLR0913 - all named
         *([FROM_DATA] if candidates is None and not finds and not is_mean else []),
         *([FOUND] if finds else []),
         *([AGGREGATE] if aggregate else []),
+        *([SELECTED] if _too_many(protocol, asked) else []),
     ]
     return Simulation(
         protocol=protocol.parameters(),
@@ -198,25 +204,30 @@ class _Stage:
         if isinstance(server, OneBitMeanServer):
             mean = server.mean()
             return {"mean": (mean.mean, mean.error)}
-        finder = _finder(server)
         if asked is None:
-            assert finder is not None
-            found = finder(progress)
+            found = server.find(progress=progress)
         else:
-            found = server.estimate(asked, post=self.post)
+            found = _many(server, asked, progress) or server.estimate(asked, post=self.post)
         # Buckets of dBitFlip have the names of the values again.
         names = found.candidates if self.asked is None else self.asked
         pairs = zip(found.counts.tolist(), found.errors.tolist(), strict=True)
         return dict(zip(names, pairs, strict=True))
 
 
-def _finder(server: Server) -> Callable[[Progress], Any] | None:
-    """How a server finds values by itself, if it can."""
-    if isinstance(server, FragmentPuzzleServer):
-        return lambda progress: server.dictionary(progress=progress)
-    if isinstance(server, TreeServer):
-        return lambda progress: server.heavy_hitters(progress=progress)
-    return None
+def _too_many(protocol: Protocol, asked: tuple[Hashable, ...] | None) -> bool:
+    """Whether RAPPOR is asked about so many values that few are without bias."""
+    cells = protocol.cohorts * protocol.bits if isinstance(protocol, Rappor) else 0
+    return cells > 0 and 2 * len(asked or ()) > cells
+
+
+def _many(server: Server, asked: tuple[Hashable, ...], progress: Progress) -> Estimates | None:
+    """What RAPPOR selects from more candidates than its bits could tell apart without bias."""
+    if not isinstance(server, RapporServer) or not _too_many(server.protocol, asked):
+        return None
+    found = server.decode(asked, progress=progress).estimates
+    # What was not selected is estimated as 0, and its error is at most that of a rare value.
+    rare = sqrt(server.protocol.variance(server.users))
+    return replace(found, errors=np.where(np.isfinite(found.errors), found.errors, rare))
 
 
 def _listed(values: Any) -> Any:
@@ -228,6 +239,14 @@ def _listed(values: Any) -> Any:
     if plain and all(type(each) is int for each in plain):
         return np.array(plain, dtype=np.int64)
     return plain
+
+
+def _as_told(values: Any, protocol: Protocol) -> Any:
+    """Texts as a fragment puzzle tells them: cut to its length, without padding at their end."""
+    if not isinstance(protocol, FragmentPuzzle) or isinstance(values, np.ndarray):
+        return values
+    end = protocol.alphabet[-1]
+    return [str(each)[: protocol.length].rstrip(end) for each in values]
 
 
 def _are_buckets(values: Any, protocol: DBitFlip) -> bool:
@@ -288,7 +307,7 @@ def _beside(
 def _warm_up(protocol: Protocol, stage: _Stage) -> None:
     """Compile what is compiled when first needed, so that it is not timed."""
     few = replace(stage, values=stage.values[:_FEW], real=dict(list(stage.real.items())[:2]))
-    if few.asked is None and _finder(protocol.server()) is not None:
+    if few.asked is None and protocol.server().finds:
         few = replace(few, asked=tuple(few.real))
     few.play(protocol, Seeded(0), silent)
 

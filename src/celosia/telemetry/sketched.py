@@ -100,10 +100,10 @@ class SketchedServer(Server):
                 collisions. For lists that hold the common values; the rest counts as spread evenly.
 
         Raises:
-            InputError: CEL-R005 there is no such post-processing, CEL-R018 there are too many
-                candidates for their cells to tell them apart.
+            InputError: CEL-R005 there is no such post-processing, CEL-R009 a text in the place of a
+                list, CEL-R018 too many candidates for their cells to tell them apart.
         """
-        return self._answer(tuple(candidates), post, self._solved if solve else self._estimated)
+        return self._answer(candidates, post, self._solved if solve else self._estimated)
 
     def _estimated(self, candidates: tuple[Hashable, ...]) -> Estimated:
         return self.estimated_digests(digests(list(candidates)))
@@ -122,8 +122,14 @@ class SketchedServer(Server):
         # What is left is noise and sampled rows, spread over fewer cells than there are.
         free = 1 - (found.size + 1) / (protocol.hashes * protocol.width)
         likely = np.clip(counts, 0, self.users)
-        spread = protocol.variances(self.users, likely, 0.0, collisions=False)
-        return counts, np.sqrt(spread / free)
+        spread = protocol.variances(self.users, likely, 0.0, collisions=False) / free
+        # Values that are no candidates still collide with them. Their squared counts are those of
+        # all values without those of the candidates (whose squares are too large by their noise),
+        # and at most the square of how many reports there are of them.
+        most = max(0.0, self.users - float(counts.sum())) ** 2
+        others = self.squares() - float((counts**2 - spread).sum())
+        scale = (protocol.width / (protocol.width - 1)) ** 2 * protocol.collision_weight
+        return counts, np.sqrt(spread + scale * min(max(others, 0.0), most))
 
     def errors_of(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Standard errors: counts are put in for themselves, other values as `squares` finds."""

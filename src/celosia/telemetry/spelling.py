@@ -59,7 +59,7 @@ class Spelling:
         at = np.minimum(np.searchsorted(known, points), known.size - 1)
         if np.any(known[at] != points):
             raise _no_text("a text has characters beyond the alphabet")
-        letters = places[at].reshape(points.shape[0], -1, self.piece)
+        letters = places[at].reshape(points.shape[0], self.length // self.piece, self.piece)
         return _number(letters, len(self.alphabet))
 
     def digests(self, pieces: Numbers) -> Digests:

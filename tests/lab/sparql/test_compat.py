@@ -7,7 +7,7 @@ import pytest
 from celosia.datasets.watdiv import QUERIES
 from celosia.lab.sparql import by_hand
 from celosia.lab.sparql.compat import compat_scale, compat_sensitivity, listed, patterns
-from celosia.lab.sparql.graphs import count, local_sensitivity, most_frequent
+from celosia.lab.sparql.graphs import count, graph, local_sensitivity, most_frequent
 from celosia.lab.sparql.plain import corrected
 from celosia.lab.sparql.printed import FREQUENCIES, SENSITIVITIES
 
@@ -63,6 +63,6 @@ def test_the_scale_is_discounted_for_one_distance() -> None:
 
 
 def test_the_query_for_the_largest_frequency_found_that_of_the_first_value() -> None:
-    facts = by_hand.graph("a p 1", "b p 1 2", "c p 1 2 3")
+    facts = graph("a p 1", "b p 1 2", "c p 1 2 3")
     assert by_hand.asked_frequency(facts, "?v DESC(?count)") == 1
     assert by_hand.asked_frequency(facts, "DESC(?count)") == 3

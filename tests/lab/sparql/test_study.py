@@ -11,7 +11,7 @@ from celosia.core.report import Figure
 from celosia.datasets.watdiv import QUERIES
 from celosia.lab import Findings
 from celosia.lab.sparql import answers, by_hand, sensitivities
-from celosia.lab.sparql.printed import ANSWERS, SENSITIVITIES
+from celosia.lab.sparql.printed import ANSWERS, FREQUENCIES, SENSITIVITIES
 
 QUICK = {"sparql/sensitivities": 252, "sparql/by-hand": 107, "sparql/defects": 19}
 
@@ -74,7 +74,7 @@ def test_all_that_was_printed_is_compared() -> None:
 
 
 def test_another_frequency_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = {**sensitivities.FREQUENCIES, ("wsdbm:likes", "object"): 4244}
+    wrong = {**FREQUENCIES, ("wsdbm:likes", "object"): 4244}
     monkeypatch.setattr(sensitivities, "FREQUENCIES", wrong)
     assert not Findings("sparql", tuple(sensitivities.rows(silent))).is_reproduced
 

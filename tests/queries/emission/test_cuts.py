@@ -44,7 +44,7 @@ def shares(rows: Any, aggregate: Aggregate, fixed: FixedPoint) -> dict[int, dict
     for person, order, item in entries(rows):
         if item["part"] not in KNOWN[0]:
             continue
-        amount = order["amount"]
+        amount: Any = order["amount"]
         if aggregate is COUNT:
             made[person][item["part"]] += 1
         elif aggregate is SUM and amount is not None:
@@ -72,7 +72,7 @@ def test_people_are_counted_by_their_sizes_over_all_groups(
         rows = database(Random(seed), size=12)
         bench.load(rows)
         ((*found,),) = bench.ask(query)
-        expected = []
+        expected: list[int] = []
         for each, caps in ((aggregate, CAPS), (COUNT, ladder(5))):
             wholes = [sum(map(abs, own.values())) for own in shares(rows, each, fixed).values()]
             expected += people_by_level(wholes, caps)

@@ -98,8 +98,10 @@ def test_sums_in_doubles_are_exact_up_to_their_end_and_stay_there() -> None:
     query = sum_query(ORDERS, PRICE, fixed=fixed, target=Target(policy=POLICY))
     below: list[float | None] = [float(2**48)] * 31 + [float(2**48 - 1), 0.0]
     assert answers(below, query) == [(2**53 - 1,)]
-    for more in ([1.0], [1.0, 1.0], [float(2**48), 1.0, 3.0]):
-        assert answers([*below, *more], query) == [(2**53,)]
+    further: list[list[float | None]] = [[1.0], [1.0, 1.0], [float(2**48), 1.0, 3.0]]
+    for more in further:
+        beyond = [*below, *more]
+        assert answers(beyond, query) == [(2**53,)]
 
 
 def test_odd_numbers_take_the_same_steps_in_both_engines(bench: Bench) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import pytest
 from tests.queries.emission.conftest import Bench
@@ -53,7 +54,7 @@ def read(found: list[tuple[int, ...]], width: int, place: int) -> tuple[list[int
 
 def found_of(bench: Bench, asked: Question, owned: Owned) -> tuple[list[int], list[list[int]]]:
     """The people of the one aggregate, and its totals by cap and group, all caps being asked."""
-    given = {"target": bench.target(), "fixed": {"s": BALANCE}}
+    given: dict[str, Any] = {"target": bench.target(), "fixed": {"s": BALANCE}}
     (aggregate,) = asked.aggregates
     if asked.keys and aggregate.kind != "distinct":
         levels = people_levels_query(asked, owned, caps=[CAPS], known=KNOWN, **given)

@@ -72,6 +72,7 @@ def test_a_view_follows_what_others_write_and_writes_nothing(place: Path) -> Non
     with looked(place) as view, opened(place) as ledger:
         before = view.spent["epsilon"]
         reserved(ledger, asking("three", Fraction(1, 2)))
+        assert before is not None
         assert view.spent["epsilon"] == before + Fraction(1, 2)
         with pytest.raises(EngineError), view._store.transaction(writing=True) as connection:
             connection.exec_driver_sql("DELETE FROM celosia_ledger")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -155,4 +156,25 @@ def test_a_view_shows_the_facts_of_its_predicate_and_no_others() -> None:
 def test_what_is_wrong_with_a_graph_is_told(old: str, new: str, code: str) -> None:
     with pytest.raises(InputError) as caught:
         read_policy(changed(old, new))
-    assert code in {each["code"] for each in caught.value.details["problems"]}
+    problems: Any = caught.value.details["problems"]
+    assert code in {each["code"] for each in problems}
+
+
+@pytest.mark.parametrize("unit", ["person", "triple"])
+def test_a_predicate_of_a_class_is_never_public(unit: str) -> None:
+    text = changed("most_per_subject = 1\n", "public = true\n")
+    with pytest.raises(InputError, match="foaf:age is public, and in a class"):
+        read_policy(text.replace('name = "person"', f'name = "{unit}"'))
+
+
+def test_a_predicate_that_is_written_in_two_ways_has_one_section() -> None:
+    other = '[graph.predicates."<http://xmlns.com/foaf/0.1/age>"]\nmost_per_subject = 9\n'
+    with pytest.raises(InputError, match="foaf:age has two sections"):
+        read_policy(PEOPLE + other)
+
+
+def test_a_long_address_may_be_a_predicate() -> None:
+    long = f"<http://example.org/{'x' * 200}>"
+    policy = read_policy(changed('"foaf:knows"', f'"{long}"'))
+    assert policy.graph is not None
+    assert policy.graph.table_of(long[1:-1]) is not None

@@ -352,3 +352,48 @@ except EngineError as error:
     assert time.monotonic() - started < 30
     assert facts_of(tmp_path / "graph") == before
     assert listing(tmp_path) == ["a.nt", "graph", "more.nt"]
+
+
+def xml(entities: str, used: str) -> str:
+    """RDF/XML with entities and one fact."""
+    start = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://example.org/"'
+    fact = f'<rdf:Description rdf:about="{EX}a"><e:p>{used}</e:p></rdf:Description>'
+    return f"<!DOCTYPE r [{entities}]>\n<rdf:RDF {start}>{fact}</rdf:RDF>"
+
+
+def test_entities_of_xml_that_grow_are_refused_before_they_do(tmp_path: Path) -> None:
+    levels = "".join(f'<!ENTITY l{at + 1} "{f"&l{at};" * 10}">' for at in range(12))
+    bombs = {
+        "nested": f'<!ENTITY l0 "lol">{levels}',
+        "on lines": f'<!ENTITY\nl0\n"lol">{levels}'.replace("><!", ">\n<!"),
+        "after an element": f"<!ENTITY l0 \"<a b='c'/>\">{levels}",
+        "long": f'<!ENTITY l12 "{"x" * 10_000}">',
+    }
+    for name, entities in bombs.items():
+        file = write(tmp_path / f"{name}.rdf", xml(entities, "&l12;"))
+        with pytest.raises(InputError, match="declares an entity") as caught:
+            load(file, tmp_path / "s.graph")
+        assert caught.value.code == "CEL-Q223"
+    assert not (tmp_path / "s.graph").exists()
+
+
+def test_entities_of_xml_that_shorten_addresses_are_read(tmp_path: Path) -> None:
+    entities = f'\n<!ENTITY e "{EX}">\n<!ENTITY and "a &amp; b">\n'
+    load(write(tmp_path / "s.rdf", xml(entities, "&e;x &and;")), tmp_path / "s.graph")
+    assert facts_of(tmp_path / "s.graph") == {(f"<{EX}a>", f"<{EX}p>", f'"{EX}x a & b"')}
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_a_mark_of_byte_order_is_no_part_of_a_file(tmp_path: Path, ending: str) -> None:
+    plain = ox.serialize(ox.parse(SMALL, format=ox.RdfFormat.TURTLE), format=FORMATS[ending])
+    assert plain is not None
+    (tmp_path / f"s{ending}").write_bytes(b"\xef\xbb\xbf" + plain)
+    load(tmp_path / f"s{ending}", tmp_path / "s.graph")
+    assert facts_of(tmp_path / "s.graph") == parsed(SMALL, ox.RdfFormat.TURTLE)
+
+
+def test_a_term_that_is_too_long_is_told_as_that(tmp_path: Path) -> None:
+    file = write(tmp_path / "s.nt", f'<{EX}a> <{EX}p> "{"x" * 2**25}" .\n')
+    with pytest.raises(InputError, match="too long to read") as caught:
+        load(file, tmp_path / "s.graph")
+    assert caught.value.code == "CEL-Q223"

@@ -53,25 +53,26 @@ def policy(store: Path, likes: str, unit: str = "thing") -> Policy:
 
 @pytest.fixture
 def engine(store: Path) -> Iterator[SqlEngine]:
-    with open_engine(policy(store, "")) as opened:
-        yield opened
+    opened = open_engine(policy(store, ""))
+    yield opened
+    opened.close()
 
 
 @pytest.mark.parametrize(
-    ("likes", "unit", "count", "is_cut"),
+    ("likes", "unit", "count"),
     [
-        ("most_per_subject = 2", "thing", 3, True),
-        ("most_per_subject = 3", "thing", 4, False),
-        ("most_per_subject = 4", "thing", 4, False),
-        ("most_per_object = 1", "triple", 3, True),
-        ("most_per_object = 2", "triple", 4, False),
-        ("most_per_subject = 3\nmost_per_object = 1", "triple", 3, True),
-        ("most_per_subject = 2\nmost_per_object = 2", "triple", 3, True),
-        ("most_per_subject = 3\nmost_per_object = 2", "triple", 4, False),
+        ("most_per_subject = 2", "thing", 3),
+        ("most_per_subject = 3", "thing", 4),
+        ("most_per_subject = 4", "thing", 4),
+        ("most_per_object = 1", "triple", 3),
+        ("most_per_object = 2", "triple", 4),
+        ("most_per_subject = 3\nmost_per_object = 1", "triple", 3),
+        ("most_per_subject = 2\nmost_per_object = 2", "triple", 3),
+        ("most_per_subject = 3\nmost_per_object = 2", "triple", 4),
     ],
 )
 def test_only_caps_that_cut_nothing_are_left_out(
-    store: Path, engine: SqlEngine, likes: str, unit: str, count: int, is_cut: bool
+    store: Path, engine: SqlEngine, likes: str, unit: str, count: int
 ) -> None:
     declared = policy(store, likes, unit)
 
@@ -82,8 +83,8 @@ def test_only_caps_that_cut_nothing_are_left_out(
     whole = count_query(question.source, target=Target(policy=declared))
     lean = without_needless_caps(declared, ask)(whole)
     assert ask(lean) == ask(whole) == [(count,)]
-    assert ("ROW_NUMBER" in whole.sql("duckdb")) is True
-    assert ("ROW_NUMBER" in lean.sql("duckdb")) is is_cut
+    assert "ROW_NUMBER" in whole.sql("duckdb")
+    assert ("ROW_NUMBER" in lean.sql("duckdb")) is (count < 4)
 
 
 def test_a_predicate_without_facts_keeps_to_every_cap(store: Path, engine: SqlEngine) -> None:

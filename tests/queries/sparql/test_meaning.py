@@ -259,3 +259,19 @@ def test_groups_and_sums_answer_as_pyoxigraph_does(facts: list[Fact]) -> None:
     # Where a term is no number the sum of SPARQL is an error; here such terms are left out.
     numeric = "SELECT (SUM(?b) AS ?n) { ?a ex:r ?b FILTER(isNumeric(?b)) }"
     assert number == exact(both, numeric)
+
+
+@pytest.mark.parametrize(
+    ("term", "kept"),
+    [
+        *(('"2020"^^<{}gYear>', 1), ('"2020Z"^^<{}gYear>', 1), ('"2020-05"^^<{}gYearMonth>', 1)),
+        # Beyond the calendar, or ill-formed: an error as with dates, and no other year.
+        *(('"20201"^^<{}gYear>', 0), ('"-2020"^^<{}gYear>', 0), ('"2020-13"^^<{}gYearMonth>', 0)),
+        *(('"20200"^^<{}gYearMonth>', 0), ('"2020x"^^<{}gYear>', 0)),
+    ],
+)
+def test_years_are_those_of_four_digits(term: str, kept: int) -> None:
+    both = Both([(f"<{EX}s>", f"<{EX}p>", term.format(XSD))], POLICY)
+    asked = "SELECT (COUNT(*) AS ?n) {{ ?s ex:p ?v FILTER({}) }}"
+    assert counted(both, asked.format("YEAR(?v) = 2020")) == kept
+    assert counted(both, asked.format("YEAR(?v) != 2020")) == 0

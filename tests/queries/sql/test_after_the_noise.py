@@ -38,6 +38,16 @@ def test_rows_are_computed_ordered_and_passed_over() -> None:
     assert [row["k"] for _, row in kept] == ["a"]
 
 
+def test_an_answer_may_have_any_name() -> None:
+    query = "SELECT id AS k, COUNT(*) AS n, SUM(id) AS {}, {} / n AS {} FROM part GROUP BY id"
+    for summed, divided in (("celosia_place", "x"), ("s", "celosia_place"), ("answers", "part")):
+        rows = [{"k": row["k"], "n": row["n"], summed: row["s"]} for row in ROWS]
+        after = compile(f"{query.format(summed, summed, divided)} ORDER BY n", POLICY).after
+        found = {row["k"]: (row[summed], row[divided]) for _, row in finished(rows, after)}
+        assert found["a"] == (100, 25)
+        assert found["b"] == (100, None)
+
+
 def test_an_answer_is_computed_from_the_numbers_that_were_released(tmp_path: Path) -> None:
     query = (
         "SELECT town, SUM(age) AS s, COUNT(*) AS n, SUM(age) / COUNT(*) AS mean FROM person "

@@ -10,11 +10,15 @@ from random import Random
 from typing import Any
 
 import pytest
+from sqlglot import exp
 from tests.queries.threats.conftest import Place, quoted
 from tests.queries.vaults import POLICY, shop
 
 from celosia.core.errors import CelosiaError, InputError
+from celosia.core.randomness import Seeded
 from celosia.queries import Vault
+from celosia.queries.answering import carry_out, queries_ahead
+from celosia.queries.planning import make_plan
 from celosia.queries.policy import ColumnPolicy, Policy, Spending, TablePolicy, Unit
 
 NAMES = [
@@ -164,3 +168,66 @@ def test_a_text_of_the_question_stays_a_text(place: Place) -> None:
 def literal(text: str) -> str:
     """A text as standard SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+OWNERS = [
+    "celosia_owner_1",
+    '"Celosia_Owner_1"',
+    "celosia_owner2_1",
+    "celosia_rows",
+    "owner_1",
+    "part",
+]
+OWNED = [
+    "SELECT COUNT(*) FROM (SELECT o.id AS {name} FROM orders o) {alias}",
+    "SELECT COUNT(DISTINCT {alias}.{name}) FROM (SELECT o.id AS {name} FROM orders o) {alias}",
+    "SELECT SUM({alias}.x) FROM (SELECT 1 AS {name}, o.price AS x FROM orders o "
+    "UNION ALL SELECT o.id, o.price FROM orders o) {alias}",
+    "SELECT COUNT(*) FROM person p WHERE EXISTS (SELECT 1 FROM (SELECT m.receiver AS {name}, "
+    "m.sender AS column_1 FROM message m) {alias} WHERE {alias}.column_1 = p.id)",
+    "SELECT COUNT(*) FROM (SELECT i.part AS {name} FROM item i) {alias} "
+    "JOIN part celosia_parent_1 ON celosia_parent_1.id = {alias}.{name}",
+    "SELECT COUNT(*) FROM orders {alias} JOIN person person_ ON person_.id = {alias}.person",
+    "SELECT COUNT(*) FROM orders JOIN person {alias} ON {alias}.id = orders.person",
+]
+
+
+@pytest.mark.parametrize("query", OWNED)
+def test_no_name_of_the_question_says_whose_a_row_is(query: str, place: Place) -> None:
+    vault = place.open(shop(Random(1)), replace(POLICY, most_per_unit=2))
+    # Both are simulations with one seed, so all exact numbers are equal if the answers are.
+    for number, name in enumerate(OWNERS, start=1):
+        wanted, found = (
+            simulated(vault, query.format(name=word, alias=alias), number)
+            for word, alias in (("plain", "z"), (name, name))
+        )
+        assert found == wanted, name
+
+
+def simulated(vault: Vault, query: str, seed: int) -> object:
+    """What is released for a query with the randomness of a seed."""
+    plan = vault.explain(query)
+    return carry_out(plan, vault._ask, rng=Seeded(seed)).found
+
+
+def test_an_answer_may_be_called_as_what_it_is_made_of(place: Place) -> None:
+    vault = place.open(shop(Random(1)))
+    query = "SELECT COUNT(*) AS {}, MEDIAN(price) AS {} FROM orders"
+    plain, *others = (
+        [
+            each.values
+            for each in carry_out(
+                vault.explain(query.format(*words)), vault._ask, rng=Seeded(1)
+            ).found.values()
+        ]
+        for words in (("n", "m"), ("n", "total_1"), ("total_1", "total2_1"))
+    )
+    assert others == [plain, plain]
+
+
+def test_names_of_with_are_none_that_a_table_has() -> None:
+    plan = make_plan("SELECT COUNT(*) FROM message", POLICY, epsilon=1)
+    names = [each.alias for query in queries_ahead(plan) for each in query.find_all(exp.CTE)]
+    assert len(names) == 2
+    # A table of the same name would be read, and its columns cast, in its place.
+    assert all(each.startswith("celosia_") for each in names)

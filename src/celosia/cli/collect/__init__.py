@@ -36,6 +36,8 @@ app = typer.Typer(
     `celosia collect absorb emoji.toml reports.clr --folder state`
 
     `celosia collect estimate emoji.toml --folder state --candidate smile --candidate cry`
+
+    `celosia collect estimate words.toml --folder state`
     """,
 )
 app.command("choose")(choose.choose)

@@ -1,9 +1,9 @@
-"""`celosia collect estimate`: how common candidates are."""
+"""`celosia collect estimate`: how common values are, or what else the reports tell."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,8 +11,14 @@ from celosia.cli import console, options
 from celosia.cli.collect.shared import Folder, ProtocolFile
 from celosia.core.errors import InputError
 
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.telemetry.estimates import Estimates, Summary
+
 SHOWN = 30
 """Rows on the screen; a file gets all of them."""
+USUAL_SIGNIFICANCE = 0.05
 
 
 def estimate(
@@ -28,6 +34,20 @@ def estimate(
         str,
         typer.Option(help="raw, clip, or norm-sub where the candidates are all values there are."),
     ] = "raw",
+    decode: Annotated[
+        bool,
+        typer.Option(
+            "--decode",
+            help="Only candidates that are there beyond chance; RAPPOR then takes long lists.",
+        ),
+    ] = False,
+    significance: Annotated[
+        float | None,
+        typer.Option(
+            help=f"The chance to find what nobody has; {USUAL_SIGNIFICANCE} without it.",
+            show_default=False,
+        ),
+    ] = None,
     confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
     numbers: Annotated[
         bool, typer.Option("--numbers", help="The candidates are whole numbers, not texts.")
@@ -42,27 +62,60 @@ def estimate(
 
     The candidates are a public list: it must not be made of the values on the devices.
 
+    Without candidates, the common values are found where the protocol can (sfp, pem, rappor-words);
+    one-bit-mean tells the mean, and cardinality how many different values there are.
+
     **Examples**
 
     `celosia collect estimate emoji.toml --folder state --candidate smile --candidate cry`
 
     `celosia collect estimate emoji.toml --folder state --candidates emoji.txt --post norm-sub`
+
+    `celosia collect estimate words.toml --folder state --significance 0.01 -o words.csv`
+
+    `celosia collect estimate rappor.toml --folder state --candidates sites.txt --decode`
     """
     from celosia.core.files import replacing
     from celosia.telemetry.collector import Collector
+    from celosia.telemetry.estimates import Estimates
     from celosia.telemetry.registry import load_protocol
 
     options.check_places({"the estimates": output}, inputs=[protocol, candidates], overwrite=force)
     asked = _asked(candidate or [], candidates, numbers=numbers)
-    with Collector.open(folder, load_protocol(protocol), make=False) as collector:
-        found = collector.estimate(asked, post=post)
-    frame = found.frame(confidence)
+    finds = asked is None or decode
+    if finds and post != "raw":
+        raise _useless("--post", "values are found, not all of them estimated")
+    if not finds and significance is not None:
+        raise _useless("--significance", "all candidates are estimated: add --decode")
+    with (
+        Collector.open(folder, load_protocol(protocol), make=False) as collector,
+        console.progress_bar(quiet=as_json) as progress,
+    ):
+        found: Estimates | Summary | None = collector.summary() if asked is None else None
+        if found is not None and (decode or significance is not None):
+            raise _useless("--decode or --significance", "no values are found")
+        if asked is not None and not decode:
+            found = collector.estimate(asked, post=post)
+        elif found is None:
+            level = USUAL_SIGNIFICANCE if significance is None else significance
+            found = collector.find(asked, significance=level, progress=progress)
     if output is not None:
         with replacing(output, overwrite=force) as draft:
-            frame.write_csv(draft)
+            _frame(found, confidence).write_csv(draft)
     if as_json:
         console.show_json(found.as_dict(confidence))
-        return
+    elif isinstance(found, Estimates):
+        _show(found, confidence, output)
+    else:
+        facts = found.as_dict(confidence)
+        console.show_table(
+            "Summary", ["figure", "value"], [[word, _told(facts[word])] for word in facts]
+        )
+        console.show(str(found), strong=True)
+
+
+def _show(found: Estimates, confidence: float, output: Path | None) -> None:
+    frame = found.frame(confidence)
     console.show_table(
         "Estimates",
         ["value", "count", "share", "error", f"{confidence:.0%} from", "to"],
@@ -78,7 +131,27 @@ def estimate(
     console.show(str(found), strong=True)
 
 
-def _asked(given: list[str], path: Path | None, *, numbers: bool) -> list[str | int]:
+def _frame(found: Estimates | Summary, confidence: float) -> pl.DataFrame:
+    """A row for each value, or one row of what else was told."""
+    import polars as pl
+
+    from celosia.telemetry.estimates import Estimates
+
+    if isinstance(found, Estimates):
+        return found.frame(confidence)
+    return pl.DataFrame([found.as_dict(confidence)])
+
+
+def _told(fact: float | None) -> str:
+    if fact is None:
+        return "unknown"
+    return f"{fact:,}" if isinstance(fact, int) else f"{fact:,.4g}"
+
+
+def _asked(given: list[str], path: Path | None, *, numbers: bool) -> list[str | int] | None:
+    """The candidates; None where nothing is said about any."""
+    if not given and path is None and not numbers:
+        return None
     listed = list(given)
     if path is not None:
         try:
@@ -98,7 +171,11 @@ def _asked(given: list[str], path: Path | None, *, numbers: bool) -> list[str | 
         raise InputError(
             "CEL-R082",
             "there are no candidates, or with --numbers some that are no whole numbers.",
-            why="Reports do not name values: one can only ask how common a known value is.",
+            why="Most reports do not name values: one can only ask how common a known value is.",
             fix="Give --candidate VALUE, or --candidates FILE.",
         )
     return asked
+
+
+def _useless(option: str, reason: str) -> InputError:
+    return InputError("CEL-R106", f"{option} does nothing here: {reason}.", fix="Leave it out.")

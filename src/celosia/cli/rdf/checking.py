@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from celosia.cli import console, options
 from celosia.cli.policy import PolicyFile, told_warnings
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.wording import counted
+from celosia.core.wording import counted, plural
 
 if TYPE_CHECKING:
     from celosia.queries.policy.values import Graph, Policy
@@ -78,7 +78,8 @@ def _tell(found: list[Violation]) -> None:
 
 
 def _broken(policy: Policy, wrong: list[Violation], found: list[Violation]) -> PrivacyError:
-    entities = counted(sum(each.count for each in wrong), policy.unit.name, f"{policy.unit.name}s")
+    unit = policy.unit.name
+    entities = counted(sum(each.count for each in wrong), unit, plural(unit))
     return PrivacyError(
         "CEL-Q219",
         f"the graph is not as declared: {entities} of no single class.",

@@ -24,7 +24,7 @@ from celosia.lab.telemetry.printed import (
 )
 from celosia.telemetry.count_mean import CountMean
 
-RUNS, FEW_RUNS = 40, 3
+RUNS, FEW_RUNS = 20, 1
 """Of drawn aggregates: for sketches of up to and of more than so many rows."""
 MANY_ROWS = 4096
 OBJECT_BYTES, OBJECT_SLACK = 140, 4

@@ -19,12 +19,14 @@ from celosia.lab.telemetry.law import correlation_floor
 from celosia.lab.telemetry.printed import Line
 
 MISPRINTS: dict[str, tuple[str, ...]] = {
-    "SFP k=64, k'=64, m=32, m'=32": ("RMSE", "nMSE", "nRMSE"),
+    "SFP k=64, k'=64, m=32, m'=32": ("percent", "RMSE", "nMSE", "nRMSE"),
     "dBitFlip d=24, epsilon=16": ("percent", "nMSE"),
-    "dBitFlip d=24, epsilon=32": ("percent", "nMSE"),
+    "dBitFlip d=24, epsilon=32": ("percent",),
 }
 """Cells that contradict their own line (C-19): the first line was mixed from two runs, the others
 have 0.01 where the recorded results have 0.00."""
+UNREFUTED = ("RAPPOR m=16, k=32",)
+"""A correlation that is as meaningless as the others, but possible."""
 
 
 def identities(run: str, line: Line, *, users: int, spread: int) -> Iterator[Row]:
@@ -45,11 +47,22 @@ def identities(run: str, line: Line, *, users: int, spread: int) -> Iterator[Row
     yield _follows(run, "nRMSE", line["nrmse"], root, 0.005 / (spread * root))
 
 
-def correlation(run: str, line: Line, counts: NDArray[np.int64]) -> Iterator[Row]:
-    """The printed correlation, which the MSE of its own line refutes where it can (C-18b)."""
-    floor = correlation_floor(float(line["mse"]), counts)
-    if floor > -inf:
-        cell = "Pearson r, wrong as printed (C-18b): least that the MSE allows"
+def correlation(
+    run: str, line: Line, counts: NDArray[np.int64], *, noise: float | None = None
+) -> Iterator[Row]:
+    """The printed correlation, which the MSE of its own line refutes where it can (C-18b).
+
+    Args:
+        run: which line.
+        line: as printed.
+        counts: the real counts.
+        noise: the largest MSE that chance allows where the printed one is mostly bias: a factor and
+            a shift of all estimates change no correlation.
+    """
+    floor = correlation_floor(float(line["mse"]) if noise is None else noise, counts)
+    if floor > -inf and run not in UNREFUTED:
+        by = "the MSE" if noise is None else "chance"
+        cell = f"Pearson r, wrong as printed (C-18b): least that {by} allows"
         text = line["pearson"]
         yield Row(run, cell, float(text), floor, float(text) + half_unit(text) < floor)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
+from celosia.core.neighbours import Relation as Notion
 from celosia.queries.algebra import Aggregate, Question, Relation, scans
 from celosia.queries.bounds.facts import Facts
 from celosia.queries.bounds.growth import Growth, Leaf, largest, product
@@ -71,7 +72,7 @@ def elastic(  # noqa: PLR0913 - each is a fact of its own, named at every call
 ) -> Elastic:
     """How far one step can move an aggregate of a question.
 
-    One step removes rows, then adds rows, to one table. Each half moves at most the stability of
+    One step removes rows, then adds rows, to one table (or to two, see `_is_exchanged`). Each half moves at most the stability of
     the relation; frequencies only fall in between. Where more rows of that table can only add rows
     to the relation (or only take away), the two halves work against each other, and one number
     moves by the larger half, not by their sum. Groups and sums feel both halves.
@@ -104,11 +105,33 @@ def elastic(  # noqa: PLR0913 - each is a fact of its own, named at every call
         else:
             weights[table] = max(high, Fraction(0)) - min(low, Fraction(0))
     unit = Fraction(1, lcm(*(weight.denominator for weight in weights.values())))
-    return Elastic(
+    found = Elastic(
         growth=_weighted(moves, {table: int(each / unit) for table, each in weights.items()}),
         unit=unit,
         neighbours=neighbours,
     )
+    if neighbours.relation is Notion.ADD_REMOVE or not _is_exchanged(moves, facts):
+        return found
+    half = elastic(question, aggregate, facts=facts, bounds=bounds, rule=rule)
+    return _larger(found, half)
+
+
+def _is_exchanged(moves: Mapping[str, Growth], facts: Facts) -> bool:
+    """Whether a changed row may leave one table for another, where caps hold rows back.
+
+    So a fact of a graph gets another predicate. Without caps one table then only loses a row and
+    the other only gets one: the two halves work against each other, or `found` counts both.
+    """
+    is_shared = any(facts.part_of(table) is not None for table in moves)
+    return is_shared and len(moves) > 1 and any(facts.displaced(table) for table in moves)
+
+
+def _larger(found: Elastic, half: Elastic) -> Elastic:
+    """A bound that also covers two halves in different tables, each a step of its own."""
+    unit = Fraction(1, lcm(found.unit.denominator, half.unit.denominator))
+    scaled = product([Leaf(int(found.unit / unit)), found.growth])
+    twice = product([Leaf(2 * int(half.unit / unit)), half.growth])
+    return Elastic(growth=largest([scaled, twice]), unit=unit, neighbours=found.neighbours)
 
 
 def row_level(policy: Policy, relation: Relation) -> Neighbours:

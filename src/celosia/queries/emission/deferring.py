@@ -32,8 +32,9 @@ class Deferred:
         target = self.flat.target
         words = [word for word, _ in self.flat.aggregates]
         made = chosen(entries, [column(word, "part") for word in words])
-        owners = table_source(self.table.table, alias=self.table.alias, target=target)
-        same = exp.EQ(this=column("owner_1", "part"), expression=column(self.key, self.table.alias))
+        # Under a name of ours: its own alias is of the analyst's choice, and may be "part".
+        owners = table_source(self.table.table, alias="owners", target=target)
+        same = exp.EQ(this=column("owner_1", "part"), expression=column(self.key, "owners"))
         made.append("joins", exp.Join(this=owners, on=same))
         return made
 

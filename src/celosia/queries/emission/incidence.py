@@ -33,6 +33,9 @@ from celosia.queries.emission.target import (
 from celosia.queries.emission.totals import NO_SUMS
 from celosia.queries.ownership import Owned
 
+SHARES = "celosia_shares"
+"""A name of our own, as all names of WITH are: one of a table would be taken for that table."""
+
 
 def incidence_query(
     question: Question,
@@ -73,23 +76,25 @@ def incidence_query(
     shares, flat = _shares(question, owned, target, fixed, once)
     with_weight = exp.NEQ(this=column("value_1"), expression=exp.Literal.number(0))
     shares = chosen(shares, [exp.Star()]).where(with_weight, copy=False)
-    numbers = {table: f"numbers_{place}" for place, table in enumerate(dict.fromkeys(owned.tables))}
+    numbers = {
+        table: f"celosia_numbers_{place}" for place, table in enumerate(dict.fromkeys(owned.tables))
+    }
     people = [f"person_{place}" for place, _ in enumerate(flat.owners, start=1)]
-    columns: list[exp.Expr] = [named(column(key, "shares"), key) for key in flat.keys]
+    columns: list[exp.Expr] = [named(column(key, SHARES), key) for key in flat.keys]
     columns += [named(column("number", person), person) for person in people]
     shown = once is not None or question.aggregates[0].kind == "distinct"
     if shown:
-        by_value = exp.Ordered(this=column("shown", "shares"), nulls_first=False)
+        by_value = exp.Ordered(this=column("shown", SHARES), nulls_first=False)
         place = exp.Window(this=exp.DenseRank(), order=exp.Order(expressions=[by_value]))
         columns.append(named(exp.Sub(this=place, expression=whole(1)), "result"))
-    columns.append(named(column("value_1", "shares"), "weight"))
-    made = exp.Select(expressions=columns, from_=exp.From(this=exp.Table(this=name("shares"))))
+    columns.append(named(column("value_1", SHARES), "weight"))
+    made = exp.Select(expressions=columns, from_=exp.From(this=exp.Table(this=name(SHARES))))
     for owner, person, table in zip(flat.owners, people, owned.tables, strict=True):
         known = exp.Table(this=name(numbers[table]), alias=exp.TableAlias(this=name(person)))
-        same = exp.EQ(this=column(owner, "shares"), expression=column("owner", person))
+        same = exp.EQ(this=column(owner, SHARES), expression=column("owner", person))
         made.append("joins", exp.Join(this=known, on=same))
     ordered(made, [*flat.keys, *people, *(["result"] if shown else [])])
-    made = made.with_(name("shares"), as_=shares, copy=False)
+    made = made.with_(name(SHARES), as_=shares, copy=False)
     for table, word in numbers.items():
         mine = [
             owner for owner, space in zip(flat.owners, owned.tables, strict=True) if space == table
@@ -137,7 +142,7 @@ def _numbered(owners: list[str]) -> exp.Select:
     for owner in owners:
         part = exp.Select(
             expressions=[named(column(owner), "owner")],
-            from_=exp.From(this=exp.Table(this=name("shares"))),
+            from_=exp.From(this=exp.Table(this=name(SHARES))),
         )
         stacked = (
             part if stacked is None else exp.Union(this=stacked, expression=part, distinct=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -20,7 +19,6 @@ from celosia.queries.algebra import (
     Scan,
     Stack,
     scans,
-    walk,
 )
 from celosia.queries.ownership.equalities import (
     Equalities,
@@ -30,12 +28,10 @@ from celosia.queries.ownership.equalities import (
     plain,
     tree,
 )
+from celosia.queries.ownership.hidden import Hidden
 from celosia.queries.ownership.owned import Owned
 from celosia.queries.ownership.ways import Steps, check_caps, no_way, ways
 from celosia.queries.policy.values import Policy, TablePolicy
-
-OWNER = "celosia_owner"
-PARENT = "celosia_parent"
 
 
 def attach_owners(relation: Relation, *, policy: Policy) -> Owned:
@@ -46,10 +42,7 @@ def attach_owners(relation: Relation, *, policy: Policy) -> Owned:
             is not an owner of the row, CEL-Q122 UNION ALL of rows with and without owners,
             CEL-Q123 a cap on a column that does not tell the owner.
     """
-    taken = {
-        alias for part in walk(relation) if (alias := getattr(part, "alias", None)) is not None
-    }
-    scope = _Scope(policy, _fresh(taken))
+    scope = _Scope(policy, Hidden.beside(relation))
     return scope.close(scope.gather(relation))
 
 
@@ -76,7 +69,7 @@ class _Scope:
     """What is known inside one SELECT, of the relations that can be spoken of there."""
 
     policy: Policy
-    fresh: Iterator[str]
+    hidden: Hidden
     equal: Equalities = field(default_factory=Equalities)
     """What the question says of its rows; such columns are not NULL."""
     same: Equalities = field(default_factory=Equalities)
@@ -105,7 +98,7 @@ class _Scope:
                 return Join(*sides, keys, condition)
             case Match(right=right, keys=keys, condition=condition):
                 inner = self.gather(relation.left)
-                partners = _Scope(self.policy, self.fresh)
+                partners = _Scope(self.policy, self.hidden)
                 there = partners.gather(right)
                 pairs = [*keys, *equal_columns(condition)]
                 partners.equal.add(exact(pairs, relation.left, right, policy=self.policy))
@@ -131,7 +124,7 @@ class _Scope:
         for term in terms:
             column, steps = term.column, term.steps
             for table, key, following in steps:
-                hidden = next(self.fresh)
+                hidden = next(self.hidden.parents)
                 parent = self.policy.table(table)
                 assert parent is not None
                 relation = Join(
@@ -239,7 +232,7 @@ class _Scope:
             )
 
     def _part(self, derived: Derived) -> _Part:
-        inner = _Scope(self.policy, self.fresh)
+        inner = _Scope(self.policy, self.hidden)
         owned = inner.close(inner.gather(derived.source))
         return _Part(derived, inner, owned)
 
@@ -248,8 +241,8 @@ class _Scope:
         self.nameless += facts.nameless
         self.equal.add((Column(alias, one), Column(alias, other)) for one, other in facts.equal)
         shown = [
-            _Term(Column(alias, f"{OWNER}_{number}"), (), table)
-            for number, table in enumerate(facts.tables, start=1)
+            _Term(Column(alias, word), (), table)
+            for word, table in zip(self.hidden.owners(len(facts.tables)), facts.tables, strict=True)
         ]
         self.terms.extend(shown)
         self.sure.update(lower(term.column) for term in shown)
@@ -293,7 +286,7 @@ class _Scope:
             # What holds between a row and its partner holds only there, not in the scope around.
             both = _Scope(
                 self.policy,
-                self.fresh,
+                self.hidden,
                 Equalities.of(around.equal, partners.equal),
                 anchors=[*around.anchors, *partners.anchors],
             )
@@ -346,10 +339,9 @@ class _Part:
     @property
     def derived(self) -> Derived:
         """The sub-query with its owners as hidden columns."""
-        owners = (
-            Named(f"{OWNER}_{number}", tree(column))
-            for number, column in enumerate(self.owned.owners, start=1)
-        )
+        columns = self.owned.owners
+        words = self.inner.hidden.owners(len(columns))
+        owners = (Named(word, tree(each)) for word, each in zip(words, columns, strict=True))
         return Derived(self.owned.relation, self.source.alias, (*self.source.columns, *owners))
 
     def facts(self) -> _Facts:
@@ -380,15 +372,6 @@ class _Part:
             frozenset(anchors),
             self.owned.nameless,
         )
-
-
-def _fresh(taken: Iterable[str]) -> Iterator[str]:
-    names = {each.lower() for each in taken}
-    number = 0
-    while True:
-        number += 1
-        if (name := f"{PARENT}_{number}") not in names:
-            yield name
 
 
 def _is_present(column: Column) -> exp.Expression:

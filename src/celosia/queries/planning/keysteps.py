@@ -15,6 +15,7 @@ from sqlglot import exp
 from celosia.accounting.loss import Loss
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
+from celosia.core.wording import plural
 from celosia.mechanisms.statistics import KeyHistogram
 from celosia.queries.emission import people_by_key_query
 from celosia.queries.planning.keys import MOST_GROUPS
@@ -63,10 +64,11 @@ class KeyStep(Step):
     @property
     def parts(self) -> tuple[Part, ...]:  # noqa: D102
         unit = self.neighbours.unit
+        least = f"{self.mechanism.threshold} {plural(unit)}"
         return (
             Part(
                 name="the groups",
-                mechanism=f"groups of more than {self.mechanism.threshold} {unit}s, with noise",
+                mechanism=f"groups of more than {least}, with noise",
                 bound=f"each {unit} counts for at most {self.per_unit} groups",
                 epsilon=self.epsilon,
                 delta=self.delta,

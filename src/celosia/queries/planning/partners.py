@@ -33,8 +33,8 @@ from celosia.queries.algebra import (
 )
 from celosia.queries.emission import Target
 from celosia.queries.ownership import Owned, attach_owners
-from celosia.queries.ownership.attaching import OWNER
 from celosia.queries.ownership.equalities import tree
+from celosia.queries.ownership.hidden import aliases_in, unused
 from celosia.queries.planning.programs import Side
 from celosia.queries.planning.step import Scene
 from celosia.queries.planning.totals import Total
@@ -85,12 +85,8 @@ def sides_with_partners(
         )
     bare = _without(question.source, {id(each) for each in foreign})
     subsets = chain.from_iterable(combinations(without, n) for n in range(len(without) + 1))
-    return tuple(
-        _Joined(replace(question, source=bare), total, target).side(
-            [*kept, *some], -1 if len(some) % 2 else 1
-        )
-        for some in subsets
-    )
+    joined = _Joined(replace(question, source=bare), total, target, _rows(question.source))
+    return tuple(joined.side([*kept, *some], -1 if len(some) % 2 else 1) for some in subsets)
 
 
 def with_plain_names(
@@ -98,8 +94,14 @@ def with_plain_names(
 ) -> Owned:
     """The owners of joined rows by the names that the question has for them, to be shown."""
     bare = attach_owners(_without(source, {id(each) for each in foreign}), policy=policy)
-    names = {Column(ROWS, f"{OWNER}_{n}"): each for n, each in enumerate(bare.owners, start=1)}
-    return replace(owned, owners=tuple(names.get(each, each) for each in owned.owners))
+    rows = _rows(source)
+
+    def shown(owner: Column) -> Column:
+        # Of the rows before the join, the n-th column of owners holds their n-th owner.
+        number = owner.name.rpartition("_")[2]
+        return bare.owners[int(number) - 1] if owner.relation == rows else owner
+
+    return replace(owned, owners=tuple(map(shown, owned.owners)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +111,15 @@ class _Joined:
     question: Question
     total: Total
     target: Target
+    rows: str
+    """The alias of the rows before the join."""
 
     def side(self, partners: list[Match], sign: int) -> Side:
         """The rows that have all these partners."""
         question, total, once = self.question, self.total, None
         if partners:
             question, total = self._joined(partners)
-            once = None if total.kind == "distinct" else Column(ROWS, NUMBER)
+            once = None if total.kind == "distinct" else Column(self.rows, NUMBER)
         owned = attach_owners(question.source, policy=self.target.policy)
         scene = Scene(question=question, target=self.target, owned=owned)
         return Side(scene=scene, total=total, once=once, sign=sign)
@@ -134,15 +138,15 @@ class _Joined:
         columns = [Named(word, tree(shown)) for shown, word in words.items()]
         # Any numbers will do: the program only asks which rows of the join show the same row.
         columns.append(Named(NUMBER, exp.Window(this=exp.RowNumber())))
-        rename = _renaming(words)
-        relation: Relation = Derived(bare, ROWS, tuple(columns))
+        rename = _renaming(self.rows, words)
+        relation: Relation = Derived(bare, self.rows, tuple(columns))
         for each in partners:
             if _speaks_of(each.right, inside):
                 raise _not_answered(
                     "a partner of a partner that depends on the row itself",
                     "The rows of the join could not be told from one another.",
                 )
-            keys = tuple((Column(ROWS, words[left]), right) for left, right in each.keys)
+            keys = tuple((Column(self.rows, words[left]), right) for left, right in each.keys)
             condition = None if each.condition is None else rename(each.condition)
             relation = Join(relation, each.right, keys, condition)
         renamed = tuple(Key(key.name, rename(key.expression)) for key in self.question.keys)
@@ -151,6 +155,10 @@ class _Joined:
             replace(self.question, source=relation, keys=renamed),
             replace(total, argument=argument),
         )
+
+
+def _rows(source: Relation) -> str:
+    return unused(ROWS, aliases_in(source))
 
 
 def _matches(relation: Relation) -> Iterator[Match]:
@@ -179,10 +187,10 @@ def _without(relation: Relation, left_out: set[int]) -> Relation:
     return relation
 
 
-def _renaming(words: dict[Column, str]) -> Callable[[exp.Expression], exp.Expression]:
+def _renaming(rows: str, words: dict[Column, str]) -> Callable[[exp.Expression], exp.Expression]:
     def changed(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and (word := words.get(Column(node.table, node.name))):
-            return tree(Column(ROWS, word))
+            return tree(Column(rows, word))
         return node
 
     def rename(expression: exp.Expression) -> exp.Expression:

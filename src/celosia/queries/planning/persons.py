@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from celosia.core.errors import QueryRefused
+from celosia.core.wording import plural
 from celosia.queries.algebra import Match
 from celosia.queries.bounds.caps import MOST
 from celosia.queries.bounds.stability import Analyst
@@ -111,6 +112,7 @@ def _capped(situation: Situation, scene: Scene, rows: int | None) -> Step:
             "Let the owner declare `most` or `unique` of the columns that lead to the person.",
         )
     unit = situation.policy.unit.name
+    what = "rows" if situation.policy.graph is None else "solutions"
     return PlainStep(
         scene=scene,
         totals=tuple(situation.needs.totals),
@@ -118,7 +120,7 @@ def _capped(situation: Situation, scene: Scene, rows: int | None) -> Step:
         epsilon=situation.share,
         bound=f"each {unit} counts once"
         if _counts_people(situation, scene.owned)
-        else f"each {unit} has at most {rows} rows, by declared caps",
+        else f"each {unit} has at most {rows} {what}, by declared caps",
     )
 
 
@@ -192,7 +194,7 @@ def of_several(situation: Situation, owned: Owned) -> Choice:
     """
     unit = situation.policy.unit.name
     plain = _for_programs(
-        situation, f"A row of the result can belong to {owned.classes} different {unit}s."
+        situation, f"A row of the result can belong to {owned.classes} different {plural(unit)}."
     )
     scene = Scene(question=plain.question, target=plain.target, owned=owned)
     rows = None if plain.policy.unit.is_row else rows_per_person(plain, owned)
@@ -207,7 +209,7 @@ def of_partners(situation: Situation, foreign: tuple[Match, ...]) -> Choice:
     """
     unit = situation.policy.unit.name
     plain = _for_programs(
-        situation, f"A row depends on partners (IN, EXISTS) that belong to other {unit}s."
+        situation, f"A row depends on partners (IN, EXISTS) that belong to other {plural(unit)}."
     )
     question, target = plain.question, plain.target
     sides = {

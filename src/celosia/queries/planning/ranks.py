@@ -16,6 +16,7 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import BoundedRange, LaplaceLoss, Pure
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
+from celosia.core.wording import plural
 from celosia.mechanisms.selection.scores import sampling_rate, shortfall
 from celosia.mechanisms.statistics.quantile import check_share
 from celosia.mechanisms.statistics.ranks import Segments
@@ -252,7 +253,7 @@ def rank_words(step: RankStep) -> str:
 def bound_words(step: RankStep) -> str:
     """With which rows a unit counts and how far the rank is off, for the plan: all of it public."""
     rows, unit = step.rows, step.scene.target.policy.unit.name
-    what = "rows" if not rows.is_reduced else f"{unit}s"
+    what = "rows" if not rows.is_reduced else plural(unit)
     if rows.is_chosen:
         counts = (
             f"each {unit} counts once in a group, in at most c groups"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celosia.core.errors import InputError, QueryRefused
-from celosia.core.wording import did_you_mean
+from celosia.core.wording import did_you_mean, plural
 
 METHODS = ("capped", "chosen-cap", "race", "race-cap", "global", "elastic")
 
@@ -41,6 +41,24 @@ def no_bounds(label: str) -> QueryRefused:
         "`upper` of each column in it; products, sums, differences and CASE of such columns are "
         "bounded by them.",
     )
+
+
+def uncapped_facts(table: str, column: str) -> QueryRefused:
+    """A join of facts of a graph of which any number may share a term."""
+    return QueryRefused(
+        "CEL-Q060",
+        f"nothing is declared of how many facts of {table} share {_a(column)}.",
+        why="One fact may meet all of them in the pattern, and the noise must cover that.",
+        fix=f"Let the owner declare most_per_{column} of {table}, allow measured frequencies with "
+        "elastic = true, or protect entities instead of single facts: what each of them adds is "
+        "bounded without declarations.",
+        table=table,
+        column=column,
+    )
+
+
+def _a(word: str) -> str:
+    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
 
 def unbounded_rows(label: str) -> QueryRefused:
@@ -99,7 +117,7 @@ def several_owners(what: str, unit: str) -> QueryRefused:
     """What the linear program does not answer."""
     return QueryRefused(
         "CEL-Q149",
-        f"{what} is not answered where a row can belong to several {unit}s.",
+        f"{what} is not answered where a row can belong to several {plural(unit)}.",
         why="Counts and sums can be shared out among owners; a rank has nothing to share out.",
         fix="Ask for a count, a sum or a mean, or without the join of rows of different owners.",
     )

@@ -12,7 +12,7 @@ from celosia.queries.ownership import attach_owners
 from celosia.queries.planning.elastic import ElasticStep, bound_of
 from celosia.queries.planning.persons import of_several, races
 from celosia.queries.planning.plain import PlainStep
-from celosia.queries.planning.refusals import UNBOUNDED, delta_needed, unfit
+from celosia.queries.planning.refusals import UNBOUNDED, delta_needed, uncapped_facts, unfit
 from celosia.queries.planning.situation import Choice, Situation
 from celosia.queries.planning.step import Scene, Step, group_count
 
@@ -71,6 +71,9 @@ def _choice(situation: Situation, scene: Scene) -> str:
     except QueryRefused as refusal:
         if situation.policy.elastic and refusal.code == "CEL-Q060":
             return "elastic"
+        if situation.policy.graph is not None and refusal.code == "CEL-Q060":
+            details = refusal.details
+            raise uncapped_facts(str(details["table"]), str(details["column"])) from None
         raise QueryRefused(
             refusal.code,
             refusal.what,
@@ -94,7 +97,8 @@ def _totals(method: str, situation: Situation, scene: Scene) -> Step:
             totals=totals,
             shifts=tuple(shifts),
             epsilon=situation.share,
-            bound=f"one row moves it by at most {shifts[0]}, by declared caps",
+            bound=f"one {situation.policy.unit.name} moves it by at most {shifts[0]}, by declared "
+            "caps",
         )
     if not situation.policy.elastic:
         raise unfit(

@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from celosia.queries.algebra import Aggregate, AggregateKind, Question
 from celosia.queries.emission import FixedPoint, Target
+from celosia.queries.ownership.hidden import unused
 from celosia.queries.planning.ranges import Range, fixed_for, is_whole, range_of
 from celosia.queries.planning.refusals import no_bounds
 from celosia.queries.sql import total as made_total
@@ -88,6 +89,8 @@ class Needs:
 
     totals: list[Total]
     recipes: list[Recipe]
+    word: str = "total"
+    """What totals are called, with a number behind it: as no aggregate of the question is."""
 
     @property
     def ranks(self) -> list[Recipe]:
@@ -107,7 +110,7 @@ def needs_of(question: Question, target: Target, *, centred: bool = True) -> Nee
     Raises:
         QueryRefused: CEL-Q144 values without declared bounds.
     """
-    needs = Needs([], [])
+    needs = Needs([], [], unused("total", (each.name for each in question.aggregates)))
     for aggregate in question.aggregates:
         needs.recipes.append(_recipe(aggregate, question, target, needs, centred=centred))
     return needs
@@ -186,7 +189,7 @@ def _add(needs: Needs, wanted: Total) -> str:
         same = (each.kind, _text(each.argument), each.fixed)
         if same == (wanted.kind, _text(wanted.argument), wanted.fixed):
             return each.name
-    name = f"total_{len(needs.totals) + 1}"
+    name = f"{needs.word}_{len(needs.totals) + 1}"
     needs.totals.append(replace(wanted, name=name))
     return name
 

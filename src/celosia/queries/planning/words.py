@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from celosia.core.wording import plural
 from celosia.queries.algebra import Join, Match, Question, Scan, Stack
 from celosia.queries.ownership import Owned
 from celosia.queries.policy.values import Policy
@@ -20,15 +21,20 @@ def _lines(line: Line, depth: int, policy: Policy, owned: Owned | None) -> list[
     return [own, *below]
 
 
-def _rule(part: object, policy: Policy, owned: Owned | None) -> str:
+def _rule(  # noqa: PLR0911 - one for each kind of part
+    part: object, policy: Policy, owned: Owned | None
+) -> str:
     match part:
         case Question() if owned is not None:
             owners = ", ".join(map(str, owned.owners)) or "nobody"
-            return f"rows belong to {policy.unit.name}s: {owners}"
+            what = "rows" if policy.graph is None else "solutions"
+            return f"{what} belong to {plural(policy.unit.name)}: {owners}"
         case Scan(table=table):
             return _scan_rule(table, policy)
         case Join() if owned is None:
-            return "one row moves as many rows as share its key on the other side"
+            if policy.graph is None:
+                return "one row moves as many rows as share its key on the other side"
+            return "one fact moves as many solutions as share its terms on the other side"
         case Match(negated=negated):
             return "anti-join: treated as a join" if negated else "semi-join: treated as a join"
         case Stack():
@@ -40,8 +46,9 @@ def _scan_rule(name: str, policy: Policy) -> str:
     table = policy.table(name)
     if table is None or table.public:
         return "public: the same for all neighbours"
+    what = "rows" if policy.graph is None else "facts"
     facts = [
-        f"{each.name} unique" if each.unique else f"at most {each.most} rows for each {each.name}"
+        f"{each.name} unique" if each.unique else f"at most {each.most} {what} for each {each.name}"
         for each in table.columns
         if each.unique or each.most is not None
     ]

@@ -22,6 +22,8 @@ MOST_COUNT = 2**62
 """The largest cap: sums of counts below it stay in the integers of every engine."""
 LONGEST_NAME = 63
 """Letters of a name: PostgreSQL cuts longer ones, and two of them could become one."""
+LONGEST_ADDRESS = 1000
+"""Letters of the name of a predicate, which may be a whole address."""
 
 
 def check_policy(policy: Policy) -> None:
@@ -90,15 +92,18 @@ def _check_names(policy: Policy, problems: Problems) -> None:
         for table in policy.tables
     ]
     for where, names in groups:
+        # Predicates are named by their addresses, and a store is never in PostgreSQL.
+        is_address = policy.graph is not None and where == "tables"
+        longest = LONGEST_ADDRESS if is_address else LONGEST_NAME
         for name in names:
             if not (name and name.isprintable() and name == name.strip()) or (
-                len(name.encode("utf-8", "replace")) > LONGEST_NAME
+                len(name.encode("utf-8", "replace")) > longest
             ):
                 problems.add(
                     "CEL-Q016",
                     f"{where}: {name[:LONGEST_NAME]!r} cannot be a name.",
-                    why="Names are printed and quoted: they need 1 to 63 bytes of printable "
-                    "letters without spaces around them.",
+                    why=f"Names are printed and quoted: they need 1 to {longest} bytes of "
+                    "printable letters without spaces around them.",
                     fix="Choose another name, or give the table another one by a view.",
                 )
         for name in _repeated(names):

@@ -85,9 +85,16 @@ def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
     said: dict[str, Settings] = {}
     for word in settings.table:
         found = addresses[word]
-        if found is not None:
-            where = f"[graph.predicates.{word!r}]"
-            said[found] = settings.section(word, where, _PREDICATE)
+        if found is None:
+            continue
+        if found in said:
+            top.problems.add(
+                "CEL-Q282",
+                f"the predicate {names[found]} has two sections under [graph.predicates].",
+                why="Its address is written in two ways, and they may say different things.",
+                fix="Keep one of them.",
+            )
+        said[found] = settings.section(word, f"[graph.predicates.{word!r}]", _PREDICATE)
     tables = [
         _table(said.get(each, _nothing(top.problems)), name, unit, reader)
         for each, name in names.items()
@@ -264,8 +271,6 @@ def _check(graph: Graph, tables: list[TablePolicy], unit: Unit, problems: Proble
             why="A predicate that is not named cannot be asked.",
             fix="Name predicates under [graph.classes.NAME] or [graph.predicates].",
         )
-    if unit.is_row:
-        return
     of_classes = {name for _, members in graph.classes for name in members}
     for table in tables:
         if table.public and table.name in of_classes:
@@ -275,7 +280,9 @@ def _check(graph: Graph, tables: list[TablePolicy], unit: Unit, problems: Proble
                 why="Classes say which facts belong to an entity, and are private.",
                 fix="Take it out of the class, or out of the public ones.",
             )
-        elif not table.public and table.name not in of_classes:
+        if unit.is_row:
+            continue
+        if not table.public and table.name not in of_classes:
             problems.add(
                 "CEL-Q282",
                 f"the private predicate {table.name} is in no class.",

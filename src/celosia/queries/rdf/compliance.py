@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.wording import counted
+from celosia.core.wording import counted, plural
 from celosia.queries.policy.values import Graph, Policy, TablePolicy
 from celosia.queries.rdf.store import GraphStore
 from celosia.queries.rdf.terms import address_text, number_of
@@ -108,7 +108,7 @@ def _classless(store: GraphStore, policy: Policy, graph: Graph) -> Iterator[Viol
             kind="class",
             predicates=names,
             count=entities,
-            told=f"{counted(entities, policy.unit.name, f'{policy.unit.name}s')} with "
+            told=f"{counted(entities, policy.unit.name, plural(policy.unit.name))} with "
             f"{', '.join(names)}: no single class has all of these predicates.",
             examples=_texts(store, first),
         )

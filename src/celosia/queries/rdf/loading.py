@@ -11,7 +11,7 @@ from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.queries.rdf.building import Building
 from celosia.queries.rdf.making import Loaded, check_parser, make, parse_into
-from celosia.queries.rdf.sources import Source, opened, sources_of
+from celosia.queries.rdf.sources import EntityBombError, Source, opened, sources_of
 
 
 def load(  # noqa: PLR0913 - settings, all but two by name
@@ -81,6 +81,20 @@ def _read(source: Source, made: Building, base: str | None, told: Callable[[int]
                 # Its message quotes the text, which is not ours to repeat: the place is enough.
                 line = fault.lineno or (reader.lines + 1 if reader.lines else None)
                 raise _broken(source, line, fault.offset) from None
+    except EntityBombError:
+        raise _unread(
+            source,
+            "declares an entity that is long, or made of other entities",
+            "A few of these would fill any memory.",
+            "Write addresses in full, or with namespaces (xmlns).",
+        ) from None
+    except MemoryError:  # of the parser: what it holds at a time has a limit
+        raise _unread(
+            source,
+            "holds a term, or a line, that is too long to read",
+            "Terms of up to some 16 MB are read.",
+            "Leave such facts out, or load them as the address of a file.",
+        ) from None
     except (EOFError, zlib.error, BadGzipFile):
         raise _broken(source, None, None, packed=True) from None
     except OSError as fault:  # of the reader: the engine has errors of its own
@@ -96,6 +110,16 @@ def _read(source: Source, made: Building, base: str | None, told: Callable[[int]
             refusal.args = (f"{source.path}: {refusal}",)
             refusal.what = f"{source.path}: {refusal.what}"
         raise
+
+
+def _unread(source: Source, what: str, why: str, fix: str) -> InputError:
+    return InputError(
+        "CEL-Q223",
+        f"{source.path} {what}.",
+        why=f"{why} The store is as it was.",
+        fix=fix,
+        path=str(source.path),
+    )
 
 
 def _broken(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +23,12 @@ FORMATS = {
 """Formats that are read, with the endings of their files; `.gz` may follow."""
 STRIDE = 2**20
 """Bytes between two steps of progress."""
+LONGEST_ENTITY = 2**11
+"""Bytes of the declaration of an entity of XML; they are short names for addresses."""
+_ENTITY = re.compile(
+    rb"""<!ENTITY\s+[^\s"'&]+\s+("(?P<one>[^"]*)"|'(?P<other>[^']*)')""", re.DOTALL
+)
+_REFERENCE = re.compile(rb"&(?!#|amp;|lt;|gt;|quot;|apos;)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +92,38 @@ def _format(path: Path, given: str | None) -> str:
     )
 
 
+class EntityBombError(Exception):
+    """Entities of XML that are made of others, or long: a few of them fill any memory."""
+
+
+class _Entities:
+    """Looks at the entities that XML declares, before the parser does."""
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    def look(self, piece: bytes) -> None:
+        """Take note of some more bytes.
+
+        Raises:
+            EntityBombError: a declaration that would grow.
+        """
+        window = self._held + piece
+        start = window.find(b"<!ENTITY")
+        while start >= 0:
+            found = _ENTITY.match(window, start)
+            if found is None:
+                if len(window) - start > LONGEST_ENTITY:
+                    raise EntityBombError
+                self._held = window[start:]  # it goes on
+                return
+            value = found["one"] if found["one"] is not None else found["other"]
+            if len(value) > LONGEST_ENTITY or _REFERENCE.search(value):
+                raise EntityBombError
+            start = window.find(b"<!ENTITY", found.end())
+        self._held = window[-len(b"<!ENTITY") :]
+
+
 class Reader:
     """A file for a parser, which tells how many bytes of it are read."""
 
@@ -93,6 +133,8 @@ class Reader:
         self._told = told
         self._slow = slow
         self._shown = -STRIDE
+        self._is_new = True
+        self._entities = _Entities()
         self.lines = 0
         """Of what is read so far; counted only if `slow`."""
 
@@ -101,8 +143,12 @@ class Reader:
         if self._slow:
             piece = self._file.readline(size)
             self.lines += piece.endswith(b"\n")
+            self._entities.look(piece)
         else:
             piece = self._file.read(size)
+        if self._is_new:  # some editors begin a file with a mark that is no part of it
+            piece, self._is_new = piece.removeprefix(BOM_UTF8), False
+            piece = piece or self._file.read(size)
         position = self._raw.tell()
         if position - self._shown >= STRIDE:
             self._shown = position

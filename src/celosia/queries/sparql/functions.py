@@ -44,6 +44,19 @@ _PARTS: Mapping[str, Mapping[str, int]] = {
     "DAY": {"dateTime": 9, "date": 9, "gMonthDay": 6, "gDay": 4},
 }
 """Where the digits of a part of a date begin, by its type."""
+_MONTH, _DAY = "(0[1-9]|1[0-2])", "(0[1-9]|[12][0-9]|3[01])"
+_FORMS: Mapping[str, str] = {
+    name: f"^{form}(Z|[+-][0-9][0-9]:[0-9][0-9])?$"
+    for name, form in {
+        "gYear": "[0-9]{4}",
+        "gYearMonth": f"[0-9]{{4}}-{_MONTH}",
+        "gMonth": f"--{_MONTH}",
+        "gMonthDay": f"--{_MONTH}-{_DAY}",
+        "gDay": f"---{_DAY}",
+    }.items()
+}
+"""How parts of a calendar are written; years of more digits, or before 1, are not known here, as
+with dates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,9 +240,13 @@ def _part(word: str) -> Rule:
         variable = object_of(read(node["arg"]))
         branches = []
         for name, place in _PARTS[word].items():
-            test = variable.has_type(XSD + name)
-            if name in ("dateTime", "date"):
-                test = conjunction(test, filled(variable.column("moment")))
+            text = variable.column("text")
+            is_sound = (
+                filled(variable.column("moment"))
+                if name in ("dateTime", "date")
+                else exp.RegexpLike(this=text, expression=exp.Literal.string(_FORMS[name]))
+            )
+            test = conjunction(variable.has_type(XSD + name), is_sound)
             digits = exp.Substring(
                 this=variable.column("text"),
                 start=whole(place),

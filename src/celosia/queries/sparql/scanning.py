@@ -83,7 +83,7 @@ _STOPS: Mapping[str, _Stop] = {
         "CEL-Q244",
         "FROM names another dataset",
         "Nothing but the graph of the policy is ever read, and nothing is fetched.",
-        "Leave the clause out.",
+        "Leave the clause out: a graph is asked by SELECT (COUNT(*) AS ?n) WHERE { ... }.",
     ),
     "GRAPH": _Stop(
         "CEL-Q244",

@@ -1,0 +1,63 @@
+"""Names of what is put beside the rows of a question: none that the question has itself.
+
+Whoever asks may call a column whatever they like. Were it called as the column that holds the
+owner, rows would belong to whom the question says, and every bound on a person would be void.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import count
+
+from celosia.queries.algebra import Derived, Relation, Scan, Stack, walk
+
+OWNER = "celosia_owner"
+PARENT = "celosia_parent"
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """The names of one question's hidden columns and relations."""
+
+    owner: str
+    """What the columns of owners are called, with a number behind it."""
+    parents: Iterator[str]
+    """Aliases of tables that are joined to find an owner."""
+
+    @classmethod
+    def beside(cls, relation: Relation) -> Hidden:
+        """Names for a relation that has its own."""
+        columns = [
+            each.name
+            for part in walk(relation)
+            if isinstance(part, Derived)
+            for each in part.columns
+        ]
+        parent = unused(PARENT, aliases_in(relation))
+        return cls(unused(OWNER, columns), (f"{parent}_{number}" for number in count(1)))
+
+    def owners(self, size: int) -> tuple[str, ...]:
+        """The names of so many columns of owners."""
+        return tuple(f"{self.owner}_{number}" for number in range(1, size + 1))
+
+
+def aliases_in(relation: Relation) -> list[str]:
+    """All aliases of a relation, also those that cannot be spoken of outside."""
+    return [part.alias for part in walk(relation) if isinstance(part, Scan | Derived | Stack)]
+
+
+def unused(word: str, taken: Iterable[str]) -> str:
+    """A word that is no name, and with a number behind it makes none.
+
+    It stays short, however many are taken: PostgreSQL cuts names at 63 bytes.
+
+    >>> unused("owner", ["price"]), unused("owner", ["Owner_1", "owner2"])
+    ('owner', 'owner3')
+    """
+    names = {each.lower() for each in taken}
+    found, number = word, 1
+    while any(each == found or each.startswith(f"{found}_") for each in names):
+        number += 1
+        found = f"{word}{number}"
+    return found
