@@ -9,7 +9,7 @@ import pytest
 from tests.cli.running import Run
 
 from celosia.core.randomness import Seeded
-from celosia.telemetry.registry import load_protocol
+from celosia.telemetry.registry import load_protocol, protocol_from
 
 FILES = {
     "pem": 'protocol = "pem"\nepsilon = 5\nalphabet = "abcdefgh"\nlength = 4\n',
@@ -99,3 +99,11 @@ def test_rappor_decodes_a_long_list(run: Run, tmp_path: Path, collected: Any) ->
     assert told["values"] == ["cab", "bab"]
     run(*ESTIMATE).complains("CEL-R104")
     run(*ESTIMATE, "--decode").complains("CEL-R104")
+
+
+def test_what_is_recommended_for_unknown_words_can_be_collected_with(run: Run) -> None:
+    wish = ("--users", "1e6", "--epsilon", 8, "--unknown-dictionary")
+    told = run("collect", "choose", *wish, "--json").data()
+    made = [protocol_from(each["parameters"]) for each in told["ranked"]]
+    assert {each.name for each in made} == {"pem", "sfp"}
+    assert all(each.server().finds for each in made)

@@ -9,8 +9,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from celosia.core.compiled import njit
 
 Array = NDArray[Any]
 

@@ -14,8 +14,9 @@ from math import factorial
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from celosia.core.compiled import njit
 
 Array = NDArray[Any]
 

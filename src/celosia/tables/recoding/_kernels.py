@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from celosia.core.compiled import njit
 
 Keys = NDArray[np.uint64]
 Array = NDArray[Any]
