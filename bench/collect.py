@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 from bench.memory import forget_peak, peak
 from celosia.core.randomness import Seeded, Source, System
 from celosia.datasets.telemetry import anglicisms
-from celosia.telemetry.count_mean import CountMean
-from celosia.telemetry.fragment_puzzle import FragmentPuzzle
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
-from celosia.telemetry.local_hashing import LocalHashing
+from celosia.telemetry.count_mean.count_mean import CountMean
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.fragments.fragment_puzzle import FragmentPuzzle
+from celosia.telemetry.oracles.local_hashing import LocalHashing
 
 PINS = (
     *("pure-ldp==1.2.0", "numpy==1.23.5", "scipy==1.13.1", "pandas==2.1.4"),

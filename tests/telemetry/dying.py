@@ -22,8 +22,8 @@ from typing import Any
 from tests.telemetry.gathering import PROTOCOL, batch, name
 
 from celosia.core.errors import EngineError
-from celosia.telemetry import collector, journal
-from celosia.telemetry.collector import Collector
+from celosia.telemetry.collector import collector, journal
+from celosia.telemetry.collector.collector import Collector
 
 FILES = {module.__file__ for module in (collector, journal)}
 BATCHES = 2

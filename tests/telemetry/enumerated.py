@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from celosia.core.randomness import Source
 from celosia.telemetry.coins import WHOLE, Coin
+from celosia.telemetry.oracles.subset_selection import SubsetSelection
 from celosia.telemetry.protocol import Protocol
-from celosia.telemetry.subset_selection import SubsetSelection
 
 
 class Tape(Source):

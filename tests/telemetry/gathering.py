@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from celosia.core.randomness import Seeded
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
 
 PROTOCOL = HadamardCountMean(epsilon=2.0, hashes=4, width=16, key="tests")
 """A report is 7 bits; the state is 512 bytes and a head."""

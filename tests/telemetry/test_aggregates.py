@@ -11,9 +11,9 @@ from tests.telemetry.plain import EXPONENTIAL, agrees, theory
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.telemetry.aggregates import simulate_counts
-from celosia.telemetry.count_mean import CountMean
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.count_mean.aggregates import simulate_counts
+from celosia.telemetry.count_mean.count_mean import CountMean
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
 
 SMALL = {"a": 300, "b": 150, "c": 50}
 

@@ -12,23 +12,23 @@ from numpy.typing import NDArray
 from celosia.assess.audit import Audit, audit
 from celosia.core.randomness import Seeded, Source
 from celosia.lab.telemetry.broken import StickyRappor
-from celosia.telemetry.cardinality import LEAST_BUCKETS, PrivateCardinality
-from celosia.telemetry.count_mean import CountMean
-from celosia.telemetry.dbitflip import DBitFlip
-from celosia.telemetry.fragment_puzzle import FragmentPuzzle
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
-from celosia.telemetry.hadamard_response import HadamardResponse
-from celosia.telemetry.heavy_hitters import PrefixTree
-from celosia.telemetry.kary_response import KaryResponse
-from celosia.telemetry.local_hashing import LocalHashing
-from celosia.telemetry.one_bit_mean import OneBitMean
-from celosia.telemetry.projective_geometry import ProjectiveGeometry
+from celosia.telemetry.count_mean.count_mean import CountMean
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.finding.cardinality import LEAST_BUCKETS, PrivateCardinality
+from celosia.telemetry.finding.heavy_hitters import PrefixTree
+from celosia.telemetry.fragments.fragment_puzzle import FragmentPuzzle
+from celosia.telemetry.numbers.dbitflip import DBitFlip
+from celosia.telemetry.numbers.one_bit_mean import OneBitMean
+from celosia.telemetry.oracles.hadamard_response import HadamardResponse
+from celosia.telemetry.oracles.kary_response import KaryResponse
+from celosia.telemetry.oracles.local_hashing import LocalHashing
+from celosia.telemetry.oracles.projective_geometry import ProjectiveGeometry
+from celosia.telemetry.oracles.subset_selection import SubsetSelection
+from celosia.telemetry.oracles.unary import OptimisedUnary, SymmetricUnary
 from celosia.telemetry.protocol import Protocol
-from celosia.telemetry.rappor import Rappor
-from celosia.telemetry.rappor_words import RapporWords
+from celosia.telemetry.rappor.rappor import Rappor
+from celosia.telemetry.rappor.words import RapporWords
 from celosia.telemetry.registry import PROTOCOLS
-from celosia.telemetry.subset_selection import SubsetSelection
-from celosia.telemetry.unary import OptimisedUnary, SymmetricUnary
 
 SAMPLES = 60_000
 FEW = ("a", "b", "c", "d")

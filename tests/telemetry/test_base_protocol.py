@@ -16,7 +16,7 @@ from celosia.accounting.losses import Pure
 from celosia.core.errors import InputError
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded, System
-from celosia.telemetry.count_mean import CountMean
+from celosia.telemetry.count_mean.count_mean import CountMean
 from celosia.telemetry.protocol import MOST, Server
 from celosia.telemetry.reports import Reports
 from celosia.telemetry.state import read_state, written_state

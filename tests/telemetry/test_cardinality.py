@@ -9,9 +9,9 @@ from tests.telemetry.refusals import refused
 
 from celosia.core.randomness import Seeded
 from celosia.sketches.hashing import digests
-from celosia.telemetry.cardinality import APART, Cardinality, PrivateCardinality
+from celosia.telemetry.finding.cardinality import APART, Cardinality, PrivateCardinality
+from celosia.telemetry.oracles.unary import OptimisedUnary
 from celosia.telemetry.reports import Reports
-from celosia.telemetry.unary import OptimisedUnary
 
 
 def rounds(values: np.ndarray, times: int, epsilon: float = 4) -> list[Cardinality]:

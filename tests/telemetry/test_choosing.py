@@ -11,17 +11,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
-from celosia.telemetry import choosing_report
-from celosia.telemetry.choosing import choose, epsilon_for, users_for
-from celosia.telemetry.costs import memory, server_cost
-from celosia.telemetry.count_mean import CountMean
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
-from celosia.telemetry.kary_response import KaryResponse
-from celosia.telemetry.local_hashing import LocalHashing
-from celosia.telemetry.planning import KNOWN, Need, Unfit, error_of, hashes_wanted, planned, sized
-from celosia.telemetry.recommendations import Recommendation, Recommendations
+from celosia.telemetry.choosing import report as choosing_report
+from celosia.telemetry.choosing.choosing import choose, epsilon_for, users_for
+from celosia.telemetry.choosing.costs import memory, server_cost
+from celosia.telemetry.choosing.planning import (
+    KNOWN,
+    Need,
+    Unfit,
+    error_of,
+    hashes_wanted,
+    planned,
+    sized,
+)
+from celosia.telemetry.choosing.recommendations import Recommendation, Recommendations
+from celosia.telemetry.count_mean.count_mean import CountMean
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.oracles.kary_response import KaryResponse
+from celosia.telemetry.oracles.local_hashing import LocalHashing
 from celosia.telemetry.registry import protocol_class
-from celosia.telemetry.simulation import simulate
+from celosia.telemetry.simulation.simulation import simulate
 
 TABLE = {
     # epsilon: optimum, CMS with many columns, HCMS, GRR of 1,000, GRR of 100,000, OLH, its g

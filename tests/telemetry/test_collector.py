@@ -14,10 +14,10 @@ from tests.telemetry.gathering import PROTOCOL, batch, name, state_of
 
 from celosia.core.errors import EngineError, InputError
 from celosia.core.randomness import Seeded
-from celosia.telemetry.batches import Batch, BatchLimits, Receipt
-from celosia.telemetry.collector import Collector
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
-from celosia.telemetry.journal import FILE
+from celosia.telemetry.collector.batches import Batch, BatchLimits, Receipt
+from celosia.telemetry.collector.collector import Collector
+from celosia.telemetry.collector.journal import FILE
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.telemetry.reports import Reports
 
 

@@ -23,7 +23,7 @@ from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded, System
 from celosia.sketches.hashing import digests
 from celosia.telemetry.coins import WHOLE
-from celosia.telemetry.count_mean import CountMean
+from celosia.telemetry.count_mean.count_mean import CountMean
 from celosia.telemetry.reports import Reports
 
 SMALL = np.array([900, 500, 300, 200, 100, 0])

@@ -16,10 +16,10 @@ from tests.telemetry.scripted import Scripted
 
 from celosia.core.errors import BudgetExceeded, InputError
 from celosia.core.randomness import Seeded
-from celosia.telemetry.buckets import Buckets
 from celosia.telemetry.coins import WHOLE
-from celosia.telemetry.dbitflip import DBitFlip
 from celosia.telemetry.memory import Memory
+from celosia.telemetry.numbers.buckets import Buckets
+from celosia.telemetry.numbers.dbitflip import DBitFlip
 from celosia.telemetry.reports import Reports
 
 USERS = 500_000

@@ -11,15 +11,15 @@ from tests.telemetry.refusals import refused
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.telemetry.coins import Coin
-from celosia.telemetry.domain import Domain
-from celosia.telemetry.hadamard_response import HadamardResponse
-from celosia.telemetry.kary_response import KaryResponse
-from celosia.telemetry.local_hashing import LocalHashing
-from celosia.telemetry.projective_geometry import ProjectiveGeometry
+from celosia.telemetry.oracles.domain import Domain
+from celosia.telemetry.oracles.hadamard_response import HadamardResponse
+from celosia.telemetry.oracles.kary_response import KaryResponse
+from celosia.telemetry.oracles.local_hashing import LocalHashing
+from celosia.telemetry.oracles.projective_geometry import ProjectiveGeometry
+from celosia.telemetry.oracles.subset_selection import SubsetSelection
+from celosia.telemetry.oracles.unary import OptimisedUnary, many_tosses
 from celosia.telemetry.protocol import Protocol
 from celosia.telemetry.registry import load_protocol, protocol_from, save_protocol
-from celosia.telemetry.subset_selection import SubsetSelection
-from celosia.telemetry.unary import OptimisedUnary, many_tosses
 
 
 @pytest.mark.parametrize(

@@ -13,23 +13,23 @@ import pytest
 from tests.telemetry.refusals import refused
 
 from celosia.core.randomness import Seeded
-from celosia.telemetry.buckets import Buckets
-from celosia.telemetry.count_mean import CountMean
-from celosia.telemetry.dbitflip import DBitFlip
-from celosia.telemetry.fragment_puzzle import FragmentPuzzle
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
-from celosia.telemetry.hadamard_response import HadamardResponse
-from celosia.telemetry.heavy_hitters import PrefixTree
-from celosia.telemetry.kary_response import KaryResponse
-from celosia.telemetry.local_hashing import LocalHashing
-from celosia.telemetry.one_bit_mean import OneBitMean
+from celosia.telemetry.count_mean.count_mean import CountMean
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.finding.heavy_hitters import PrefixTree
+from celosia.telemetry.fragments.fragment_puzzle import FragmentPuzzle
+from celosia.telemetry.numbers.buckets import Buckets
+from celosia.telemetry.numbers.dbitflip import DBitFlip
+from celosia.telemetry.numbers.one_bit_mean import OneBitMean
+from celosia.telemetry.oracles.hadamard_response import HadamardResponse
+from celosia.telemetry.oracles.kary_response import KaryResponse
+from celosia.telemetry.oracles.local_hashing import LocalHashing
+from celosia.telemetry.oracles.projective_geometry import ProjectiveGeometry
+from celosia.telemetry.oracles.subset_selection import SubsetSelection
+from celosia.telemetry.oracles.unary import OptimisedUnary, SymmetricUnary
 from celosia.telemetry.post import POSTS
-from celosia.telemetry.projective_geometry import ProjectiveGeometry
 from celosia.telemetry.protocol import Protocol
-from celosia.telemetry.rappor import Rappor
-from celosia.telemetry.rappor_words import RapporWords
-from celosia.telemetry.subset_selection import SubsetSelection
-from celosia.telemetry.unary import OptimisedUnary, SymmetricUnary
+from celosia.telemetry.rappor.rappor import Rappor
+from celosia.telemetry.rappor.words import RapporWords
 
 DOMAIN: dict[str, Any] = {"epsilon": 1, "domain": ("a", "b", "c")}
 PROTOCOLS: list[Protocol] = [

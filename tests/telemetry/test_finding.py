@@ -13,16 +13,16 @@ from scipy.stats import norm
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.telemetry.cardinality import PrivateCardinality
-from celosia.telemetry.collector import Collector
+from celosia.telemetry.collector.collector import Collector
 from celosia.telemetry.estimates import Estimates
-from celosia.telemetry.fragment_puzzle import FragmentPuzzle
-from celosia.telemetry.heavy_hitters import PrefixTree
-from celosia.telemetry.kary_response import KaryResponse
-from celosia.telemetry.one_bit_mean import OneBitMean
+from celosia.telemetry.finding.cardinality import PrivateCardinality
+from celosia.telemetry.finding.heavy_hitters import PrefixTree
+from celosia.telemetry.fragments.fragment_puzzle import FragmentPuzzle
+from celosia.telemetry.numbers.one_bit_mean import OneBitMean
+from celosia.telemetry.oracles.kary_response import KaryResponse
 from celosia.telemetry.protocol import Protocol, Server
-from celosia.telemetry.rappor import Rappor
-from celosia.telemetry.rappor_words import RapporWords
+from celosia.telemetry.rappor.rappor import Rappor
+from celosia.telemetry.rappor.words import RapporWords
 
 WORDS = ["cab"] * 6000 + ["bee"] * 4000
 TREE = PrefixTree(epsilon=4, alphabet="abcde", length=3)

@@ -17,10 +17,10 @@ from celosia.core.errors import InputError
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
 from celosia.sketches.hashing import digests
-from celosia.telemetry.count_mean import CountMean
+from celosia.telemetry.count_mean.count_mean import CountMean
 from celosia.telemetry.estimates import Estimates
-from celosia.telemetry.fragment_puzzle import FragmentPuzzle, FragmentPuzzleServer
-from celosia.telemetry.puzzle import combined, common_pieces, significant
+from celosia.telemetry.fragments.fragment_puzzle import FragmentPuzzle, FragmentPuzzleServer
+from celosia.telemetry.fragments.puzzle import combined, common_pieces, significant
 from celosia.telemetry.reports import Reports
 
 SIZES: dict[str, Any] = {"hashes": 256, "width": 64, "fragment_hashes": 256, "fragment_width": 64}

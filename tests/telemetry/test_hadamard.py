@@ -23,9 +23,9 @@ from tests.telemetry.plain import (
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.sketches.hashing import digests
-from celosia.telemetry import _kernels
 from celosia.telemetry.coins import WHOLE
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.count_mean import _kernels
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.telemetry.reports import Reports
 
 SMALL = np.array([900, 500, 300, 200, 100, 0])

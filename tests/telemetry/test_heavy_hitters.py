@@ -13,11 +13,11 @@ from tests.telemetry.refusals import refused
 
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
-from celosia.telemetry.heavy_hitters import PrefixTree, TreeServer
-from celosia.telemetry.kary_response import KaryResponse
-from celosia.telemetry.local_hashing import LocalHashing
-from celosia.telemetry.prefixes import Prefixes
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.finding.heavy_hitters import PrefixTree, TreeServer
+from celosia.telemetry.finding.prefixes import Prefixes
+from celosia.telemetry.oracles.kary_response import KaryResponse
+from celosia.telemetry.oracles.local_hashing import LocalHashing
 from celosia.telemetry.reports import Reports
 from celosia.telemetry.state import written_state
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from celosia.core.errors import InputError
-from celosia.telemetry.count_mean import CountMean
-from celosia.telemetry.dbitflip import DBitFlip
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
-from celosia.telemetry.influence import influence
-from celosia.telemetry.kary_response import KaryResponse
+from celosia.telemetry.collector.influence import influence
+from celosia.telemetry.count_mean.count_mean import CountMean
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.numbers.dbitflip import DBitFlip
+from celosia.telemetry.oracles.kary_response import KaryResponse
+from celosia.telemetry.oracles.unary import OptimisedUnary
 from celosia.telemetry.protocol import Protocol
 from celosia.telemetry.registry import protocol_from
 from celosia.telemetry.reports import Reports
-from celosia.telemetry.unary import OptimisedUnary
 
 CASES: list[tuple[Protocol, list[Any]]] = [
     (CountMean(epsilon=1.0, hashes=2, width=4), ["a", "b", "c"]),

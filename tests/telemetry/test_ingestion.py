@@ -15,12 +15,12 @@ from tests.telemetry.gathering import PROTOCOL, batch, state_of
 from celosia.core.errors import Cancelled, InputError
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
-from celosia.telemetry import ingestion
-from celosia.telemetry.collector import Collector
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
-from celosia.telemetry.ingestion import Ingested, absorb_files
+from celosia.telemetry.collector import ingestion
+from celosia.telemetry.collector.collector import Collector
+from celosia.telemetry.collector.ingestion import Ingested, absorb_files
+from celosia.telemetry.collector.tables import write_table
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.telemetry.reports import Reports
-from celosia.telemetry.tables import write_table
 
 
 def into(folder: Path, *places: Path, source: str = "") -> tuple[Ingested, bytes]:

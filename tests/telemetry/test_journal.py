@@ -16,8 +16,8 @@ import pytest
 from tests.telemetry.dying import BATCHES, REPORTS
 from tests.telemetry.gathering import PROTOCOL, batch, name, state_of
 
-from celosia.telemetry.collector import Collector
-from celosia.telemetry.journal import FILE
+from celosia.telemetry.collector.collector import Collector
+from celosia.telemetry.collector.journal import FILE
 from celosia.telemetry.protocol import Server
 
 ROOT = Path(__file__).parents[2]
@@ -130,7 +130,7 @@ def test_two_processes_cannot_have_one_folder(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom tests.telemetry.gathering import PROTOCOL\n"
         "from celosia.core.errors import EngineError\n"
-        "from celosia.telemetry.collector import Collector\n"
+        "from celosia.telemetry.collector.collector import Collector\n"
         "try:\n    Collector.open(sys.argv[1], PROTOCOL)\n"
         "except EngineError as error:\n    print(error.code)\nelse:\n    print('opened')\n"
     )

@@ -12,7 +12,7 @@ from tests.telemetry.plain import bits_of, hadamard, tosses
 
 from celosia.core.randomness import Seeded
 from celosia.sketches.hashing import Family, digests
-from celosia.telemetry import _kernels
+from celosia.telemetry.count_mean import _kernels
 
 # Few bits, so that lanes stay open to the last bit of the coin: zeros and ones in long runs.
 WORDS = st.sampled_from([0, 2**64 - 1, 0x5555555555555555, 1, 2**63]) | st.integers(0, 2**64 - 1)

@@ -8,8 +8,8 @@ from tests.telemetry.refusals import refused
 
 from celosia.core.randomness import Seeded
 from celosia.sketches.hashing import digest, digests
-from celosia.telemetry import _oracle_kernels
-from celosia.telemetry.local_hashing import HashingServer, LocalHashing, PoolServer
+from celosia.telemetry.oracles import _kernels as _oracle_kernels
+from celosia.telemetry.oracles.local_hashing import HashingServer, LocalHashing, PoolServer
 from celosia.telemetry.state import written_state
 
 MASK = 2**64 - 1

@@ -20,9 +20,9 @@ import pytest
 
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
 from celosia.core.randomness import Seeded, Source
-from celosia.telemetry.dbitflip import DBitFlip
 from celosia.telemetry.memory import Kept, Memory
-from celosia.telemetry.rappor import Rappor
+from celosia.telemetry.numbers.dbitflip import DBitFlip
+from celosia.telemetry.rappor.rappor import Rappor
 
 PROTOCOL = DBitFlip(epsilon=1, buckets=8, bits=2)
 ONE = Fraction(1)
@@ -217,7 +217,7 @@ def test_whoever_comes_while_an_answer_is_drawn_waits_for_it(tmp_path: Path) -> 
 WORKER = """
 import sys
 from fractions import Fraction
-from celosia.telemetry.dbitflip import DBitFlip
+from celosia.telemetry.numbers.dbitflip import DBitFlip
 from celosia.telemetry.memory import Memory
 memory = Memory.open(sys.argv[1], budget=100)
 protocol = DBitFlip(epsilon=1, buckets=8, bits=2)

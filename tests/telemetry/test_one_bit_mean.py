@@ -17,7 +17,7 @@ from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.telemetry.coins import WHOLE
 from celosia.telemetry.memory import Memory
-from celosia.telemetry.one_bit_mean import GRID, Mean, OneBitMean
+from celosia.telemetry.numbers.one_bit_mean import GRID, Mean, OneBitMean
 from celosia.telemetry.reports import Reports
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from celosia.core.randomness import Seeded
-from celosia.telemetry.hadamard_response import HadamardResponse
-from celosia.telemetry.kary_response import KaryResponse
-from celosia.telemetry.local_hashing import LocalHashing, best_buckets
-from celosia.telemetry.projective_geometry import ProjectiveGeometry
+from celosia.telemetry.oracles.hadamard_response import HadamardResponse
+from celosia.telemetry.oracles.kary_response import KaryResponse
+from celosia.telemetry.oracles.local_hashing import LocalHashing, best_buckets
+from celosia.telemetry.oracles.projective_geometry import ProjectiveGeometry
+from celosia.telemetry.oracles.subset_selection import SubsetSelection
+from celosia.telemetry.oracles.unary import OptimisedUnary, SymmetricUnary
 from celosia.telemetry.protocol import Protocol
-from celosia.telemetry.subset_selection import SubsetSelection
-from celosia.telemetry.unary import OptimisedUnary, SymmetricUnary
 
 # epsilon, optimum, SUE, Hadamard with one bit, GRR of 1e3 and of 1e5 values, OLH, its buckets
 TABLE = [

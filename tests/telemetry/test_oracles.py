@@ -15,15 +15,15 @@ from tests.telemetry.refusals import refused
 
 from celosia.core.randomness import Seeded, System
 from celosia.telemetry.coins import Coin
-from celosia.telemetry.hadamard_response import HadamardResponse
-from celosia.telemetry.kary_response import KaryResponse
-from celosia.telemetry.local_hashing import LocalHashing
-from celosia.telemetry.projective_geometry import ProjectiveGeometry
+from celosia.telemetry.oracles.hadamard_response import HadamardResponse
+from celosia.telemetry.oracles.kary_response import KaryResponse
+from celosia.telemetry.oracles.local_hashing import LocalHashing
+from celosia.telemetry.oracles.projective_geometry import ProjectiveGeometry
+from celosia.telemetry.oracles.pure import Support
+from celosia.telemetry.oracles.subset_selection import SubsetSelection
+from celosia.telemetry.oracles.unary import OptimisedUnary, SymmetricUnary
 from celosia.telemetry.protocol import Protocol
-from celosia.telemetry.pure import Support
 from celosia.telemetry.reports import Reports
-from celosia.telemetry.subset_selection import SubsetSelection
-from celosia.telemetry.unary import OptimisedUnary, SymmetricUnary
 
 FIVE = ("car", "bus", "bike", "train", "walk")
 

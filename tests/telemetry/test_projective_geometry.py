@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.telemetry.refusals import refused
 
 from celosia.core.randomness import Seeded
-from celosia.telemetry._projective import Space, best_space, is_prime
-from celosia.telemetry.projective_geometry import ProjectiveGeometry
+from celosia.telemetry.oracles._projective import Space, best_space, is_prime
+from celosia.telemetry.oracles.projective_geometry import ProjectiveGeometry
 
 SPACES = [(2, 2), (2, 6), (3, 4), (5, 3), (7, 3), (13, 2)]
 

@@ -18,7 +18,7 @@ from celosia.core.randomness import Seeded
 from celosia.sketches.hashing import digests
 from celosia.telemetry.coins import WHOLE
 from celosia.telemetry.memory import Memory
-from celosia.telemetry.rappor import Rappor
+from celosia.telemetry.rappor.rappor import Rappor
 from celosia.telemetry.reports import Reports
 
 Law = dict[tuple[int, ...], Fraction]

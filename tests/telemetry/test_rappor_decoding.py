@@ -15,9 +15,9 @@ from scipy.stats import norm
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.sketches.hashing import digests
-from celosia.telemetry._rappor_kernels import positive_lasso
-from celosia.telemetry.rappor import Rappor, RapporServer
-from celosia.telemetry.rappor_decoding import BitCounts, _significant
+from celosia.telemetry.rappor._kernels import positive_lasso
+from celosia.telemetry.rappor.decoding import BitCounts, _significant
+from celosia.telemetry.rappor.rappor import Rappor, RapporServer
 
 USERS = 500_000
 EXPECTED = USERS * (1 - np.exp(-0.5)) * np.exp(-np.arange(26) / 2)

@@ -14,10 +14,10 @@ from tests.telemetry.refusals import refused
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.telemetry.memory import Memory
-from celosia.telemetry.rappor import Rappor
-from celosia.telemetry.rappor_words import RapporWords
+from celosia.telemetry.rappor.rappor import Rappor
+from celosia.telemetry.rappor.word_graph import PAD, candidate_words, pair_candidates
+from celosia.telemetry.rappor.words import RapporWords
 from celosia.telemetry.reports import Reports
-from celosia.telemetry.word_graph import PAD, candidate_words, pair_candidates
 
 SMALL = RapporWords.for_epsilon(
     lasting=40, one=16, key="small", alphabet="abcdef", length=6, gram=2

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
-from celosia.telemetry.heavy_hitters import PrefixTree
-from celosia.telemetry.kary_response import KaryResponse
-from celosia.telemetry.local_hashing import LocalHashing
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.finding.heavy_hitters import PrefixTree
+from celosia.telemetry.oracles.kary_response import KaryResponse
+from celosia.telemetry.oracles.local_hashing import LocalHashing
 from celosia.telemetry.registry import (
     PROTOCOLS,
     declared,

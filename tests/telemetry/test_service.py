@@ -17,16 +17,16 @@ from tests.telemetry.gathering import PROTOCOL, batch, name, state_of
 
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.randomness import Seeded
-from celosia.telemetry.access import Access
-from celosia.telemetry.batches import Batch, BatchLimits
-from celosia.telemetry.cardinality import PrivateCardinality
-from celosia.telemetry.collector import Collector
-from celosia.telemetry.heavy_hitters import PrefixTree
-from celosia.telemetry.one_bit_mean import OneBitMean
+from celosia.telemetry.collector.access import Access
+from celosia.telemetry.collector.batches import Batch, BatchLimits
+from celosia.telemetry.collector.collector import Collector
+from celosia.telemetry.collector.replies import refused
+from celosia.telemetry.collector.service import create_app, serve
+from celosia.telemetry.collector.writer import TooBusy, Writer
+from celosia.telemetry.finding.cardinality import PrivateCardinality
+from celosia.telemetry.finding.heavy_hitters import PrefixTree
+from celosia.telemetry.numbers.one_bit_mean import OneBitMean
 from celosia.telemetry.registry import protocol_from
-from celosia.telemetry.replies import refused
-from celosia.telemetry.service import create_app, serve
-from celosia.telemetry.writer import TooBusy, Writer
 
 pytest.importorskip("fastapi", reason="the extra celosia[service] is not installed")
 

@@ -12,14 +12,14 @@ import pytest
 from celosia.core.errors import Cancelled, InputError
 from celosia.core.progress import Step
 from celosia.datasets import telemetry as data
-from celosia.telemetry import simulation_report
-from celosia.telemetry.count_mean import CountMean
-from celosia.telemetry.dbitflip import DBitFlip
-from celosia.telemetry.fitting import NAMES, fitted
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
-from celosia.telemetry.kary_response import KaryResponse
-from celosia.telemetry.one_bit_mean import OneBitMean
-from celosia.telemetry.simulation import AGGREGATE, FOUND, FROM_DATA, SELECTED, simulate
+from celosia.telemetry.count_mean.count_mean import CountMean
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.numbers.dbitflip import DBitFlip
+from celosia.telemetry.numbers.one_bit_mean import OneBitMean
+from celosia.telemetry.oracles.kary_response import KaryResponse
+from celosia.telemetry.simulation import report as simulation_report
+from celosia.telemetry.simulation.fitting import NAMES, fitted
+from celosia.telemetry.simulation.simulation import AGGREGATE, FOUND, FROM_DATA, SELECTED, simulate
 
 EXPONENTIAL = data.values_of(data.EXPONENTIAL_50K)
 WORDS = data.anglicisms(20_000, seed=3)["value"].to_list()

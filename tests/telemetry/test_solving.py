@@ -11,9 +11,9 @@ from tests.telemetry.plain import EXPONENTIAL, agrees, many_runs, theory
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.sketches.hashing import Family, digests
-from celosia.telemetry.count_mean import CountMean
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
-from celosia.telemetry.solving import least_squares
+from celosia.telemetry.count_mean.count_mean import CountMean
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.count_mean.solving import least_squares
 
 
 def test_counts_are_those_of_a_dense_solver() -> None:

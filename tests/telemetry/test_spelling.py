@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
 from celosia.sketches.hashing import Family, digest
-from celosia.telemetry.spelling import Spelling
+from celosia.telemetry.fragments.spelling import Spelling
 
 TAGS = Family(key=b"tags", rows=1, width=256)
 LATIN = Spelling("abcdefghijklmnopqrstuvwxyz ", 10, 2, TAGS)

@@ -25,22 +25,22 @@ from celosia.core.wording import did_you_mean
 from celosia.telemetry.protocol import Protocol
 
 PROTOCOLS = {
-    "cms": "count_mean.CountMean",
-    "hcms": "hadamard_count_mean.HadamardCountMean",
-    "sfp": "fragment_puzzle.FragmentPuzzle",
-    "rappor": "rappor.Rappor",
-    "dbitflip": "dbitflip.DBitFlip",
-    "one-bit-mean": "one_bit_mean.OneBitMean",
-    "grr": "kary_response.KaryResponse",
-    "oue": "unary.OptimisedUnary",
-    "sue": "unary.SymmetricUnary",
-    "olh": "local_hashing.LocalHashing",
-    "hr": "hadamard_response.HadamardResponse",
-    "ss": "subset_selection.SubsetSelection",
-    "pgr": "projective_geometry.ProjectiveGeometry",
-    "pem": "heavy_hitters.PrefixTree",
-    "rappor-words": "rappor_words.RapporWords",
-    "cardinality": "cardinality.PrivateCardinality",
+    "cms": "count_mean.count_mean.CountMean",
+    "hcms": "count_mean.hadamard_count_mean.HadamardCountMean",
+    "sfp": "fragments.fragment_puzzle.FragmentPuzzle",
+    "rappor": "rappor.rappor.Rappor",
+    "dbitflip": "numbers.dbitflip.DBitFlip",
+    "one-bit-mean": "numbers.one_bit_mean.OneBitMean",
+    "grr": "oracles.kary_response.KaryResponse",
+    "oue": "oracles.unary.OptimisedUnary",
+    "sue": "oracles.unary.SymmetricUnary",
+    "olh": "oracles.local_hashing.LocalHashing",
+    "hr": "oracles.hadamard_response.HadamardResponse",
+    "ss": "oracles.subset_selection.SubsetSelection",
+    "pgr": "oracles.projective_geometry.ProjectiveGeometry",
+    "pem": "finding.heavy_hitters.PrefixTree",
+    "rappor-words": "rappor.words.RapporWords",
+    "cardinality": "finding.cardinality.PrivateCardinality",
 }
 """Where the class of each protocol is, below `celosia.telemetry`; loaded when it is asked for."""
 

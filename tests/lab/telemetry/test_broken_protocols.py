@@ -25,9 +25,9 @@ from celosia.lab.telemetry.broken import (
 )
 from celosia.lab.telemetry.law import rmse
 from celosia.sketches.hashing import digest, digests
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.telemetry.post import post_process
-from celosia.telemetry.rappor import Rappor
+from celosia.telemetry.rappor.rappor import Rappor
 
 NEAR = {
     # Of twenty runs: the standard error of each, four times.

@@ -28,9 +28,9 @@ from celosia.lab.telemetry import (
 )
 from celosia.lab.telemetry.broken import BrokenHalfDebias
 from celosia.lab.telemetry.law import Law, among, correlation_floor, pooled_rmse, rmse
-from celosia.telemetry.count_mean import CountMean
-from celosia.telemetry.dbitflip import DBitFlip
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.count_mean.count_mean import CountMean
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.numbers.dbitflip import DBitFlip
 
 LINES = {
     **{"count_mean": 20, "hadamard": 20, "count_mean_epsilon": 9, "hadamard_epsilon": 9},

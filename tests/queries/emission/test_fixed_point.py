@@ -96,7 +96,7 @@ def test_sums_in_doubles_are_exact_up_to_their_end_and_stay_there() -> None:
     step = Fraction(1)
     fixed = FixedPoint(lower=Fraction(0), upper=Fraction(2**48), step=step)
     query = sum_query(ORDERS, PRICE, fixed=fixed, target=Target(policy=POLICY))
-    below: list[float | None] = [float(2**48)] * 31 + [float(2**48 - 1), 0.0]
+    below: list[float | None] = [*[float(2**48)] * 31, float(2**48 - 1), 0.0]
     assert answers(below, query) == [(2**53 - 1,)]
     further: list[list[float | None]] = [[1.0], [1.0, 1.0], [float(2**48), 1.0, 3.0]]
     for more in further:

@@ -38,8 +38,8 @@ def absorb(
 
     `celosia collect absorb emoji.toml 2026-11-15/ --folder state --source relay-1`
     """
-    from celosia.telemetry.collector import Collector
-    from celosia.telemetry.ingestion import absorb_files
+    from celosia.telemetry.collector.collector import Collector
+    from celosia.telemetry.collector.ingestion import absorb_files
     from celosia.telemetry.registry import load_protocol
 
     declared = load_protocol(protocol)

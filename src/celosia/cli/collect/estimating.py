@@ -76,7 +76,7 @@ def estimate(
     `celosia collect estimate rappor.toml --folder state --candidates sites.txt --decode`
     """
     from celosia.core.files import replacing
-    from celosia.telemetry.collector import Collector
+    from celosia.telemetry.collector.collector import Collector
     from celosia.telemetry.estimates import Estimates
     from celosia.telemetry.registry import load_protocol
 

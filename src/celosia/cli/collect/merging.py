@@ -31,7 +31,7 @@ def merge(
 
     `celosia collect merge emoji.toml shard-1 shard-2 --folder total`
     """
-    from celosia.telemetry.collector import Collector
+    from celosia.telemetry.collector.collector import Collector
     from celosia.telemetry.registry import load_protocol
 
     declared = load_protocol(protocol)

@@ -38,8 +38,8 @@ def privatise(
     """
     from celosia.core.files import replacing
     from celosia.core.randomness import source
+    from celosia.telemetry.collector.tables import TABLES, write_table
     from celosia.telemetry.registry import load_protocol
-    from celosia.telemetry.tables import TABLES, write_table
 
     declared = load_protocol(protocol)
     if output.suffix not in {".clr", *TABLES}:

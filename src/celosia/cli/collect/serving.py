@@ -56,9 +56,9 @@ def serve(
 
     `celosia collect serve emoji.toml --folder state --curator-token carla.token`
     """
-    from celosia.telemetry.access import Access
-    from celosia.telemetry.batches import BatchLimits
-    from celosia.telemetry.service import serve as run_endpoint
+    from celosia.telemetry.collector.access import Access
+    from celosia.telemetry.collector.batches import BatchLimits
+    from celosia.telemetry.collector.service import serve as run_endpoint
 
     access = Access.load(curator=curator_token, senders=sender_token or [])
     limits = BatchLimits(batch_bytes=batch_bytes, source_reports=source_reports)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.sketches.hashing import digests
-from celosia.telemetry.count_mean import CountMean, CountMeanServer
-from celosia.telemetry.dbitflip import DBitFlip
-from celosia.telemetry.rappor import Rappor, RapporServer
+from celosia.telemetry.count_mean.count_mean import CountMean, CountMeanServer
+from celosia.telemetry.numbers.dbitflip import DBitFlip
+from celosia.telemetry.rappor.rappor import Rappor, RapporServer
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]

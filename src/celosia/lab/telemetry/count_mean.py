@@ -22,7 +22,7 @@ from celosia.lab.telemetry.printed import (
     normal_counts,
     table,
 )
-from celosia.telemetry.count_mean import CountMean
+from celosia.telemetry.count_mean.count_mean import CountMean
 
 RUNS, FEW_RUNS = 20, 1
 """Of drawn aggregates: for sketches of up to and of more than so many rows."""

@@ -21,7 +21,7 @@ from celosia.lab.telemetry.printed import (
     normal_counts,
     table,
 )
-from celosia.telemetry.dbitflip import DBitFlip
+from celosia.telemetry.numbers.dbitflip import DBitFlip
 
 RUNS = 40
 """Of drawn aggregates."""

@@ -32,7 +32,7 @@ from celosia.lab.telemetry.printed import (
     normal_counts,
     table,
 )
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
 
 Floats = NDArray[np.float64]
 RUNS = 6

@@ -20,9 +20,9 @@ from celosia.lab.telemetry import aggregates, count_mean
 from celosia.lab.telemetry.identities import identities
 from celosia.lab.telemetry.law import Law, rmse
 from celosia.lab.telemetry.printed import TYPOS, WORD_RANGE, WORDS, generator, table
-from celosia.telemetry.count_mean import CountMean
+from celosia.telemetry.count_mean.count_mean import CountMean
 from celosia.telemetry.estimates import Estimates
-from celosia.telemetry.fragment_puzzle import FragmentPuzzle, FragmentPuzzleServer
+from celosia.telemetry.fragments.fragment_puzzle import FragmentPuzzle, FragmentPuzzleServer
 
 RUNS = 10
 """Of drawn aggregates of the sketch of texts."""

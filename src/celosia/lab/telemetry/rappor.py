@@ -34,7 +34,7 @@ from celosia.lab.telemetry.printed import (
     table,
 )
 from celosia.sketches.hashing import digests
-from celosia.telemetry.rappor import Rappor, RapporServer
+from celosia.telemetry.rappor.rappor import Rappor, RapporServer
 
 Floats = NDArray[np.float64]
 RUNS = 12

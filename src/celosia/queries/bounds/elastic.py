@@ -72,10 +72,11 @@ def elastic(  # noqa: PLR0913 - each is a fact of its own, named at every call
 ) -> Elastic:
     """How far one step can move an aggregate of a question.
 
-    One step removes rows, then adds rows, to one table (or to two, see `_is_exchanged`). Each half moves at most the stability of
-    the relation; frequencies only fall in between. Where more rows of that table can only add rows
-    to the relation (or only take away), the two halves work against each other, and one number
-    moves by the larger half, not by their sum. Groups and sums feel both halves.
+    One step removes rows, then adds rows, to one table (or to two, see `_is_exchanged`). Each half
+    moves at most the stability of the relation; frequencies only fall in between. Where more rows
+    of that table can only add rows to the relation (or only take away), the two halves work against
+    each other, and one number moves by the larger half, not by their sum. Groups and sums feel both
+    halves.
 
     Args:
         question: what is asked; its keys make the answer a histogram.

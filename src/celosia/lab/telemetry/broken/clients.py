@@ -12,8 +12,8 @@ from celosia.core.randomness import Source
 from celosia.lab.telemetry.broken.example import BrokenProtocol
 from celosia.sketches.hashing import digest, digests
 from celosia.telemetry.coins import WHOLE
-from celosia.telemetry.count_mean import CountMean
-from celosia.telemetry.rappor import Rappor
+from celosia.telemetry.count_mean.count_mean import CountMean
+from celosia.telemetry.rappor.rappor import Rappor
 
 Bits = NDArray[np.bool_]
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from celosia.core.randomness import Source
 from celosia.lab.telemetry.broken.example import BrokenProtocol
 from celosia.sketches.hashing import digests
-from celosia.telemetry.fragment_puzzle import FragmentPuzzle
-from celosia.telemetry.hadamard_count_mean import HadamardCountMean
-from celosia.telemetry.rappor import Rappor
+from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.telemetry.fragments.fragment_puzzle import FragmentPuzzle
+from celosia.telemetry.rappor.rappor import Rappor
 
 Floats = NDArray[np.float64]
 

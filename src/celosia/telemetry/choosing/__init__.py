@@ -1,0 +1,1 @@
+"""Which protocol, with which parameters and which error."""

@@ -1,0 +1,1 @@
+"""Sketches of randomised reports: count mean, its Hadamard form, and what they share."""

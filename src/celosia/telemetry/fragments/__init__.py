@@ -1,0 +1,1 @@
+"""Texts that nobody has listed, put together from fragments."""

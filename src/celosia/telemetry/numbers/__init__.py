@@ -1,0 +1,1 @@
+"""Counters and numbers, collected again and again."""

@@ -1,0 +1,1 @@
+"""The modern oracles: how common each value of a domain is, with the least error."""

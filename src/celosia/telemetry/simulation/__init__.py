@@ -1,0 +1,1 @@
+"""Collections tried out on data that one has."""
