@@ -99,7 +99,7 @@ def test_every_container_of_numbers_gives_the_same_digests(values: Any) -> None:
         pa.table({"a": ["x"]}),
         pl.DataFrame({"a": [1], "b": [2]}),
     ],
-    ids=repr,
+    ids=lambda values: type(values).__name__,
 )
 def test_what_has_no_one_way_to_be_written_is_refused(values: Any) -> None:
     with pytest.raises(InputError) as told:
