@@ -8,9 +8,11 @@ for the same purpose, synchronous commit.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import sqlalchemy as sa
@@ -39,6 +41,10 @@ HEAD = sa.Table(
     sa.Column("hash", sa.String(64), nullable=False),
 )
 """The last entry once more: a chain alone does not tell that its end was cut off."""
+
+_IN_THE_WAY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
+_PAUSE = 0.02
+"""Seconds between two tries."""
 
 
 class Store:
@@ -90,13 +96,13 @@ class Store:
                 why="It speaks to the server.",
                 fix="Install it: pip install 'psycopg[binary]'.",
             ) from None
-        if not self._read_only:
-            prepare = _prepare_postgres if self._postgres else _prepare_sqlite
-            sa.event.listen(engine, "connect", prepare)
+        if self._postgres and not self._read_only:
+            sa.event.listen(engine, "connect", _prepare_postgres)
         elif not self._postgres:
-            sa.event.listen(engine, "connect", _prepare_reading)
-        if not self._postgres:
-            sa.event.listen(engine, "begin", _begin_sqlite)
+            prepare = _prepare_reading if self._read_only else _prepare_sqlite
+            patience = self._patience
+            sa.event.listen(engine, "connect", lambda raw, _: _patiently(patience, prepare, raw))
+            sa.event.listen(engine, "begin", lambda it: _patiently(patience, _begin_sqlite, it))
         return engine
 
     @contextmanager
@@ -242,7 +248,25 @@ def _make_private(path: Path) -> None:
         return  # SQLite will say whether it can be read at all
 
 
-def _prepare_sqlite(connection: Any, _record: object) -> None:
+def _patiently(patience: float, prepare: Callable[[Any], None], connection: Any) -> None:
+    """Do what comes before anything is read or written, again while others are in the way.
+
+    SQLite itself waits for a lock, but not where it takes two processes to be about to do the same:
+    to begin the log of a new file, or to mend that of a process which was killed.
+    """
+    end = monotonic() + patience
+    while True:
+        try:
+            return prepare(connection)
+        except (sqlite3.OperationalError, exc.OperationalError) as error:
+            cause = error.orig if isinstance(error, exc.OperationalError) else error
+            code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+            if code not in _IN_THE_WAY or monotonic() >= end:
+                raise
+        sleep(_PAUSE)
+
+
+def _prepare_sqlite(connection: Any) -> None:
     connection.isolation_level = None  # transactions begin where we say, not where the driver does
     cursor = connection.cursor()
     mode = cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0]
@@ -253,7 +277,7 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
         raise _no_place("the place of the ledger keeps no journal")
 
 
-def _prepare_reading(connection: Any, _record: object) -> None:
+def _prepare_reading(connection: Any) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute("PRAGMA query_only = ON")
