@@ -1,0 +1,1 @@
+"""Publish graphs: perturbation, k-degree anonymity, uncertain graphs, generalisation."""

@@ -1,0 +1,1 @@
+"""Masking: noise, microaggregation, swapping, PRAM, rounding, coding, suppression, recipes."""

@@ -1,0 +1,130 @@
+"""Columns as arrays and back: numbers with gaps as NaN, categories as codes with gaps as -1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.wording import did_you_mean
+
+
+def check_columns(frame: pl.DataFrame, columns: Sequence[str], method: str) -> None:
+    """Refuse a list of columns that is empty, has one twice, or names one that is not there."""
+    if not columns:
+        raise InputError(
+            "CEL-V001", f"{method} was given no column.", fix="Name at least one column."
+        )
+    twice = sorted({name for name in columns if list(columns).count(name) > 1})
+    if twice:
+        raise InputError(
+            "CEL-V002",
+            f"{method} was given the column {', '.join(map(repr, twice))} more than once.",
+            fix="Name each column once.",
+            columns=twice,
+        )
+    absent = [name for name in columns if name not in frame.columns]
+    if absent:
+        raise InputError(
+            "CEL-V003",
+            f"the table has no column '{absent[0]}'{did_you_mean(absent[0], frame.columns)}.",
+            fix="Check the names of the columns.",
+            column=absent[0],
+        )
+
+
+def numbers(frame: pl.DataFrame, columns: Sequence[str], method: str) -> NDArray[np.float64]:
+    """The columns as a matrix of numbers, one row a record; an empty cell is NaN.
+
+    >>> numbers(pl.DataFrame({"age": [20, None]}), ["age"], "noise").tolist()
+    [[20.0], [nan]]
+    """
+    check_columns(frame, columns, method)
+    matrix = np.empty((frame.height, len(columns)), dtype=np.float64, order="F")
+    for place, name in enumerate(columns):
+        series = frame[name]
+        if not series.dtype.is_numeric():
+            raise InputError(
+                "CEL-V004",
+                f"column '{name}' holds {series.dtype}, and {method} needs numbers.",
+                why="It computes with the values.",
+                fix="Choose a method for categories (pram, rank-swap for ordered ones), or read "
+                "the column as numbers.",
+                column=name,
+            )
+        values = series.cast(pl.Float64).to_numpy()
+        if np.isinf(values).any():
+            raise InputError(
+                "CEL-V005",
+                f"column '{name}' has infinite values.",
+                why="No mean or distance can be taken with them.",
+                fix="Replace them, or leave their cells empty.",
+                column=name,
+            )
+        matrix[:, place] = values
+    return matrix
+
+
+def with_numbers(
+    frame: pl.DataFrame,
+    columns: Sequence[str],
+    matrix: NDArray[np.float64],
+    *,
+    integer: bool = False,
+) -> pl.DataFrame:
+    """The table with a matrix in place of columns; NaN becomes an empty cell.
+
+    Decimals are kept, also where a column held whole numbers: to cut them would move the mean.
+    With `integer` they are rounded to the nearest whole number.
+    """
+    masked = []
+    for place, name in enumerate(columns):
+        series = pl.Series(name, np.ascontiguousarray(matrix[:, place])).fill_nan(None)
+        masked.append(series.round(0).cast(pl.Int64) if integer else series)
+    return frame.with_columns(masked)
+
+
+def categories(
+    frame: pl.DataFrame, column: str, order: Sequence[str] | None = None
+) -> tuple[NDArray[np.int64], pl.Series]:
+    """A column as codes, -1 for an empty cell, and its distinct values in order of their codes.
+
+    Args:
+        frame: the table.
+        column: its name.
+        order: the values from least to greatest, for a column whose own order is not meant.
+
+    >>> codes, values = categories(pl.DataFrame({"sex": ["m", "f", None]}), "sex")
+    >>> codes.tolist(), values.to_list()
+    ([1, 0, -1], ['f', 'm'])
+    """
+    series = frame[column]
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    if order is None:
+        values = series.drop_nulls().unique().sort()
+    else:
+        values = pl.Series(column, list(order)).cast(series.dtype)
+        unknown = int((~series.drop_nulls().is_in(values.implode())).sum())
+        if unknown or values.n_unique() != len(values):
+            raise InputError(
+                "CEL-V006",
+                f"the order of column '{column}' has a value twice or lacks values of "
+                f"{unknown:,} cells.",
+                fix="Name each value of the column once, from least to greatest.",
+                column=column,
+            )
+    numbered = pl.DataFrame({column: values, "code": np.arange(len(values), dtype=np.int64)})
+    found = series.to_frame().join(numbered, on=column, how="left", maintain_order="left")["code"]
+    return found.fill_null(-1).to_numpy().astype(np.int64), values
+
+
+def with_categories(
+    frame: pl.DataFrame, column: str, codes: NDArray[np.int64], values: pl.Series
+) -> pl.DataFrame:
+    """The table with codes in place of a column; -1 becomes an empty cell."""
+    places = pl.Series(codes).replace(-1, None)
+    return frame.with_columns(values.gather(places).alias(column))

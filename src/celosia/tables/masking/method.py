@@ -1,0 +1,77 @@
+"""What every masking method is: parameters that check themselves, and one function of a table."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Masked:
+    """A table after one method, and what the method has to say about it."""
+
+    frame: pl.DataFrame
+    """The whole table: the columns asked for are masked, the others are as they were."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Counts and losses for the report, as plain values; never a cell."""
+    rows: NDArray[np.int64] | None = None
+    """The row of the given table that each row comes from; None where they are the same rows."""
+    synthetic: bool = False
+    """Whether the rows are new, so that no row comes from any other."""
+
+
+class Method(ABC):
+    """A way to mask columns; a frozen dataclass whose fields are its parameters.
+
+    The names of the fields are the keys of a step in a recipe.
+    """
+
+    kind: ClassVar[str]
+    """The name of the method in recipes, on the command line and in reports."""
+    summary: ClassVar[str]
+    """What it does, in one line."""
+    randomised: ClassVar[bool]
+    """Whether it draws: a method that does is repeated by a seed, and only a simulation then."""
+    truthful: ClassVar[bool]
+    """Whether what is released is true, if less exact (a non-perturbative method)."""
+
+    @abstractmethod
+    def apply(
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        *,
+        rng: Source,
+        progress: Progress = silent,
+    ) -> Masked:
+        """Mask `columns` of a table; the given frame stays as it is.
+
+        Raises:
+            InputError: a column is absent or of the wrong type, or a parameter does not fit it.
+        """
+
+    def promise(self, columns: Sequence[str]) -> str | None:
+        """What is guaranteed of these columns, in one line; None where nothing is."""
+        return None
+
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """What a reader of the release must know that the method does not do."""
+        return ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The method and its parameters as a step of a recipe has them, defaults left out."""
+        told: dict[str, Any] = {"method": self.kind}
+        for each in fields(self):  # type: ignore[arg-type]  # every method is a dataclass
+            value = getattr(self, each.name)
+            if value != each.default:
+                told[each.name] = list(value) if isinstance(value, tuple) else value
+        return told
