@@ -21,6 +21,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("COLUMNS", "100")
     for name in ("NO_COLOR", "FORCE_COLOR", "CELOSIA_DEBUG"):
         monkeypatch.delenv(name, raising=False)
+    # Whose name is that of its file, also where the tests are run as `python -m pytest`.
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None)
 
     def call(*arguments: object) -> Result:
         monkeypatch.setattr(sys, "argv", ["celosia", *map(str, arguments)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from tests.cli.running import MARK, Run
+from tests.ports import own_port
 
 from celosia.core.randomness import Seeded
 from celosia.telemetry.registry import load_protocol
@@ -125,9 +125,7 @@ def serving(emoji: Path) -> Iterator[Callable[[], tuple[str, Any]]]:
     """Starts `celosia collect serve` in a process of its own, on one port."""
     pytest.importorskip("fastapi", reason="the extra celosia[service] is not installed")
     (emoji / "carla.token").write_text("c" * 32 + "\n")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = own_port()
     begun: list[subprocess.Popen[bytes]] = []
     log = (emoji / "log").open("ab")
 

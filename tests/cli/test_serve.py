@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from urllib.request import urlopen
 
 import pytest
 from tests.cli.running import MARK, Run
+from tests.ports import own_port
 
 from celosia.queries.service import tokens_of
 
@@ -105,9 +105,7 @@ def service(run: Run, shop: Path, tmp_path: Path) -> Iterator[tuple[str, Any]]:
     shop.write_text(shop.read_text("utf-8") + "\n[analysts.ana]\nepsilon = 1\n", "utf-8")
     run("token", "create", POLICY, "--analyst", "ana", "-o", "ana.token")
     run("token", "create", POLICY, "--curator", "carla", "-o", "carla.token")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = own_port()
     command = [str(Path(sys.executable).with_name("celosia")), "serve", POLICY, "--port", str(port)]
     log = (tmp_path / "log").open("w+")
     process = subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=log)

@@ -97,7 +97,7 @@ def test_other_parameters_have_another_fingerprint() -> None:
 
 
 def test_a_device_keeps_its_positions_and_pays_once_for_a_word(tmp_path: Path) -> None:
-    memory = Memory.open(tmp_path / "device", budget=60)
+    memory = Memory.open(tmp_path / "device", budget=60, rng=Seeded(2))
     client = SMALL.client(rng=Seeded(1), memory=memory)
     made = client.privatise(["face"] * 8)
     pairs, _, _ = SMALL.parted(made.packed)
@@ -113,8 +113,8 @@ def test_a_report_that_cannot_be_paid_in_full_costs_nothing(tmp_path: Path, f: f
     words, grams = (Rappor(f=f, hashes=1, key=key) for key in ("w", "g"))
     protocol = RapporWords(words=words, grams=grams, length=4)
     price = float(protocol.epsilon) if f == 0 else protocol.lasting_epsilon
-    memory = Memory.open(tmp_path / "device", budget=round(1.5 * price, 3))
-    client = protocol.client(memory=memory)
+    memory = Memory.open(tmp_path / "device", budget=round(1.5 * price, 3), rng=Seeded(2))
+    client = protocol.client(rng=Seeded(1), memory=memory)
     client.privatise("rosa")
     spent = memory.spent
     assert 0 < spent <= price

@@ -27,6 +27,7 @@ from celosia.cli import (
     hierarchy,
     lab,
     ledger,
+    mask,
     policy,
     publish,
     query,
@@ -81,6 +82,7 @@ def celosia(
 app.command("demo")(demo.demo)
 app.command("publish")(publish.publish)
 app.command("explore")(explore.explore)
+app.command("mask")(mask.mask)
 app.add_typer(release.app, name="release")
 app.add_typer(epsilon.app, name="epsilon")
 app.command("query")(query.query)

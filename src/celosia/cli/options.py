@@ -145,6 +145,20 @@ def share(text: str, *, option: str) -> float:
     return value
 
 
+def value(text: str) -> Any:
+    """A value as a TOML file would have it: numbers, truth and lists; anything else is a text.
+
+    >>> value("5"), value("[1, 2]"), value("fixed")
+    (5, [1, 2], 'fixed')
+    """
+    import tomllib
+
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text.strip()
+
+
 def schema_from(
     schema: Path | None,
     quasi_identifiers: list[str] | None,

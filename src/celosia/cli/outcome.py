@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from celosia.cli import console
 
 if TYPE_CHECKING:
+    from celosia.core.release import Release
     from celosia.tables.release import PublishedTable
 
 
@@ -53,7 +54,7 @@ def show_release(release: PublishedTable, output: Path | None, report: Path | No
     console.show(str(release), strong=True)
 
 
-def warn(release: PublishedTable) -> None:
+def warn(release: Release) -> None:
     """Say what the release warns of, and whether it is only a simulation."""
     for warning in release.warnings:
         console.note(f"Warning: {warning}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -31,14 +32,19 @@ class Provenance:
             parameters=parameters,
             seed=seed,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            versions={
-                "celosia": version("celosia"),
-                "python": platform.python_version(),
-                "numpy": version("numpy"),
-                "polars": version("polars"),
-            },
+            versions=dict(_versions()),
         )
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return asdict(self)
+
+
+@cache  # files that are read and parsed anew at every look
+def _versions() -> tuple[tuple[str, str], ...]:
+    return (
+        ("celosia", version("celosia")),
+        ("python", platform.python_version()),
+        ("numpy", version("numpy")),
+        ("polars", version("polars")),
+    )

@@ -26,3 +26,45 @@ def rows_of(edges: NDArray[np.int32], starts: NDArray[np.int64]) -> NDArray[np.i
         found[place[low]] = high
         place[low] += 1
     return found
+
+
+@njit(cache=True, nogil=True)
+def shared_keys(one: NDArray[np.int64], other: NDArray[np.int64]) -> int:
+    """How many numbers two sorted arrays of distinct numbers have in common."""
+    here, there, found = 0, 0, 0
+    while here < len(one) and there < len(other):
+        if one[here] == other[there]:
+            found += 1
+        step = one[here] <= other[there]
+        there += one[here] >= other[there]
+        here += step
+    return found
+
+
+@njit(cache=True, nogil=True)
+def common_neighbours(
+    starts: NDArray[np.int64], neighbours: NDArray[np.int32], pairs: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """How many neighbours the two vertices of each pair share.
+
+    Walks the shorter row and searches the longer one, so hubs cost a logarithm and not a walk.
+    """
+    found = np.zeros(len(pairs), dtype=np.int64)
+    for each in range(len(pairs)):
+        small, great = pairs[each, 0], pairs[each, 1]
+        if starts[small + 1] - starts[small] > starts[great + 1] - starts[great]:
+            small, great = great, small
+        low, end = starts[great], starts[great + 1]
+        for place in range(starts[small], starts[small + 1]):
+            wanted = neighbours[place]
+            high = end
+            while low < high:
+                middle = (low + high) // 2
+                if neighbours[middle] < wanted:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low == end:
+                break
+            found[each] += neighbours[low] == wanted
+    return found

@@ -122,10 +122,10 @@ def _arrange(table: pl.DataFrame, hidden: NDArray[np.bool_], wish: Wish) -> pl.D
     if wish.drop_suppressed:
         table = table.filter(~hidden)
     ordered = table if wish.keep_order else table[wish.randomness.permutation(table.height)]
-    return _without_trace(ordered)
+    return without_trace(ordered)
 
 
-def _without_trace(table: pl.DataFrame) -> pl.DataFrame:
+def without_trace(table: pl.DataFrame) -> pl.DataFrame:
     """The same rows and nothing else, for whoever writes or sends the frame without our writers.
 
     Text in Polars points into buffers that still hold the original rows in their order, and a

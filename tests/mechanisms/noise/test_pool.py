@@ -133,13 +133,13 @@ def rank_correlation(times: list[int], noise: list[int]) -> float:
 
 
 def alarm(size: int) -> float:
-    """The correlation that independent noise exceeds once in a million: its variance is 1/(n-1)."""
-    return float(norm.isf(0.5e-6) / np.sqrt(size - 1))
+    """What independent noise exceeds with a chance of 1e-12: the variance is 1/(n-1)."""
+    return float(norm.isf(0.5e-12) / np.sqrt(size - 1))
 
 
 @pytest.mark.statistical
 def test_the_time_of_a_call_does_not_tell_the_noise() -> None:
-    law, rng, size = DiscreteLaplace(Fraction(2000)), System(), 6000
+    law, rng, size = DiscreteLaplace(Fraction(2000)), System(), 13_000
     law.draw(1, rng)
     times, noise = [], []
     for _ in range(size):

@@ -6,7 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb, sqrt
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -76,9 +76,9 @@ def test_pairs_of_rows_are_chosen_uniformly() -> None:
 
 def test_a_million_rows_are_bounded_in_seconds() -> None:
     units = np.arange(1_000_000) % 1000 + 1
-    start = perf_counter()
+    start = process_time()
     kept = at_most(units, 10, rng=Seeded(1))
-    assert perf_counter() - start < 5
+    assert process_time() - start < 5
     assert kept.sum() == 10_000
 
 

@@ -234,12 +234,14 @@ def test_rows_of_two_people_are_solved_by_a_flow_alone(
 
 
 def test_the_flow_leaves_rows_of_three_people_to_others() -> None:
-    triple = Incidence([0, 0, 0, 1], [0, 1, 2, 0], [5, 5])
+    # All threes of four people: nobody is within another.
+    people = [person for three in combinations(range(4), 3) for person in three]
+    triple = Incidence(np.repeat(np.arange(4), 3), people, [5] * 4)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(certificate, "METHODS", ("flow",))
         with pytest.raises(PrivacyError):
             program_totals(triple, (2,))
-    assert program_totals(triple, (2,)) == (32,)
+    assert program_totals(triple, (2,)) == (8 * GRAIN // 3,)
 
 
 def test_steps_are_a_64th_of_the_cap_and_sensitivities_multiples_of_them() -> None:

@@ -103,3 +103,16 @@ def test_a_cap_on_the_owners_key_concerns_nobody_else(bench: Bench) -> None:
         bench.load(without(1, rows | {"Person": []}))
         fewer = tuple(sum(min(n, 2, t) for p, n in sizes.items() if p != 1) for t in (1, 2, 100))
         assert bench.ask(query) == [fewer]
+
+
+def test_a_capped_table_is_written_alike_however_often_it_was_asked(bench: Bench) -> None:
+    policy = capped(BY_ROW, "item", part=2, order=1)
+    twice = Join(ITEM, Scan("item", "j"), ((Column("i", "part"), Column("j", "part")),))
+    target = bench.target(policy)
+    first = target.text(count_query(twice, target=target))
+    for each in (ITEM, twice):
+        query = count_query(each, target=target)
+        query.transform(lambda node: node)
+        target.text(query)
+    assert target.text(count_query(twice, target=target)) == first
+    assert first.count("ROW_NUMBER") == 4  # two caps in each of the two places

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from fractions import Fraction
+from itertools import islice
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -141,10 +142,14 @@ def test_no_minute_ever_holds_more_than_the_limit(gaps: list[float], most: int) 
 
 def test_only_so_many_questions_run_at_once_and_only_so_many_wait(house_of: Build) -> None:
     house = house_of(concurrent=2, waiting=2)
-    house.vault.seconds = 0.6
     with ThreadPoolExecutor(8) as pool:
-        asked = [pool.submit(house.ask, f"question {number}") for number in range(8)]
+        asked = [pool.submit(house.ask, f"held question {number}") for number in range(8)]
+        sent_away = list(islice(as_completed(asked, timeout=30), 4))
+        house.vault.wait_for(running=2)
+        assert sum(each.done() for each in asked) == 4
+        house.vault.freed.set()
         statuses = sorted(each.result().status_code for each in asked)
+    assert [each.result().status_code for each in sent_away] == [429] * 4
     assert statuses == [200] * 4 + [429] * 4
     assert house.vault.most_running == 2
     assert len(house.vault.ledger.history()) == 4, "who was sent away was not charged"
@@ -153,33 +158,36 @@ def test_only_so_many_questions_run_at_once_and_only_so_many_wait(house_of: Buil
 
 def test_looking_things_up_does_not_wait_behind_questions(house_of: Build) -> None:
     house = house_of(concurrent=1)
-    house.vault.seconds = 0.5
-    with ThreadPoolExecutor(2) as pool:
-        slow = pool.submit(house.ask)
-        time.sleep(0.1)
-        begun = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(house.ask, "held")
+        house.vault.wait_for(running=1)
         assert house.send("GET", "/v1/schema").status_code == 200
-        assert time.monotonic() - begun < 0.3
+        assert not slow.done()
+        house.vault.freed.set()
         assert slow.result().status_code == 200
 
 
 def test_an_answer_out_of_time_is_a_failure_like_any_other_and_is_kept(house_of: Build) -> None:
-    house = house_of(seconds=0.4, concurrent=1)
+    house = house_of(seconds=1, concurrent=1)
     fixed = house.ask("engine").json()
-    late = house.ask("count sleep=1.1")
+    late = house.ask("count held")
     assert (late.status_code, late.json()) == (500, fixed)
     waiting = house.ask("another")
     assert waiting.status_code == 429, "its place is taken until the late one ends"
-    time.sleep(1)
-    again = house.ask("count sleep=1.1").json()["data"]
+    house.vault.freed.set()
+    again = house.ask("count held").json()["data"]  # in the only place, which the late one has left
     assert again["stored"] is True
-    assert [each.question for each in house.vault.ledger.history()] == ["engine", "count sleep=1.1"]
+    assert [each.question for each in house.vault.ledger.history()] == ["engine", "count held"]
 
 
 def test_what_runs_is_waited_for_at_the_end(house_of: Build) -> None:
-    house = house_of(seconds=0.05)
-    assert house.ask("count sleep=0.3").status_code == 500
+    house = house_of(seconds=1)
+    assert house.ask("count held").status_code == 500
+    assert house.vault.running == 1
+    later = Timer(0.3, house.vault.freed.set)
+    later.start()
     house.http.__exit__(None, None, None)
+    later.join()
     assert house.vault.closed
     assert house.vault.running == 0
 

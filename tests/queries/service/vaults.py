@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 from celosia.core.errors import EngineError, InputError, PrivacyError, QueryRefused
@@ -84,6 +85,8 @@ class FakeVault:
     running: int = 0
     most_running: int = 0
     closed: bool = False
+    sleep: Callable[[float], None] = time.sleep
+    freed: Event = field(default_factory=Event)
 
     def __post_init__(self) -> None:
         self._lock = Lock()
@@ -125,10 +128,12 @@ class FakeVault:
         return answer_of(found.sequence, stored.head, epsilon, value)
 
     def _run(self, query: str) -> Any:
-        time.sleep(self.seconds)
+        self.sleep(self.seconds)
         for word in query.split():
             if word.startswith("sleep="):
-                time.sleep(float(word.removeprefix("sleep=")))
+                self.sleep(float(word.removeprefix("sleep=")))
+        if "held" in query:  # until a test lets it go
+            assert self.freed.wait(timeout=60)
         if "engine" in query:
             raise failed()
         if "leak" in query:  # errors of every kind that hold a cell
@@ -136,6 +141,13 @@ class FakeVault:
         if "panic" in query:
             raise BaseException(MARKER)
         return {"unwritable": MARKER.encode(), "nan": float("nan")}.get(query, 42)
+
+    def wait_for(self, running: int) -> None:
+        """Return when so many questions run."""
+        end = time.monotonic() + 60
+        while self.running != running:
+            assert time.monotonic() < end
+            time.sleep(0.001)
 
     def explain(
         self, query: str, *, epsilon: float = 1, delta: float = 0, method: str | None = None

@@ -96,13 +96,13 @@ def test_what_is_not_a_text_is_no_query() -> None:
 
 def test_long_queries_are_refused_and_not_parsed() -> None:
     start = "SELECT (COUNT(*) AS ?n) { ?s ex:p ?o "
-    begun = time.monotonic()
+    begun = time.process_time()
     assert refused(start + "FILTER(?o > 1) " * 5_000 + "}").code == "CEL-Q243"
     assert refused(start + ". ?s ex:p ?o " * 60 + "}").code == "CEL-Q243"
     assert refused(start + "; ex:p ?x " * 60 + "}").code == "CEL-Q243"
     assert refused(start + "FILTER(?o IN (" + "1, " * 3_000 + "1)) }").code == "CEL-Q243"
     assert refused(start + "FILTER" + "(" * 3_000).code == "CEL-Q243"
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:

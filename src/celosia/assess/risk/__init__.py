@@ -7,6 +7,7 @@ from celosia.assess.risk.attackers import (
     expected_risk,
 )
 from celosia.assess.risk.detect import Finding, detect
+from celosia.assess.risk.individual import IndividualRisk, individual_risk
 from celosia.assess.risk.measure import measure
 from celosia.assess.risk.profile import THRESHOLD, RiskProfile
 from celosia.assess.risk.subsets import ColumnRisks, SubsetRisk, column_risks, suda_weight
@@ -22,6 +23,7 @@ __all__ = [
     "AttackerRisks",
     "ColumnRisks",
     "Finding",
+    "IndividualRisk",
     "PopulationUniqueness",
     "RiskProfile",
     "SubsetRisk",
@@ -29,6 +31,7 @@ __all__ = [
     "column_risks",
     "detect",
     "expected_risk",
+    "individual_risk",
     "measure",
     "population_unique_share",
     "population_uniques",

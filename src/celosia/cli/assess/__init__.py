@@ -8,7 +8,10 @@ from celosia.cli.assess.attack import attack
 from celosia.cli.assess.check import check
 from celosia.cli.assess.columns import columns
 from celosia.cli.assess.identifiers import identifiers
+from celosia.cli.assess.linkage import linkage
+from celosia.cli.assess.mapping import map_maskings
 from celosia.cli.assess.risk import risk
+from celosia.cli.assess.synthetic import synthetic
 from celosia.cli.assess.uniqueness import uniqueness
 from celosia.cli.assess.utility import utility
 
@@ -32,3 +35,6 @@ app.command("uniqueness")(uniqueness)
 app.command("check")(check)
 app.command("attack")(attack)
 app.command("utility")(utility)
+app.command("linkage")(linkage)
+app.command("synthetic")(synthetic)
+app.command("map")(map_maskings)

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.queries.bounds.pair_flow import solved_by_flow
+from celosia.queries.bounds.presolve import Shares
 
 Whole = NDArray[np.int64]
 Solved = tuple[NDArray[np.float64], NDArray[np.float64]]
 BITS = 62
 FINEST = 12
 """Bits by which the rounding of all flows, or all prices, together is finer than the cap."""
-WIDEST = 8
-"""Binding people of a row up to which rows of the same people are looked for."""
 REPAIRS = 8
 METHODS = ("flow", "highs-ipm", "highs")
 """The first knows rows of up to two people only, and needs no floats, see `pair_flow`.
@@ -39,32 +38,11 @@ class Program:
     weights: Whole
     cap: int
 
-    def merged(self) -> Program:
-        """The same optimum with one row for each set of people; each row is its own result."""
-        starts = np.flatnonzero(np.r_[True, self.rows[1:] != self.rows[:-1]])
-        sizes = np.diff(np.r_[starts, self.rows.size])
-        if sizes.max() > WIDEST:
-            return self
-        sets = np.full((starts.size, int(sizes.max())), -1, dtype=np.int64)
-        sets[self.rows, np.arange(self.rows.size) - starts[self.rows]] = self.people
-        kinds, kind = np.unique(sets, axis=0, return_inverse=True)
-        weights = capped_sums(kind.reshape(-1), self.weights[self.results], self.cap)
-        row, place = np.nonzero(kinds >= 0)
-        return Program(row, kinds[row, place], np.arange(len(kinds)), weights, self.cap)
-
-
-def capped_sums(places: Whole, amounts: Whole, cap: int) -> Whole:
-    """Sums of amounts by place, cut off at a cap of at most 2^41.
-
-    In two halves of 30 bits each, amounts being at most 2^50: both sums stay below 2^62 for 2^32
-    amounts, and what leaves the range of their sum is cut off before they are put together.
-    """
-    size = int(places.max(initial=-1)) + 1
-    low, high = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    np.add.at(low, places, amounts & (2**30 - 1))
-    np.add.at(high, places, amounts >> 30)
-    high += low >> 30
-    return np.minimum((np.minimum(high, 2**31) << 30) + (low & (2**30 - 1)), cap)
+    @classmethod
+    def of(cls, shares: Shares, cap: int) -> Program:
+        """Rows that are their own results, of weights up to the cap."""
+        everything = np.arange(shares.weights.size)
+        return cls(shares.rows, shares.people, everything, shares.weights, cap)
 
 
 def bounds(program: Program, *, gap: Fraction) -> tuple[Fraction, Fraction]:

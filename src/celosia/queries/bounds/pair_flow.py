@@ -24,7 +24,8 @@ def solved_by_flow(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """An optimal flow of each row and price of each person; None for rows of more than two.
 
-    Exact for caps below 2^31; beyond, amounts are rounded down to a coarser grid.
+    No two rows have the same people, and no weight is above the cap (`Shares.merged`). Exact for
+    caps below 2^31; beyond, amounts are rounded down to a coarser grid.
     """
     from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow  # noqa: PLC0415
@@ -40,15 +41,9 @@ def solved_by_flow(
     pair = held == 2
     source, sink = 2 * size, 2 * size + 1
     everyone = np.arange(size)
-    tails = np.r_[one, np.where(pair, other, source), np.full(size, source), everyone + size]
-    heads = np.r_[np.where(pair, other + size, sink), one + size, everyone, np.full(size, sink)]
-    capacities = np.r_[amounts, amounts, np.full(2 * size, cap >> grid)]
-    # Rows of the same people share an arc, which need not carry more than the cap.
-    places, inverse = np.unique(tails * (2 * size + 2) + heads, return_inverse=True)
-    sums = np.zeros(places.size)
-    np.add.at(sums, inverse, capacities.astype(np.float64))
-    arcs = np.minimum(sums, cap >> grid).astype(np.int32)
-    tail, head = places // (2 * size + 2), places % (2 * size + 2)
+    tail = np.r_[one, np.where(pair, other, source), np.full(size, source), everyone + size]
+    head = np.r_[np.where(pair, other + size, sink), one + size, everyone, np.full(size, sink)]
+    arcs = np.r_[amounts, amounts, np.full(2 * size, cap >> grid)].astype(np.int32)
     shape = (2 * size + 2, 2 * size + 2)
     network = csr_array((arcs, (tail, head)), shape=shape)
     carried = csr_array(maximum_flow(network, source, sink).flow)
@@ -57,8 +52,5 @@ def solved_by_flow(
     reached = np.zeros(2 * size + 2, dtype=bool)
     reached[breadth_first_order(rest, source, return_predecessors=False)] = True
     prices = (~reached[:size]).astype(np.float64) / 2 + reached[size : 2 * size] / 2
-    through = np.asarray(carried[tail, head]).reshape(-1).astype(np.float64)
-    # An arc of several rows is shared out by their weights; the certificate checks the sums.
-    part = capacities / np.maximum(sums[inverse], 1.0)
-    both = (through[inverse] * part)[: 2 * count].reshape(2, count)
-    return both.sum(axis=0) / 2 * 2.0**grid, prices
+    through = np.asarray(carried[tail[: 2 * count], head[: 2 * count]]).astype(np.float64)
+    return through.reshape(2, count).sum(axis=0) / 2 * 2.0**grid, prices

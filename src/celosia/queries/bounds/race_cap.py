@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor, inf, log
+from math import ceil, inf, log
 from typing import Any
 
 import numpy as np
@@ -130,7 +130,7 @@ class RaceCap(Mechanism[Any, float]):
         ]
         short = [
             max(
-                floor(Fraction((other - own) * STEPS, max(wide, shift) + max(rough, step)))
+                (other - own) * STEPS // (max(wide, shift) + max(rough, step))
                 for other, wide, rough in zip(worth, self.shifts, self.roundings, strict=True)
             )
             for own, shift, step in zip(worth, self.shifts, self.roundings, strict=True)

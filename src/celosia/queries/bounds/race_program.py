@@ -29,8 +29,8 @@ to two people always are, for caps below 2^31 (`pair_flow`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -40,7 +40,8 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Progress, Step, silent
 from celosia.queries.bounds.caps import FARTHEST, read_contributions
-from celosia.queries.bounds.certificate import Program, bounds, capped_sums
+from celosia.queries.bounds.certificate import Program, bounds
+from celosia.queries.bounds.presolve import Shares, capped_sums, settled, sum_of, undominated
 from celosia.queries.bounds.race import rounding
 
 GRAIN = 16
@@ -90,7 +91,7 @@ class Incidence:
                 why="Each pair needs a row and a person, and each row an amount of at least 0.",
                 fix="Number rows and people from 0 and give one amount for each row.",
             )
-        pairs = np.unique(np.stack([rows, people]), axis=1)
+        pairs = _once(rows, people)
         for name, value in zip(
             ("rows", "people", "amounts", "results", "weights"),
             (*pairs, amounts, results, weights),
@@ -118,11 +119,11 @@ def program_totals(
     Raises:
         PrivacyError: CEL-Q092 the solver found no provable optimum.
     """
-    found = []
-    for done, cap in enumerate(caps):
-        progress(Step("linear programs", done, len(caps)))
-        free, program = _reduced(incidence, int(cap))
-        step = rounding(int(cap), grain)
+    found: dict[int, int] = {}
+    wanted = sorted({int(cap) for cap in caps})
+    for cap, free, program in _programs(incidence, wanted):
+        progress(Step("linear programs", len(found), len(wanted)))
+        step = rounding(cap, grain)
         gap = Fraction(step, grain)
         low, high = (Fraction(0), Fraction(0)) if program is None else bounds(program, gap=gap)
         if high - low >= gap:
@@ -132,9 +133,20 @@ def program_totals(
                 why="Noise for a number that may be wrong by more protects less than it says.",
                 fix="Ask a question without a self-join, or cap the rows of one person.",
             )
-        found.append((free + high) * grain // step * step)
-    progress(Step("linear programs", len(caps), len(caps)))
-    return tuple(found)
+        found[cap] = (free + high) * grain // step * step
+    progress(Step("linear programs", len(wanted), len(wanted)))
+    return tuple(found[int(cap)] for cap in caps)
+
+
+def _once(rows: Whole, people: Whole) -> tuple[Whole, Whole]:
+    """Every pair once, in the order of rows and then of people."""
+    same = rows[1:] == rows[:-1]
+    if ((rows[1:] < rows[:-1]) | (same & (people[1:] < people[:-1]))).any():
+        order = np.lexsort((people, rows))
+        rows, people = rows[order], people[order]
+    new = (rows[1:] != rows[:-1]) | (people[1:] != people[:-1])
+    kept = np.r_[True, new][: rows.size]
+    return rows[kept], people[kept]
 
 
 def _fit(weights: Whole, results: Whole | None) -> bool:
@@ -144,33 +156,48 @@ def _fit(weights: Whole, results: Whole | None) -> bool:
     return bool(results.max(initial=-1) < weights.size)
 
 
+def _programs(incidence: Incidence, caps: list[int]) -> Iterator[tuple[int, int, Program | None]]:
+    """For each cap, in rising order, the weight that counts in full, and the program left."""
+    rows = incidence.rows
+    _, people = np.unique(incidence.people, return_inverse=True)
+    kept = undominated(rows, people)[people]
+    rows, people = rows[kept], people[kept]
+    if incidence.results is not None:
+        plain = replace(incidence, rows=rows, people=people)
+        yield from ((cap, *_reduced(plain, cap)) for cap in caps)
+        return
+    held = np.zeros(incidence.amounts.size, dtype=bool)
+    held[rows] = True
+    everyone = sum_of(incidence.amounts[~held])
+    _, people = np.unique(people, return_inverse=True)
+    shares = Shares((np.cumsum(held) - 1)[rows], people, incidence.amounts[held])
+    for cap, free, rest in settled(shares, caps):
+        program = Program.of(rest, cap) if rest.rows.size else None
+        yield cap, everyone + free, program
+
+
 def _reduced(incidence: Incidence, cap: int) -> tuple[int, Program | None]:
-    """The weight that counts in full, and the program that is left.
+    """The weight that counts in full, and the program that is left, where results are shared.
 
     A person whose results add up to no more than the cap never binds. A row without a binding
-    person lets its result count in full. Rows of the same binding people are one row: with results
-    of their own, of all their weight, up to the cap.
+    person lets its result count in full.
     """
-    rows, people, amounts = incidence.rows, incidence.people, incidence.amounts
-    if incidence.results is None:
-        results, weights = np.arange(amounts.size), amounts
-        loads = capped_sums(people, weights[rows], cap + 1)
-    else:
-        present, results = np.unique(incidence.results, return_inverse=True)
-        weights = np.ones_like(present)
-        if incidence.weights is not None:
-            weights = incidence.weights[present]
-        touched = np.unique(np.stack([results[rows], people]), axis=1)
-        loads = capped_sums(touched[1], weights[touched[0]], cap + 1)
+    rows, people = incidence.rows, incidence.people
+    present, results = np.unique(incidence.results, return_inverse=True)
+    weights = np.ones_like(present)
+    if incidence.weights is not None:
+        weights = incidence.weights[present]
+    touched = np.unique(np.stack([results[rows], people]), axis=1)
+    loads = capped_sums(touched[1], weights[touched[0]], cap + 1)
     binding = loads[people] > cap
     rows, people = rows[binding], people[binding]
-    held = np.zeros(amounts.size, dtype=bool)
+    held = np.zeros(results.size, dtype=bool)
     held[rows] = True
     full = np.zeros(weights.size, dtype=bool)
     full[results[~held]] = True
     kept = ~full[results[rows]]
     rows, people = rows[kept], people[kept]
-    free = sum(weights[full].tolist())  # Python's numbers: no sum is too large
+    free = sum_of(weights[full])
     if not rows.size:
         return free, None
     used, rows = np.unique(rows, return_inverse=True)
@@ -178,5 +205,6 @@ def _reduced(incidence: Incidence, cap: int) -> tuple[int, Program | None]:
     own, results = np.unique(results[used], return_inverse=True)
     # Each row counts for at most the cap, which one of its people holds. Weights are at most 2^50.
     most = np.minimum(weights[own], np.minimum(np.bincount(results), FARTHEST // cap + 1) * cap)
-    program = Program(rows, people, results, most, cap)
-    return free, program.merged() if incidence.results is None else program
+    if own.size == used.size:  # a row for each result: as rows that count for themselves
+        return free, Program.of(Shares(rows, people, most[results]).merged(cap), cap)
+    return free, Program(rows, people, results, most, cap)

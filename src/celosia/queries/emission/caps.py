@@ -26,6 +26,8 @@ of one value all belong to the same people, come and go with them, and displace 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sqlglot import exp
 
 from celosia.queries.emission.target import (
@@ -37,7 +39,7 @@ from celosia.queries.emission.target import (
     name,
     row_number,
 )
-from celosia.queries.policy.values import ColumnPolicy
+from celosia.queries.policy.values import ColumnPolicy, TablePolicy
 
 CAPPED = "celosia-capped-table"
 """Under this name a subquery tells whose rows it holds, for whoever knows that all of them stay."""
@@ -46,12 +48,25 @@ CAPPED = "celosia-capped-table"
 def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:
     """A table under an alias, without the rows that are beyond its caps."""
     declared = target.table(table)
-    caps = [each for each in declared.columns if each.most is not None and not each.unique]
-    if not caps:
+    if not _caps(declared):
         return exp.Table(this=name(declared.name), alias=exp.TableAlias(this=name(alias)))
+    made = exp.Subquery(this=_kept(declared.name, target), alias=exp.TableAlias(this=name(alias)))
+    made.meta[CAPPED] = declared.name
+    return made
+
+
+@lru_cache(maxsize=512)
+def _kept(table: str, target: Target) -> exp.Union:
+    """The rows of a table within its caps: one tree for all questions, which nothing may change.
+
+    Queries are rewritten and written as copies, so all that they do to it is to point at it.
+    """
+    declared = target.table(table)
+    caps = _caps(declared)
     columns = [each.name for each in declared.columns]
-    few = _rows(declared.name, columns, exp.not_(_is_crowded(declared.name, caps)))
-    many = _rows(declared.name, columns, _is_crowded(declared.name, caps))
+    crowded = _is_crowded(declared.name, caps)
+    few = _rows(declared.name, columns, exp.not_(crowded))
+    many = _rows(declared.name, columns, crowded)
     # A unique column orders rows as well as all columns do, and faster.
     unique = [each.name for each in declared.columns if each.unique][:1] or columns
     order = [target.scramble([column(each) for each in unique]), *map(column, unique)]
@@ -63,10 +78,11 @@ def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:
         assert cap.most is not None
         place_fits = at_most(column(f"celosia_place_{number}"), cap.most)
         kept.where(exp.or_(_is_null(cap.name), place_fits), copy=False)
-    stacked = exp.Union(this=few, expression=kept, distinct=False)
-    made = exp.Subquery(this=stacked, alias=exp.TableAlias(this=name(alias)))
-    made.meta[CAPPED] = declared.name
-    return made
+    return exp.Union(this=few, expression=kept, distinct=False)
+
+
+def _caps(declared: TablePolicy) -> list[ColumnPolicy]:
+    return [each for each in declared.columns if each.most is not None and not each.unique]
 
 
 def _rows(table: str, columns: list[str], condition: exp.Expr) -> exp.Select:

@@ -43,13 +43,13 @@ def tree_of(each: Column) -> exp.Column:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """What FROM and WHERE hold."""
+    """What FROM and WHERE hold: trees that nobody else has, which become parts of one SELECT."""
 
     sources: tuple[exp.Expr, ...]
     conditions: tuple[exp.Expr, ...] = ()
 
     def select(self, projections: list[exp.Expr]) -> exp.Select:
-        first, *others = (each.copy() for each in self.sources)
+        first, *others = self.sources
         made = exp.Select(
             expressions=projections,
             from_=exp.From(this=first),
@@ -57,7 +57,7 @@ class _Body:
             joins=[exp.Join(this=each) for each in others],
         )
         if self.conditions:
-            made.set("where", exp.Where(this=exp.and_(*self.conditions)))
+            made.set("where", exp.Where(this=exp.and_(*self.conditions, copy=False)))
         return made
 
 

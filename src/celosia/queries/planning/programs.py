@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -19,7 +20,7 @@ from celosia.queries.planning.texts import key_text
 from celosia.queries.planning.totals import Total
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Side:
     """Rows of several people, whose total is added to an answer or taken from it.
 
@@ -39,8 +40,9 @@ class Side:
         """With which sign each of its programs counts."""
         return (self.sign, -self.sign) if self.total.is_signed else (self.sign,)
 
+    @cached_property
     def query(self) -> exp.Expr:
-        """What the engine is asked."""
+        """What the engine is asked, first whether it understands."""
         assert self.scene.owned is not None
         return incidence_query(
             self.scene.asked([self.total]),
@@ -55,8 +57,9 @@ class Side:
         owned = self.scene.owned
         assert owned is not None
         width = self.scene.width
-        by_group: dict[tuple[Any, ...], list[Any]] = {}
-        for row in ask(self.query()):
+        told = ask(self.query)
+        by_group: dict[tuple[Any, ...], list[Any]] = {} if width else {(): list(told)}
+        for row in told if width else ():
             by_group.setdefault(tuple(map(key_text, row[:width])), []).append(row[width:])
         groups = [tuple(map(key_text, each)) for each in product(*(known or ()))]
         shown = self.once is not None or self.total.kind == "distinct"
@@ -82,14 +85,14 @@ def incidence_of(
     """
     spaces = list(dict.fromkeys(tables))
     width = len(tables)
-    weights = np.array([max(0, min(sign * int(row[-1]), MOST)) for row in rows], dtype=np.int64)
-    numbers = np.array([[int(each) for each in row[:-1]] for row in rows], dtype=np.int64)
-    numbers = numbers.reshape(len(rows), width + int(shown))
-    people = [
-        numbers[:, place] * len(spaces) + spaces.index(space) for place, space in enumerate(tables)
-    ]
-    pairs = np.tile(np.arange(len(rows), dtype=np.int64), width)
-    everyone = np.concatenate(people) if people else pairs
+    cells = np.array(rows, dtype=object).reshape(len(rows), width + int(shown) + 1)
+    # Cut off before they are put in 64 bits, which a sum need not fit in.
+    weights = np.clip(sign * cells[:, -1], 0, MOST).astype(np.int64)
+    numbers = cells[:, :-1].astype(np.int64)
+    places = [spaces.index(space) for space in tables]
+    people = np.sort(numbers[:, :width] * len(spaces) + np.array(places, dtype=np.int64), axis=1)
+    pairs = np.repeat(np.arange(len(rows), dtype=np.int64), width)
+    everyone = people.reshape(-1)
     if not shown:
         return Incidence(pairs, everyone, weights)
     found, results = np.unique(numbers[:, width], return_inverse=True)

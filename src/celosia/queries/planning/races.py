@@ -160,7 +160,7 @@ class RaceStep(Step):
 
     def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
         if self.sides:
-            yield from (side.query() for side in self.sides)
+            yield from (side.query for side in self.sides)
             return
         assert self.scene.owned is not None
         yield truncated_totals_query(

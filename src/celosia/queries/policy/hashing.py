@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
@@ -19,7 +20,25 @@ def policy_hash(policy: Policy) -> str:
     It does not depend on the order of tables, columns, keys, references, files and analysts, nor on
     comments, spaces, the way numbers are written, or the folder of the file.
     """
-    said = json.dumps([FORM, policy_facts(policy)], sort_keys=True, separators=(",", ":"))
+    return _hash(_Same(policy))
+
+
+class _Same:
+    """A policy that is equal to itself alone: 1 and True are equal, and not the same key."""
+
+    def __init__(self, policy: Policy):
+        self.policy = policy
+
+    def __hash__(self) -> int:
+        return id(self.policy)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.policy is other.policy
+
+
+@lru_cache(maxsize=8)  # every answer tells it, and a policy never changes
+def _hash(same: _Same) -> str:
+    said = json.dumps([FORM, policy_facts(same.policy)], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(said.encode()).hexdigest()
 
 

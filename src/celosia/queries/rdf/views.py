@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from sqlglot import exp
@@ -64,14 +65,23 @@ def without_needless_caps(policy: Policy, ask: Ask) -> Callable[[exp.Expr], exp.
         ):
             kept.add(table.name)
 
-    def rewritten(tree: exp.Expr) -> exp.Expr:
-        table = tree.meta.get(CAPPED)
-        if table not in kept:
-            return tree
+    return partial(_without, kept)
+
+
+def _without(needless: set[str], tree: Any) -> Any:
+    """A copy in which tables stand for their capped rows, which are not even copied."""
+    if isinstance(tree, list):
+        return [_without(needless, each) for each in tree]
+    if not isinstance(tree, exp.Expr):
+        return tree
+    table = tree.meta.get(CAPPED)
+    if table in needless:
         alias = exp.TableAlias(this=exp.to_identifier(tree.alias, quoted=True))
         return exp.Table(this=exp.to_identifier(table, quoted=True), alias=alias)
-
-    return lambda query: query.transform(rewritten)
+    made = tree.__class__(**{word: _without(needless, value) for word, value in tree.args.items()})
+    if tree.meta:
+        made.meta.update(tree.meta)
+    return made
 
 
 def _facts(columns: Iterable[str], predicates: Iterable[int]) -> exp.Select:

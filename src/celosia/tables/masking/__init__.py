@@ -1,1 +1,58 @@
 """Masking: noise, microaggregation, swapping, PRAM, rounding, coding, suppression, recipes."""
+
+from celosia.tables.masking.coding import Recoding, Sampling, TopBottom
+from celosia.tables.masking.mapping import map_methods, variants
+from celosia.tables.masking.masking import mask
+from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.microaggregation import (
+    Mdav,
+    Microaggregation,
+    PrincipalComponent,
+    RefinedMdav,
+    VariableMdav,
+)
+from celosia.tables.masking.perturbation import (
+    Noise,
+    Pram,
+    ProbabilisticK,
+    RankSwap,
+    Resampling,
+    Rounding,
+    Shuffling,
+    unbiased_counts,
+)
+from celosia.tables.masking.recipe import Recipe, RecipeStep
+from celosia.tables.masking.registry import method_from, methods
+from celosia.tables.masking.release import MaskedTable, StepOutcome
+from celosia.tables.masking.suppression import LocalSuppression
+
+__all__ = [
+    "LocalSuppression",
+    "Masked",
+    "MaskedTable",
+    "Mdav",
+    "Method",
+    "Microaggregation",
+    "Noise",
+    "Pram",
+    "PrincipalComponent",
+    "ProbabilisticK",
+    "RankSwap",
+    "Recipe",
+    "RecipeStep",
+    "Recoding",
+    "RefinedMdav",
+    "Resampling",
+    "Rounding",
+    "Sampling",
+    "Shuffling",
+    "StepOutcome",
+    "TopBottom",
+    "VariableMdav",
+    "map_methods",
+    "mask",
+    "method_from",
+    "methods",
+    "unbiased_counts",
+    "variants",
+]

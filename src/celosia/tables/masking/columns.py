@@ -36,6 +36,15 @@ def check_columns(frame: pl.DataFrame, columns: Sequence[str], method: str) -> N
         )
 
 
+def cells(frame: pl.DataFrame, column: str) -> pl.Series:
+    """A column without its name: Polars reads a name such as '^x$' as a pattern.
+
+    >>> cells(pl.DataFrame({"^x$": [1, 2]}), "^x$").unique().to_list()
+    [1, 2]
+    """
+    return frame.get_column(column).alias("")
+
+
 def numbers(frame: pl.DataFrame, columns: Sequence[str], method: str) -> NDArray[np.float64]:
     """The columns as a matrix of numbers, one row a record; an empty cell is NaN.
 
@@ -45,7 +54,7 @@ def numbers(frame: pl.DataFrame, columns: Sequence[str], method: str) -> NDArray
     check_columns(frame, columns, method)
     matrix = np.empty((frame.height, len(columns)), dtype=np.float64, order="F")
     for place, name in enumerate(columns):
-        series = frame[name]
+        series = cells(frame, name)
         if not series.dtype.is_numeric():
             raise InputError(
                 "CEL-V004",
@@ -82,8 +91,8 @@ def with_numbers(
     """
     masked = []
     for place, name in enumerate(columns):
-        series = pl.Series(name, np.ascontiguousarray(matrix[:, place])).fill_nan(None)
-        masked.append(series.round(0).cast(pl.Int64) if integer else series)
+        series = pl.Series(np.ascontiguousarray(matrix[:, place])).fill_nan(None)
+        masked.append((series.round(0).cast(pl.Int64) if integer else series).alias(name))
     return frame.with_columns(masked)
 
 
@@ -101,15 +110,15 @@ def categories(
     >>> codes.tolist(), values.to_list()
     ([1, 0, -1], ['f', 'm'])
     """
-    series = frame[column]
+    series = cells(frame, column)
     if series.dtype.is_float():
         series = series.fill_nan(None)
     if order is None:
         values = series.drop_nulls().unique().sort()
     else:
-        values = pl.Series(column, list(order)).cast(series.dtype)
+        values = pl.Series(list(order)).cast(series.dtype, strict=False)
         unknown = int((~series.drop_nulls().is_in(values.implode())).sum())
-        if unknown or values.n_unique() != len(values):
+        if unknown or values.null_count() or values.n_unique() != len(values):
             raise InputError(
                 "CEL-V006",
                 f"the order of column '{column}' has a value twice or lacks values of "
@@ -117,8 +126,9 @@ def categories(
                 fix="Name each value of the column once, from least to greatest.",
                 column=column,
             )
-    numbered = pl.DataFrame({column: values, "code": np.arange(len(values), dtype=np.int64)})
-    found = series.to_frame().join(numbered, on=column, how="left", maintain_order="left")["code"]
+    numbered = pl.DataFrame({"value": values, "code": np.arange(len(values), dtype=np.int64)})
+    joined = series.to_frame("value").join(numbered, on="value", how="left", maintain_order="left")
+    found = joined.get_column("code")
     return found.fill_null(-1).to_numpy().astype(np.int64), values
 
 

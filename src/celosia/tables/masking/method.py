@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.core.neighbours import Neighbours
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 
@@ -43,6 +44,10 @@ class Method(ABC):
     """Whether it draws: a method that does is repeated by a seed, and only a simulation then."""
     truthful: ClassVar[bool]
     """Whether what is released is true, if less exact (a non-perturbative method)."""
+    picks_rows: ClassVar[bool] = False
+    """Whether the released rows are others than those given: fewer, more, or new."""
+    neighbours: ClassVar[Neighbours | None] = None
+    """Of a differentially private method: which two tables its result does not tell apart."""
 
     @abstractmethod
     def apply(

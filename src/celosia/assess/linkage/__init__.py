@@ -1,0 +1,43 @@
+"""Risk of masked and synthetic tables: linking records back, and what the links tell.
+
+Put the two tables side by side with `align`, and give that to the single measures; or ask for all
+of them at once with `celosia.assess.masked`.
+"""
+
+from celosia.assess.aligned import Aligned, align, rows_by
+from celosia.assess.linkage.attribute import AttributeDisclosure, attribute_disclosure
+from celosia.assess.linkage.distance import Linkage, distance_linkage, rank_linkage
+from celosia.assess.linkage.interval import Interval, IntervalDisclosure, interval_disclosure
+from celosia.assess.linkage.membership import (
+    Membership,
+    Synthesiser,
+    membership,
+    membership_of,
+)
+from celosia.assess.linkage.mixture import AgreementModel, fit_agreement
+from celosia.assess.linkage.probabilistic import ProbabilisticLinkage, probabilistic_linkage
+from celosia.assess.linkage.replicas import Replicas, replicated_uniques
+
+__all__ = [
+    "AgreementModel",
+    "Aligned",
+    "AttributeDisclosure",
+    "Interval",
+    "IntervalDisclosure",
+    "Linkage",
+    "Membership",
+    "ProbabilisticLinkage",
+    "Replicas",
+    "Synthesiser",
+    "align",
+    "attribute_disclosure",
+    "distance_linkage",
+    "fit_agreement",
+    "interval_disclosure",
+    "membership",
+    "membership_of",
+    "probabilistic_linkage",
+    "rank_linkage",
+    "replicated_uniques",
+    "rows_by",
+]

@@ -1,0 +1,229 @@
+"""Membership inference against a synthetic table: are those it was made from nearer to it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.assess.aligned import align
+from celosia.assess.audit.bounds import clopper_pearson, normal_quantile
+from celosia.assess.linkage.nearest import nearest, standardised
+from celosia.core.errors import InputError
+from celosia.core.numbers import real
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source, System
+from celosia.frames import TableLike, as_frame
+
+FEWEST = 10
+"""Members and outsiders needed to say anything."""
+
+Synthesiser = Callable[[pl.DataFrame], TableLike]
+"""Makes a synthetic table from a real one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Membership:
+    """How well an attacker tells who was in the table, by the distance to the synthetic one."""
+
+    members: int
+    outsiders: int
+    auc: float
+    """The chance that a member is nearer than an outsider; 0.5 is a coin."""
+    auc_low: float
+    auc_high: float
+    advantage: float
+    """The greatest difference of true and false alarms over all limits of the distance, as seen;
+    by chance alone it is above 0."""
+    advantage_low: float
+    """A lower bound: the limit is chosen on one half of the people and measured on the other."""
+    confidence: float
+    """The confidence of the interval of the AUC, and that of the lower bound."""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether members are told from outsiders beyond chance."""
+        return self.advantage_low > 0 or self.auc_low > 0.5
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self) | {"is_shown": self.is_shown}
+
+    def __str__(self) -> str:
+        return (
+            f"membership: AUC {self.auc:.3f} (from {self.auc_low:.3f} to {self.auc_high:.3f}), "
+            f"advantage {self.advantage:.3f} (at least {self.advantage_low:.3f})"
+        )
+
+
+def membership(  # noqa: PLR0913 - three tables, and how they are read
+    members: TableLike,
+    outsiders: TableLike,
+    synthetic: TableLike,
+    columns: Sequence[str] | None = None,
+    *,
+    nominal: Collection[str] = (),
+    confidence: float = 0.95,
+    rng: Source | None = None,
+    progress: Progress = silent,
+) -> Membership:
+    """Tell those a synthetic table was made from and others apart by the distance to it.
+
+    The attacker takes a person for a member if the closest synthetic record is near enough.
+    Distances are as in `distance_linkage`, amounts in standard deviations of the synthetic table;
+    an empty cell is left out of a comparison. The people outside must be of the same population
+    and unknown to whoever made the table: a holdout.
+
+    Raises:
+        InputError: CEL-A220 fewer than ten members or outsiders, CEL-A221 a confidence out of
+            range, and those of `align`.
+
+    Reference: Hilprecht, Härterich & Bernau 2019; DeLong, DeLong & Clarke-Pearson 1988.
+    """
+    level = _checked_confidence(confidence)
+    inside, outside = as_frame(members), as_frame(outsiders)
+    if min(inside.height, outside.height) < FEWEST:
+        raise InputError(
+            "CEL-A220",
+            f"there are {inside.height:,} members and {outside.height:,} others; at least "
+            f"{FEWEST} of each are needed.",
+            why="Fewer tell nothing of an attack.",
+            fix="Hold back more records before the synthetic table is made.",
+        )
+    made = as_frame(synthetic)
+    near = [_closeness(made, people, columns, nominal, progress) for people in (inside, outside)]
+    auc, deviation = _auc(*near)
+    reach = normal_quantile((1 - level) / 2) * deviation
+    return Membership(
+        members=inside.height,
+        outsiders=outside.height,
+        auc=auc,
+        auc_low=max(0.0, auc - reach),
+        auc_high=min(1.0, auc + reach),
+        advantage=_advantage(*near)[0],
+        advantage_low=_advantage_low(*near, error=1 - level, rng=rng or System()),
+        confidence=level,
+    )
+
+
+def membership_of(  # noqa: PLR0913 - a table, what is made of it, and how it is read
+    table: TableLike,
+    synthesiser: Synthesiser,
+    columns: Sequence[str] | None = None,
+    *,
+    share: float = 0.5,
+    nominal: Collection[str] = (),
+    confidence: float = 0.95,
+    rng: Source | None = None,
+    progress: Progress = silent,
+) -> Membership:
+    """Hold back some records, make a synthetic table from the others, and attack it.
+
+    Args:
+        table: the real table.
+        synthesiser: makes a synthetic table from a part of it.
+        columns: what the attacker knows of people; by default every column.
+        share: the share of the records that the synthetic table is made from.
+        nominal: columns of numbers that are only names.
+        confidence: of the interval and of the bound.
+        rng: draws who is held back.
+        progress: called as the work proceeds; may raise `Cancelled`.
+
+    Raises:
+        InputError: CEL-A222 a share that is not between 0 and 1, and those of `membership`.
+    """
+    part = real(share)
+    if part is None or not 0 < part < 1:
+        raise InputError(
+            "CEL-A222",
+            f"the share of members must be above 0 and below 1, got {share!r}.",
+            why="Both members and people outside are needed.",
+            fix="Write 0.5.",
+        )
+    frame, source = as_frame(table), rng or System()
+    order = source.permutation(frame.height)
+    cut = round(part * frame.height)
+    members, outsiders = frame[order[:cut]], frame[order[cut:]]
+    progress(Step("making the synthetic table", 0, 1))
+    made = synthesiser(members)
+    return membership(
+        members,
+        outsiders,
+        made,
+        columns,
+        nominal=nominal,
+        confidence=confidence,
+        rng=source,
+        progress=progress,
+    )
+
+
+def _closeness(
+    made: pl.DataFrame,
+    people: pl.DataFrame,
+    columns: Sequence[str] | None,
+    nominal: Collection[str],
+    progress: Progress,
+) -> NDArray[np.float64]:
+    """How near the closest synthetic record is to each person; greater is nearer."""
+    tables = align(people, made, columns, nominal=nominal, synthetic=True)
+    points, queries = standardised(tables.after, tables.before, tables.nominal)
+    found = nearest(queries, points, tables.nominal, progress=progress, stage="closest records")
+    # Equal but for rounding counts as equal.
+    return np.asarray(-np.round(np.minimum(found.squared, 1e300), 12), dtype=np.float64)
+
+
+def _auc(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> tuple[float, float]:
+    """The area under the curve of true and false alarms, and its standard deviation."""
+    ordered_out, ordered_in = np.sort(outside), np.sort(inside)
+    # For each person, the share of the other side that is farther, equal ones by half.
+    of_member = _below(ordered_out, inside)
+    of_outsider = 1 - _below(ordered_in, outside)
+    auc = float(of_member.mean())
+    variance = of_member.var(ddof=1) / inside.size + of_outsider.var(ddof=1) / outside.size
+    return auc, sqrt(variance)
+
+
+def _below(line: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    low, high = np.searchsorted(line, values), np.searchsorted(line, values, side="right")
+    return np.asarray((low + high) / (2 * line.size))
+
+
+def _advantage(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> tuple[float, float]:
+    """The greatest difference of alarms, and the closeness at which it is reached."""
+    limits = np.unique(np.concatenate([inside, outside]))
+    true = 1 - np.searchsorted(np.sort(inside), limits) / inside.size
+    false = 1 - np.searchsorted(np.sort(outside), limits) / outside.size
+    best = int(np.argmax(true - false))
+    return max(0.0, float((true - false)[best])), float(limits[best])
+
+
+def _advantage_low(
+    inside: NDArray[np.float64], outside: NDArray[np.float64], *, error: float, rng: Source
+) -> float:
+    halves = []
+    for side in (inside, outside):
+        mixed = side[rng.permutation(side.size)]
+        halves.append((mixed[: side.size // 2], mixed[side.size // 2 :]))
+    (learn_in, test_in), (learn_out, test_out) = halves
+    _, limit = _advantage(learn_in, learn_out)
+    # Both bounds hold together with the confidence asked for.
+    true = clopper_pearson(int((test_in >= limit).sum()), test_in.size, error=error / 2)
+    false = clopper_pearson(int((test_out >= limit).sum()), test_out.size, error=error / 2)
+    return max(0.0, true.low - false.high)
+
+
+def _checked_confidence(confidence: float) -> float:
+    level = real(confidence)
+    if level is None or not 0 < level < 1:
+        raise InputError(
+            "CEL-A221",
+            f"a confidence must be above 0 and below 1, got {confidence!r}.",
+            fix="Write 0.95.",
+        )
+    return level

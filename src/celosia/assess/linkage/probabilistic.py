@@ -1,0 +1,313 @@
+"""Probabilistic record linkage: link by how columns agree, weighted by what agreement tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.assess.aligned import Aligned
+from celosia.assess.linkage.mixture import AgreementModel, fit_agreement
+from celosia.core.errors import InputError
+from celosia.core.numbers import real
+from celosia.core.progress import Progress, Step, silent
+
+MOST_PAIRS = 2_000_000_000
+"""Pairs of records that are compared; beyond this blocking is asked for."""
+MOST_ASSIGNED = 4_000
+"""Records of a block up to which they are assigned one to one: the work grows with the cube."""
+MOST_COLUMNS = 10
+_PIECE = 20_000_000
+"""Pairs compared between two steps of progress."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProbabilisticLinkage:
+    """What linkage by agreement finds."""
+
+    model: AgreementModel
+    pairs: int
+    threshold: float
+    one_to_one: bool
+    chances: NDArray[np.float64]
+    """For each masked record, the chance that its best pair is right: 1/t for t equally good ones
+    of which one is true."""
+    claimed: NDArray[np.bool_]
+    """For each masked record, whether its best pair reaches the threshold: a link, to the
+    attacker."""
+
+    @property
+    def share(self) -> float:
+        """The expected share of masked records whose best pair is right."""
+        return float(self.chances.mean())
+
+    @property
+    def linked(self) -> int:
+        """Masked records with a link."""
+        return int(self.claimed.sum())
+
+    @property
+    def precision(self) -> float:
+        """The expected share of the links that are right."""
+        return float(self.chances[self.claimed].mean()) if self.linked else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; the records are counted, not listed."""
+        return {
+            "records": int(self.chances.size),
+            "share": self.share,
+            "precision": self.precision,
+            "linked": self.linked,
+            "pairs": self.pairs,
+            "threshold": self.threshold,
+            "one_to_one": self.one_to_one,
+            "model": self.model.as_dict(),
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"probabilistic linkage: {self.share:.2%} of {self.chances.size:,} masked records, "
+            f"{self.precision:.2%} of {self.linked:,} links right"
+        )
+
+    def __repr__(self) -> str:
+        return f"ProbabilisticLinkage(records={self.chances.size}, share={self.share:.4f})"
+
+
+class _Blocks(NamedTuple):
+    """Originals sorted by block, and where the block of each masked record begins and ends."""
+
+    order: NDArray[np.int64]
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+
+    @property
+    def pairs(self) -> int:
+        return int((self.high - self.low).sum())
+
+
+class _Pairs(NamedTuple):
+    """What is compared: a line for each column before, and a line for each record after."""
+
+    before: NDArray[np.float64]
+    after: NDArray[np.float64]
+    blocks: _Blocks
+    reach: NDArray[np.float64]
+
+
+class _Scale(NamedTuple):
+    """The patterns by weight, as whole numbers: equal weights are equal exactly."""
+
+    standing: NDArray[np.int64]
+    """The place of each pattern's weight among the weights."""
+    weights: NDArray[np.float64]
+    """The weight at each place."""
+    links: NDArray[np.bool_]
+    """Whether a pair of that weight is a link."""
+
+    @classmethod
+    def of(cls, model: AgreementModel, threshold: float) -> _Scale:
+        weights, standing = np.unique(np.round(model.weights(), 9), return_inverse=True)
+        standing = standing.reshape(-1).astype(np.int64)
+        chance = np.zeros(weights.size)
+        chance[standing] = model.posterior()
+        return cls(standing, weights, chance >= threshold)
+
+
+def probabilistic_linkage(  # noqa: PLR0913 - what to compare, and when to link
+    tables: Aligned,
+    *,
+    tolerance: float = 0.1,
+    blocking: Sequence[str] = (),
+    matches: int | None = None,
+    threshold: float = 0.5,
+    one_to_one: bool = False,
+    progress: Progress = silent,
+) -> ProbabilisticLinkage:
+    """Link each masked record to the original record whose agreement weighs most.
+
+    Each pair of records agrees in a column or not; how much an agreement tells is learnt from the
+    pairs themselves, without knowing which match. A pair with an empty cell says nothing about
+    that column. Pairs whose blocking columns differ, or are empty, are never compared.
+
+    Args:
+        tables: both tables; at least three columns besides the blocking ones.
+        tolerance: amounts agree up to so many standard deviations of the original column.
+        blocking: columns in which records must agree to be compared at all.
+        matches: how many pairs match, if the attacker knows it; else it is estimated.
+        threshold: the least chance to match at which a pair is linked.
+        one_to_one: link each original record once at most, so that the sum of weights is greatest
+            (equally good assignments are told apart by nothing, and one of them is taken).
+        progress: called as the work proceeds; may raise `Cancelled`.
+
+    Raises:
+        InputError: CEL-A201 unknown column, CEL-A206 a synthetic table, CEL-A211 too few or too
+            many columns, CEL-A212 a parameter out of range, CEL-A213 too many pairs or none.
+
+    Reference: Fellegi & Sunter 1969; Jaro 1989; Torra & Domingo-Ferrer 2003.
+    """
+    origins = tables.origins()
+    _check(tolerance, threshold, matches)
+    compared = [name for name in tables.columns if name not in blocking]
+    _check_columns(compared)
+    blocks = _blocks(tables, blocking)
+    _check_pairs(blocks.pairs)
+    part = tables.only(compared)
+    before = np.ascontiguousarray(part.before[blocks.order].T)
+    after = np.ascontiguousarray(part.after)
+    reach = _reach(part, tolerance)
+    pairs = _Pairs(before, after, blocks, reach)
+    counts = _counted(pairs, progress)
+    known = after.shape[0] if matches is None else matches
+    model = fit_agreement(
+        counts,
+        part.columns,
+        share=known / blocks.pairs,
+        share_is_known=matches is not None,
+        progress=progress,
+    )
+    scale = _Scale.of(model, threshold)
+    found = _assigned(pairs, scale, origins) if one_to_one else _best(pairs, scale, origins)
+    return ProbabilisticLinkage(model, blocks.pairs, float(threshold), one_to_one, *found)
+
+
+def _reach(tables: Aligned, tolerance: float) -> NDArray[np.float64]:
+    """How far two cells of each column may be apart to agree; codes differ by 1 at least."""
+    spread = np.zeros(len(tables.columns))
+    for column in np.flatnonzero(~tables.nominal):
+        known = tables.before[:, column][~np.isnan(tables.before[:, column])]
+        spread[column] = known.std() if known.size else 0.0
+    return np.where(tables.nominal, 0.5, tolerance * spread)
+
+
+def _blocks(tables: Aligned, blocking: Sequence[str]) -> _Blocks:
+    total, count = len(tables.before), len(tables.after)
+    if not blocking:
+        whole = np.zeros(count, np.int64), np.full(count, total, dtype=np.int64)
+        return _Blocks(np.arange(total), *whole)
+    places = [tables.place(name) for name in blocking]
+    both = np.concatenate([tables.before[:, places], tables.after[:, places]])
+    empty = np.isnan(both).any(axis=1)
+    _, block = np.unique(np.nan_to_num(both), axis=0, return_inverse=True)
+    block = np.where(empty, -1, block.reshape(-1))
+    order = np.argsort(block[:total], kind="stable")
+    line, mine = block[:total][order], block[total:]
+    low = np.searchsorted(line, mine)
+    high = np.where(mine < 0, low, np.searchsorted(line, mine, side="right"))
+    return _Blocks(order, low.astype(np.int64), high.astype(np.int64))
+
+
+def _counted(pairs: _Pairs, progress: Progress) -> NDArray[np.int64]:
+    from celosia.assess.linkage._kernels import count_patterns  # noqa: PLC0415 - compiled
+
+    before, after, blocks, reach = pairs
+    counts = np.zeros(3 ** after.shape[1], dtype=np.int64)
+    done = np.cumsum(blocks.high - blocks.low)
+    start = 0
+    while start < len(after):
+        so_far = int(done[start - 1]) if start else 0
+        end = max(start + 1, int(np.searchsorted(done, so_far + _PIECE)))
+        piece = slice(start, end)
+        count_patterns(before, after[piece], blocks.low[piece], blocks.high[piece], reach, counts)
+        start = end
+        progress(Step("agreement of pairs", int(done[min(end, len(done)) - 1]), int(done[-1])))
+    return counts
+
+
+def _best(
+    pairs: _Pairs, scale: _Scale, origins: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The best pair of each masked record, whichever other record has the same."""
+    from celosia.assess.linkage._kernels import best_patterns  # noqa: PLC0415 - compiled
+
+    before, after, blocks, reach = pairs
+    best, ties = best_patterns(before, after, blocks.low, blocks.high, reach, scale.standing)
+    place = np.empty(blocks.order.size, dtype=np.int64)
+    place[blocks.order] = np.arange(blocks.order.size)
+    true = place[origins]
+    own, _ = best_patterns(before, after, true, true + 1, reach, scale.standing)
+    right = (true >= blocks.low) & (true < blocks.high) & (own == best)
+    claimed = (best >= 0) & scale.links[np.maximum(best, 0)]
+    return np.where(right, 1.0 / np.maximum(ties, 1), 0.0), claimed
+
+
+def _assigned(
+    pairs: _Pairs, scale: _Scale, origins: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Pairs of which no two share a record, their weights adding up to the most; links only."""
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - heavy
+
+    from celosia.assess.linkage._kernels import fill_patterns  # noqa: PLC0415 - compiled
+
+    before, after, blocks, reach = pairs
+    chances, claimed = np.zeros(len(after)), np.zeros(len(after), dtype=bool)
+    for low in np.unique(blocks.low[blocks.high > blocks.low]).tolist():
+        mine = np.flatnonzero((blocks.low == low) & (blocks.high > low))
+        high = int(blocks.high[mine[0]])
+        _check_assigned(mine.size, high - low)
+        patterns = np.empty((mine.size, high - low), dtype=np.int32)
+        for line, record in enumerate(mine.tolist()):
+            fill_patterns(before, after, record, low, high, reach, patterns[line])
+        found = scale.standing[patterns]
+        # A pair that is no link weighs nothing: it must not push another out.
+        weight = np.where(scale.links[found], np.maximum(scale.weights[found], 0.0), 0.0)
+        picked, taken = linear_sum_assignment(weight, maximize=True)
+        claimed[mine[picked]] = scale.links[found[picked, taken]]
+        true = blocks.order[low:high][taken] == origins[mine[picked]]
+        chances[mine[picked]] = claimed[mine[picked]] & true
+    return chances, claimed
+
+
+def _check_assigned(masked: int, original: int) -> None:
+    if max(masked, original) > MOST_ASSIGNED:
+        raise InputError(
+            "CEL-A213",
+            f"a block has {masked:,} masked and {original:,} original records; at most "
+            f"{MOST_ASSIGNED:,} can be linked one to one.",
+            why="The work grows with the cube of their number.",
+            fix="Name more blocking columns, or link without one to one.",
+        )
+
+
+def _check(tolerance: float, threshold: float, matches: int | None) -> None:
+    for name, value, low in (("tolerance", tolerance, 0.0), ("threshold", threshold, None)):
+        number = real(value)
+        fits = number is not None and (0 <= number < np.inf if low is not None else 0 < number <= 1)
+        if not fits:
+            raise InputError(
+                "CEL-A212",
+                f"the {name} is out of range, got {value!r}.",
+                why="A tolerance is a number of standard deviations, 0 or more; a threshold is a "
+                "chance, above 0 and at most 1.",
+                fix="Write 0.1 for the tolerance, 0.5 for the threshold.",
+            )
+    if matches is not None and (isinstance(matches, bool) or matches < 1):
+        raise InputError(
+            "CEL-A212",
+            f"the number of matches must be at least 1, got {matches!r}.",
+            fix="Give how many masked records come from the original, or leave it out.",
+        )
+
+
+def _check_columns(compared: Sequence[str]) -> None:
+    if not 3 <= len(compared) <= MOST_COLUMNS:
+        raise InputError(
+            "CEL-A211",
+            f"probabilistic linkage needs 3 to {MOST_COLUMNS} columns besides the blocking ones, "
+            f"got {len(compared)}.",
+            why="With fewer, different chances of agreement explain the pairs equally well.",
+            fix="Name more columns, or link by distance.",
+        )
+
+
+def _check_pairs(pairs: int) -> None:
+    if not 0 < pairs <= MOST_PAIRS:
+        raise InputError(
+            "CEL-A213",
+            f"there are {pairs:,} pairs of records to compare; 1 to {MOST_PAIRS:,} can be.",
+            why="Every masked record is compared with every original one of its block.",
+            fix="Name other blocking columns, such as the region.",
+        )

@@ -1,0 +1,36 @@
+"""What masked and synthetic tables of amounts are good for: moments, losses, models.
+
+Put the two tables side by side with `celosia.assess.linkage.align` and give that to the measures.
+"""
+
+from celosia.assess.utility.numeric.loss import Loss, information_loss
+from celosia.assess.utility.numeric.marginals import Marginal, kolmogorov_smirnov, marginals
+from celosia.assess.utility.numeric.moments import ColumnMoments, Moments, PairMoments, moments
+from celosia.assess.utility.numeric.propensity import Propensity, propensity
+from celosia.assess.utility.numeric.regression import (
+    Coefficient,
+    Regression,
+    RegressionOverlap,
+    regression_overlap,
+)
+from celosia.assess.utility.numeric.summary import NumericUtility, numeric_utility
+
+__all__ = [
+    "Coefficient",
+    "ColumnMoments",
+    "Loss",
+    "Marginal",
+    "Moments",
+    "NumericUtility",
+    "PairMoments",
+    "Propensity",
+    "Regression",
+    "RegressionOverlap",
+    "information_loss",
+    "kolmogorov_smirnov",
+    "marginals",
+    "moments",
+    "numeric_utility",
+    "propensity",
+    "regression_overlap",
+]

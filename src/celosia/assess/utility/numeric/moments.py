@@ -1,0 +1,200 @@
+"""Means, variances, covariances, correlations and principal components, before and after."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.assess.aligned import Aligned
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMoments:
+    """Mean and variance of a column before and after, over the cells that each table has."""
+
+    column: str
+    mean_before: float
+    mean_after: float
+    variance_before: float
+    variance_after: float
+
+    @property
+    def mean_change(self) -> float:
+        """How far the mean moved, in standard deviations of the original."""
+        deviation = float(np.sqrt(self.variance_before)) or 1.0
+        return abs(self.mean_after - self.mean_before) / deviation
+
+    @property
+    def variance_change(self) -> float:
+        """How much the variance grew (above 0) or shrank, as a share of the original one."""
+        if not self.variance_before:
+            return 0.0 if not self.variance_after else float("inf")
+        return self.variance_after / self.variance_before - 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; an infinite change is the text "infinite"."""
+        change = self.variance_change
+        return asdict(self) | {
+            "mean_change": self.mean_change,
+            "variance_change": change if np.isfinite(change) else "infinite",
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PairMoments:
+    """Covariance and correlation of two columns before and after."""
+
+    first: str
+    second: str
+    covariance_before: float
+    covariance_after: float
+    correlation_before: float
+    correlation_after: float
+
+    @property
+    def correlation_change(self) -> float:
+        """How far the correlation is off."""
+        return abs(self.correlation_after - self.correlation_before)
+
+    @property
+    def covariance_change(self) -> float | None:
+        """How far the covariance is off, as a share of the original one; None where that is 0."""
+        if not self.covariance_before:
+            return None
+        return abs(self.covariance_after / self.covariance_before - 1)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self) | {
+            "correlation_change": self.correlation_change,
+            "covariance_change": self.covariance_change,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """What a table of amounts says by its first two moments, before and after."""
+
+    columns: tuple[ColumnMoments, ...]
+    pairs: tuple[PairMoments, ...]
+    eigenvalues_before: tuple[float, ...]
+    """Of the correlation matrix, the greatest first."""
+    eigenvalues_after: tuple[float, ...]
+    angle: float
+    """Degrees between the first principal components, from 0 to 90."""
+
+    @property
+    def mean_change(self) -> float:
+        """Mean of how far the means moved, in standard deviations."""
+        return float(np.mean([each.mean_change for each in self.columns]))
+
+    @property
+    def variance_change(self) -> float:
+        """Mean size of the relative change of the variances."""
+        return float(np.mean([abs(each.variance_change) for each in self.columns]))
+
+    @property
+    def correlation_change(self) -> float:
+        """Mean change of the correlations; 0 for one column."""
+        return float(np.mean([each.correlation_change for each in self.pairs] or [0.0]))
+
+    @property
+    def eigenvalue_change(self) -> float:
+        """Sum of the changes of the eigenvalues, as a share of their sum."""
+        before, after = np.array(self.eigenvalues_before), np.array(self.eigenvalues_after)
+        return float(np.abs(after - before).sum() / before.sum())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        variance = self.variance_change
+        return {
+            "columns": [each.as_dict() for each in self.columns],
+            "pairs": [each.as_dict() for each in self.pairs],
+            "eigenvalues_before": list(self.eigenvalues_before),
+            "eigenvalues_after": list(self.eigenvalues_after),
+            "angle": self.angle,
+            "mean_change": self.mean_change,
+            "variance_change": variance if np.isfinite(variance) else "infinite",
+            "correlation_change": self.correlation_change,
+            "eigenvalue_change": self.eigenvalue_change,
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"means off by {self.mean_change:.3f} standard deviations, variances by "
+            f"{self.variance_change:.1%}, correlations by {self.correlation_change:.3f}"
+        )
+
+
+def moments(tables: Aligned) -> Moments:
+    """Compare the moments of the columns of amounts.
+
+    Means and variances (with n - 1) are over the cells that a table has; covariances and
+    correlations over its records without a gap in these columns. The correlation with a constant
+    column counts as 0.
+
+    Raises:
+        InputError: CEL-A207 no column holds amounts.
+
+    >>> from celosia.assess.aligned import align
+    >>> print(moments(align({"a": [1, 2, 3, 4]}, {"a": [1.5, 1.5, 3.5, 3.5]})))
+    means off by 0.000 standard deviations, variances by 20.0%, correlations by 0.000
+    """
+    before, after = tables.numbers()
+    names = tables.numeric
+    (covariance_a, correlation_a), (covariance_b, correlation_b) = _joint(before), _joint(after)
+    values_a, first_a = _spectrum(correlation_a)
+    values_b, first_b = _spectrum(correlation_b)
+    cosine = min(1.0, abs(float(first_a @ first_b)))
+    return Moments(
+        columns=tuple(
+            ColumnMoments(name, *_alone(before[:, place], after[:, place]))
+            for place, name in enumerate(names)
+        ),
+        pairs=tuple(
+            PairMoments(
+                names[i],
+                names[j],
+                float(covariance_a[i, j]),
+                float(covariance_b[i, j]),
+                float(correlation_a[i, j]),
+                float(correlation_b[i, j]),
+            )
+            for i, j in combinations(range(len(names)), 2)
+        ),
+        eigenvalues_before=tuple(values_a.tolist()),
+        eigenvalues_after=tuple(values_b.tolist()),
+        angle=float(np.degrees(np.arccos(cosine))),
+    )
+
+
+def _alone(before: Matrix, after: Matrix) -> tuple[float, float, float, float]:
+    sides = [side[~np.isnan(side)] for side in (before, after)]
+    means = [float(side.mean()) if side.size else 0.0 for side in sides]
+    variances = [float(side.var(ddof=1)) if side.size > 1 else 0.0 for side in sides]
+    return means[0], means[1], variances[0], variances[1]
+
+
+def _joint(matrix: Matrix) -> tuple[Matrix, Matrix]:
+    """Covariances and correlations over the records without a gap."""
+    whole = matrix[~np.isnan(matrix).any(axis=1)]
+    width = matrix.shape[1]
+    if len(whole) < 2:
+        return np.zeros((width, width)), np.eye(width)
+    covariance = np.atleast_2d(np.cov(whole, rowvar=False))
+    spread = np.sqrt(np.diag(covariance))
+    scale = np.outer(spread, spread)
+    correlation = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
+    np.fill_diagonal(correlation, 1.0)
+    return covariance, np.clip(correlation, -1.0, 1.0)
+
+
+def _spectrum(correlation: Matrix) -> tuple[Matrix, Matrix]:
+    values, vectors = np.linalg.eigh(correlation)
+    return values[::-1], vectors[:, -1]

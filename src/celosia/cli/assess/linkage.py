@@ -1,0 +1,113 @@
+"""`celosia assess linkage`: can the records of a masked table be linked back?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.assess import compared
+
+if TYPE_CHECKING:
+    from celosia.assess.masked import MaskedAccount
+
+EXAMPLES = """**Examples**
+
+`celosia assess linkage people.csv masked.csv --column income --column age`
+
+`celosia assess linkage people.csv masked.csv --id person --sensitive disease --report risk.html`
+
+`celosia assess linkage people.csv masked.csv -c income -c age --nominal zip --json`
+"""
+
+
+def linkage(
+    original: Annotated[Path, typer.Argument(help="The table before it was masked.")],
+    masked: Annotated[Path, typer.Argument(help="The table as it was masked.")],
+    columns: compared.Compared = None,
+    nominal: compared.Nominal = None,
+    sensitive: compared.Told = None,
+    identifier: Annotated[
+        str | None,
+        typer.Option(
+            "--id", metavar="COLUMN", help="Aligns the rows; else both files have one order."
+        ),
+    ] = None,
+    width: Annotated[
+        float, typer.Option(help="Width of the interval around a masked value, as a share.")
+    ] = 0.05,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (HTML); not to be published.")
+    ] = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    header: options.Header = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Link the records of a masked table back to their original, and measure its use.
+
+    An attacker who has the original links by distance, by rank and by how columns agree. Rows of
+    both files are in the same order, or are aligned by an identifier that both hold. An empty cell
+    is left out of a comparison. Reading options are about both files.
+    """
+    from celosia.assess.linkage import rows_by
+    from celosia.assess.masked import masked_account
+    from celosia.assess.masked_report import PRIVATE, masked_document
+    from celosia.core.progress import Step
+    from celosia.frames import read
+
+    options.check_places({"the report": report}, inputs=(original, masked), overwrite=force)
+    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    with console.progress_bar(quiet=as_json) as progress:
+        progress(Step("Reading the files", 0))
+        before, after = read(original, **reading), read(masked, **reading)
+        rows = None if identifier is None else rows_by(before, after, identifier)
+        if identifier is not None and not columns:
+            columns = [name for name in before.columns if name in after.columns]
+            columns.remove(identifier)
+        found = masked_account(
+            before,
+            after,
+            columns or None,
+            rows=rows,
+            nominal=nominal or (),
+            sensitive=sensitive or (),
+            width=width,
+            progress=progress,
+        )
+    if report is not None:
+        options.write_text(report, masked_document(found).html(), force)
+    if as_json:
+        console.show_json(found.as_dict())
+        return
+    _tell(found)
+    if report is not None:
+        console.show(f"report: {report}")
+        console.note(PRIVATE)
+    console.show(str(found), strong=True)
+
+
+linkage.__doc__ = f"{linkage.__doc__}\n\n{EXAMPLES}"
+
+
+def _tell(found: MaskedAccount) -> None:
+    rows = [
+        [each.measure, f"{each.share:.2%}", f"{each.certain:,}", f"{each.tied:,}"]
+        for each in (found.distance, found.rank)
+    ]
+    console.show_table(
+        f"Masked records linked rightly (a guess: {1 / found.originals:.2g})",
+        ["linkage", "right", "certain", "tied"],
+        rows,
+    )
+    if found.probabilistic is not None:
+        console.show(str(found.probabilistic))
+    if found.intervals is not None:
+        console.show(str(found.intervals))
+    for each in found.attributes:
+        console.show(str(each))
+    if found.utility.moments is not None:
+        console.show(str(found.utility.moments))

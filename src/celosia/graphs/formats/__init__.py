@@ -1,0 +1,1 @@
+"""The files that graphs are kept in, one module a format."""

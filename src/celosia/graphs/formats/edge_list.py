@@ -1,0 +1,244 @@
+"""Edge lists: one edge a line, two names and what else is known of it."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.frames.codes import encode
+from celosia.frames.columns import check_names
+from celosia.frames.inference import infer, parse
+from celosia.graphs.formats.parsed import Parsed, malformed
+from celosia.graphs.formats.records import plain
+from celosia.graphs.graph import Graph
+
+_COMMENT = re.compile(rb"^[ \t]*[#%].*\n?|^[ \t\r]*\n", re.MULTILINE)
+_EDGES_OF_LINES = re.compile(rb"^[ \t]+|[ \t]+$", re.MULTILINE)
+_RUN = re.compile(rb"[ \t]+")
+_NUMBER = re.compile(r"-?\d+")
+_ENDS = 2
+_HEADS = frozenset(
+    {"source", "target", "from", "to", "src", "dst", "node1", "node2", "u", "v", "i", "j"}
+    | {"id1", "id2", "fromnodeid", "tonodeid", "source_id", "target_id", "vertex1", "vertex2"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    separator: str | None
+    """None is any run of spaces and tabs."""
+    width: int
+    header: list[str] | None
+
+
+def read_edge_list(
+    data: bytes, path: Path, *, header: bool | None = None, arcs: bool = False
+) -> Parsed:
+    """The edges of a list separated by commas, semicolons, tabs or spaces.
+
+    Lines that begin with # or % are comments. A first line with names in it is told from edges by
+    its words, or because only the others have numbers; `header` says so for certain. `arcs` takes
+    the first vertex of each line as where an arc begins.
+    """
+    body = data.removeprefix(b"\xef\xbb\xbf")
+    layout = _lay_out(body, path, header)
+    frame = _fast(body, layout)
+    if frame is None:
+        frame = _by_line(body, layout, path)
+    ends = [frame.to_series(place) for place in range(_ENDS)]
+    numbers = [parse(series, "integer") for series in ends]
+    if numbers[0] is not None and numbers[1] is not None:
+        given = np.concatenate([series.to_numpy() for series in numbers if series is not None])
+        if given.min(initial=0) < 0:
+            row = int(np.flatnonzero(given < 0)[0]) % len(frame)
+            raise _negative(path, _line_of(body, layout, path, row))
+        codes, names = _compact(given)
+    else:
+        found = encode(pl.concat([series.alias("vertex") for series in ends]))
+        codes, names = found.codes.astype(np.int64), found.values.alias("vertex")
+    sources, targets = codes.reshape(2, -1)
+    extra = [infer(series) for series in frame.iter_columns()][_ENDS:]
+    return Parsed(
+        names=names,
+        sources=sources,
+        targets=targets,
+        directed=np.full(len(frame), arcs, dtype=np.bool_),
+        edge_attributes=pl.DataFrame(extra) if extra else None,
+    )
+
+
+def _compact(given: NDArray[np.int64]) -> tuple[NDArray[np.int64], pl.Series]:
+    """Places among the distinct numbers, which may be huge and far apart."""
+    top = int(given.max(initial=0))
+    if top <= 4 * len(given) + 1024:  # a table of marks is small beside the data
+        there = np.zeros(top + 1, dtype=np.bool_)
+        there[given] = True
+        names = np.flatnonzero(there)
+        codes = given if names.size == top + 1 else (np.cumsum(there) - 1)[given]
+        return codes, pl.Series("vertex", names)
+    names, codes = np.unique(given, return_inverse=True)
+    return codes.astype(np.int64), pl.Series("vertex", names)
+
+
+def _lay_out(body: bytes, path: Path, header: bool | None) -> _Layout:
+    heads = []
+    for _, line in _lines(body, path):
+        heads.append(line)
+        if len(heads) == 2:  # the first and the one to compare it with
+            break
+    if not heads:
+        raise InputError(
+            "CEL-G009",
+            f"{path} has no edge.",
+            fix="Check that the right file is read, and that its lines are no comments.",
+        )
+    separator = next((each for each in "\t;," if each in heads[0]), None)
+    if separator == "\t" and len(heads[0].split()) != len(heads[0].split("\t")):
+        separator = None if '"' not in heads[0] and "," not in heads[0] else "\t"
+    rows = [_cells(line, separator, path, 1) for line in heads]
+    if header is None:
+        words = {cell.strip().lower() for cell in rows[0][:_ENDS]}
+        texts = not any(_NUMBER.fullmatch(cell.strip()) for cell in rows[0][:_ENDS])
+        digits = len(rows) > 1 and all(_NUMBER.fullmatch(cell) for cell in rows[1][:_ENDS])
+        header = words <= _HEADS or (texts and digits)
+    width = len(rows[0])
+    names = [cell.strip() for cell in rows[0]] if header else None
+    if names is not None:
+        check_names(names, path=path)
+    return _Layout(separator, width, names)
+
+
+def _titles(layout: _Layout) -> list[str]:
+    if layout.header is not None:
+        return layout.header
+    extra = ["weight"] if layout.width == _ENDS + 1 else []
+    return ["source", "target", *(extra or (f"column {n}" for n in range(3, layout.width + 1)))]
+
+
+def _fast(body: bytes, layout: _Layout) -> pl.DataFrame | None:
+    """All columns as text by a compiled reader; None where the lines are not all alike."""
+    if b'"' in body or layout.width < _ENDS:
+        return None
+    if body[:1] in b"#%\r\n \t" or any(mark in body for mark in (b"\n#", b"\n%", b"\n\n", b"\n\r")):
+        body = _COMMENT.sub(b"", body)
+    separator = layout.separator or " "
+    if layout.separator is None and any(mark in body for mark in (b"\t", b"  ", b" \n", b"\n ")):
+        body = _RUN.sub(b" ", _EDGES_OF_LINES.sub(b"", body))
+    try:
+        frame = pl.read_csv(
+            body,
+            has_header=layout.header is not None,
+            separator=separator,
+            quote_char=None,
+            infer_schema=False,
+            new_columns=_titles(layout),
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    if frame.width != layout.width or any(series.null_count() for series in frame.iter_columns()):
+        return None
+    if layout.separator is not None and b" " in body:
+        frame = frame.with_columns(pl.all().str.strip_chars())
+        if any((series == "").any() for series in frame.iter_columns()):
+            return None
+    return frame
+
+
+def _by_line(body: bytes, layout: _Layout, path: Path) -> pl.DataFrame:
+    """The same with care: quotes, empty cells, and the number of the first line that is wrong."""
+    columns: list[list[str | None]] = [[] for _ in range(layout.width)]
+    for line, cells in _rows(body, layout, path):
+        if len(cells) != layout.width or len(cells) < _ENDS:
+            problem = f"there are {len(cells)} cells where {max(layout.width, _ENDS)} are expected"
+            raise malformed(path, line, problem)
+        if not cells[0] or not cells[1]:
+            raise malformed(path, line, "an edge lacks a vertex")
+        for column, cell in zip(columns, cells, strict=True):
+            column.append(cell or None)
+    return pl.DataFrame(
+        [
+            pl.Series(title, column, dtype=pl.String)
+            for title, column in zip(_titles(layout), columns, strict=True)
+        ]
+    )
+
+
+def _rows(body: bytes, layout: _Layout, path: Path) -> Iterator[tuple[int, list[str]]]:
+    waiting = layout.header is not None
+    for line, text in _lines(body, path):
+        cells = [cell.strip() for cell in _cells(text, layout.separator, path, line)]
+        if not waiting:
+            yield line, cells
+        waiting = False
+
+
+def _cells(text: str, separator: str | None, path: Path, line: int) -> list[str]:
+    if separator is None:
+        return text.split()
+    if '"' not in text:
+        return text.split(separator)
+    try:
+        return next(csv.reader([text], delimiter=separator, strict=True))
+    except csv.Error:
+        raise malformed(path, line, "a quote is not closed") from None
+
+
+def _lines(body: bytes, path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that are neither blank nor comments, with their numbers."""
+    for number, raw in enumerate(BytesIO(body), 1):
+        try:
+            text = raw.decode().rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise malformed(path, number, "the text is not UTF-8", fix="Save it so.") from None
+        if text.strip() and text.lstrip()[0] not in "#%":
+            yield number, text
+
+
+def _line_of(body: bytes, layout: _Layout, path: Path, row: int) -> int:
+    rows = _rows(body, layout, path)
+    return next(line for place, (line, _) in enumerate(rows) if place == row)
+
+
+def _negative(path: Path, line: int) -> InputError:
+    return InputError(
+        "CEL-G004",
+        f"{path}, line {line:,}: a vertex has a negative number.",
+        why="Negative numbers often stand for missing ones.",
+        fix="Number the vertices from 0, or drop the line.",
+        line=line,
+    )
+
+
+def write_edge_list(graph: Graph, stream: IO[bytes], *, separator: str) -> None:
+    """The edges with their attributes; a header except where spaces separate."""
+    ends = pl.DataFrame(graph.edges, schema=["source", "target"])
+    if graph.labels is not None:
+        ends = ends.select(graph.labels.gather(column).alias(column.name) for column in ends)
+    if graph.edge_attributes is not None:
+        ends = ends.hstack(plain(graph.edge_attributes))
+    ends.write_csv(stream, include_header=separator != " ", separator=separator)
+
+
+def check_edge_list(graph: Graph, separator: str) -> None:
+    """Names must not look like comments, nor have spaces where these separate."""
+    bad = r"[\r\n]|^\s*[#%]|^\s|\s$|^$" + (r'|\s|"' if separator == " " else "")
+    texts = [graph.labels] if graph.labels is not None and graph.labels.dtype == pl.String else []
+    if separator == " " and graph.edge_attributes is not None:
+        texts += [each.cast(pl.String).fill_null("") for each in graph.edge_attributes]
+    if any(series.str.contains(bad).any() for series in texts):
+        raise InputError(
+            "CEL-G013",
+            "a name or an attribute is empty, begins as a comment does, or has a space, a quote or "
+            "a line break where the format needs them.",
+            fix="Choose CSV instead of spaces, or GraphML.",
+        )

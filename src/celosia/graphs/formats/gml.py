@@ -1,0 +1,183 @@
+"""GML: keys with numbers, quoted texts or lists in brackets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import escape, unescape
+from pathlib import Path
+from typing import IO
+
+from celosia.core.errors import InputError
+from celosia.graphs.formats.parsed import (
+    Gatherer,
+    Parsed,
+    Value,
+    declared_twice,
+    malformed,
+    utf8,
+)
+from celosia.graphs.formats.records import records
+from celosia.graphs.graph import Graph
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+|\#[^\n]*)
+    |(?P<bracket>[\[\]])
+    |(?P<text>"[^"]*")
+    |(?P<decimal>[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?|[+-]?(?:INF|NAN)\b)
+    |(?P<whole>[+-]?\d+)
+    |(?P<key>[A-Za-z_]\w*)""",
+    re.VERBOSE,
+)
+_KEY = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_OWN = ("id", "label", "source", "target")
+DEEPEST = 50
+
+Entry = tuple[str, Value, int]
+"""A key, its value (a list of entries where it has brackets) and the line of the key."""
+
+
+def read_gml(data: bytes, path: Path) -> Parsed:
+    """The graph of a GML file; vertices are named by their labels where each has one of its own."""
+    tokens = _tokens(utf8(data, path), path)
+    graphs = [entry for entry in _entries(tokens, path, depth=0) if entry[0] == "graph"]
+    if len(graphs) != 1 or not isinstance(graphs[0][1], list):
+        raise malformed(path, 1, "there is not exactly one graph [ ... ]")
+    return _graph(graphs[0][1], path)
+
+
+def _graph(entries: list[Entry], path: Path) -> Parsed:
+    gatherer = Gatherer(path)
+    directed = any(key == "directed" and value == 1 for key, value, _ in entries)
+    nodes = [_fields(entry, path, gatherer) for entry in entries if entry[0] == "node"]
+    numbers = [_number(node, "id", line, path) for node, line in nodes]
+    labels = [node.pop("label", None) for node, _ in nodes]
+    named = None not in labels and len(set(labels)) == len(labels)
+    name_of: dict[int, str | int] = {}
+    for (node, line), number, label in zip(nodes, numbers, labels, strict=True):
+        if number in name_of:
+            raise declared_twice(path, line)
+        name_of[number] = str(label) if named else number
+        extra = {} if named or label is None else {"label": label}
+        gatherer.vertex(name_of[number], extra | node, line)
+    for entry in entries:
+        if entry[0] == "edge":
+            values, line = _fields(entry, path, gatherer)
+            ends = [_number(values, end, line, path) for end in ("source", "target")]
+            one, other = (name_of.get(end, f"\0{end}") for end in ends)  # \0: no name has it
+            gatherer.edge(one, other, directed=directed, values=values, line=line)
+    return gatherer.finish()
+
+
+def _fields(entry: Entry, path: Path, gatherer: Gatherer) -> tuple[dict[str, Value], int]:
+    kind, held, line = entry
+    if not isinstance(held, list):
+        raise malformed(path, line, f"a {kind} has no brackets")
+    found: dict[str, Value] = {}
+    for key, value, _ in held:
+        if isinstance(value, list) or key in found:
+            gatherer.ignore(f"lists and repeated keys of a {kind}")
+        else:
+            found[key] = value
+    return found, line
+
+
+def _number(values: dict[str, Value], key: str, line: int, path: Path) -> int:
+    number = values.pop(key, None)
+    if not isinstance(number, int) or number < 0:
+        raise InputError(
+            "CEL-G004",
+            f"{path}, line {line:,}: the {key} is missing, negative or no whole number.",
+            fix="Number the vertices from 0, and give each edge a source and a target.",
+            line=line,
+        )
+    return number
+
+
+def _tokens(text: str, path: Path) -> Iterator[tuple[str, str, int]]:
+    position, line = 0, 1
+    while position < len(text):
+        found = _TOKEN.match(text, position)
+        if found is None:
+            raise malformed(path, line, "this is not GML")
+        kind, told = str(found.lastgroup), found.group()
+        if kind != "space":
+            yield kind, told, line
+        line += told.count("\n")
+        position = found.end()
+
+
+def _entries(tokens: Iterator[tuple[str, str, int]], path: Path, *, depth: int) -> list[Entry]:
+    found: list[Entry] = []
+    line = 1
+    for kind, key, line in tokens:
+        if kind == "bracket" and key == "]" and depth:
+            return found
+        if kind != "key":
+            raise malformed(path, line, "a key was expected")
+        kind, told, _ = next(tokens, ("", "", line))  # noqa: PLW2901 - the value of the key
+        if kind == "bracket" and told == "[" and depth < DEEPEST:
+            found.append((key, _entries(tokens, path, depth=depth + 1), line))
+        elif kind in ("whole", "decimal"):
+            found.append((key, int(told) if kind == "whole" else float(told), line))
+        elif kind == "text":
+            found.append((key, unescape(told[1:-1]), line))
+        else:
+            raise malformed(path, line, "a key has no value that GML knows")
+    if depth:
+        raise malformed(path, line, "a bracket is not closed")
+    return found
+
+
+def write_gml(graph: Graph, stream: IO[bytes]) -> None:
+    """All of a graph; truth values become 0 and 1."""
+    stream.write(b"graph [\n  directed 0\n")
+    heads = _heads(graph)
+    columns = [] if graph.attributes is None else graph.attributes.columns
+    for head, values in zip(heads, records(graph.attributes, graph.order), strict=True):
+        stream.write(f"  node [ {head}{_told(columns, values)}]\n".encode())
+    columns = [] if graph.edge_attributes is None else graph.edge_attributes.columns
+    for (one, other), values in zip(
+        graph.edges.tolist(), records(graph.edge_attributes, graph.size), strict=True
+    ):
+        told = _told(columns, values)
+        stream.write(f"  edge [ source {one} target {other} {told}]\n".encode())
+    stream.write(b"]\n")
+
+
+def _heads(graph: Graph) -> Iterator[str]:
+    labels = graph.labels
+    for vertex in range(graph.order):
+        label = "" if labels is None else f"label {_quoted(str(labels[vertex]))} "
+        yield f"id {vertex} {label}"
+
+
+def _told(columns: list[str], values: tuple[Value, ...]) -> str:
+    pairs = zip(columns, values, strict=bool(values))
+    return "".join(f"{key} {_value(value)} " for key, value in pairs if value is not None)
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, float):
+        return repr(value).upper()  # GML writes INF, NAN and E
+    return str(int(value))  # type: ignore[call-overload]
+
+
+def _quoted(text: str) -> str:
+    return f'"{escape(text)}"'
+
+
+def check_gml(graph: Graph) -> None:
+    """The names of attributes must be keys of GML."""
+    for frame in (graph.attributes, graph.edge_attributes):
+        for name in [] if frame is None else frame.columns:
+            if not _KEY.fullmatch(name) or name in _OWN:
+                raise InputError(
+                    "CEL-G013",
+                    f"the attribute {name!r} cannot be a key of GML.",
+                    why="A key is a letter followed by letters and digits, and not one of "
+                    f"{', '.join(_OWN)}.",
+                    fix="Rename it, or choose GraphML or JSON.",
+                )

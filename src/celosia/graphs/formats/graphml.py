@@ -1,0 +1,200 @@
+"""GraphML: XML with typed attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+import polars as pl
+
+from celosia.core.errors import InputError
+from celosia.graphs.formats.parsed import Gatherer, Parsed, Value, malformed
+from celosia.graphs.formats.records import records
+from celosia.graphs.graph import Graph
+
+_NUMBERS = {"int": int, "long": int, "float": float, "double": float}
+_TYPES = {"Int64": "long", "Float64": "double", "Boolean": "boolean"}
+_IGNORED = ("hyperedge", "port", "endpoint")
+
+
+def read_graphml(data: bytes, path: Path) -> Parsed:
+    """The first graph of a GraphML file; document types and entities are refused unread."""
+    reader = _Reader(path)
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.text
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = reader.refuse
+    reader.parser = parser
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise malformed(path, error.lineno, "the XML is broken") from None
+    if not reader.graphs:
+        raise malformed(path, 1, "there is no <graph>", fix="Check the format of the file.")
+    return reader.gatherer.finish()
+
+
+class _Reader:
+    """Follows the tags: keys first, then vertices and edges with their data."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.gatherer = Gatherer(path)
+        self.graphs = 0
+        self.parser: expat.XMLParserType
+        self._directed = False
+        self._keys: dict[str, tuple[str, str]] = {}
+        self._defaults: dict[str, dict[str, Value]] = {"node": {}, "edge": {}}
+        self._open: list[str] = []
+        self._things: list[tuple[str, dict[str, str], dict[str, Value], int]] = []
+        self._key = ""
+        self._told = ""
+
+    def refuse(self, *_: object) -> None:
+        raise InputError(
+            "CEL-G010",
+            f"{self.path} declares a document type or entities.",
+            why="They can swell a small file without end, or read other files.",
+            fix="Remove the <!DOCTYPE ...> part; GraphML does not need it.",
+        )
+
+    def start(self, tag: str, given: dict[str, str]) -> None:
+        name = tag.rpartition(" ")[2]
+        self._open.append(name)
+        line = self.parser.CurrentLineNumber
+        if name == "key":
+            self._key = given.get("id", "")
+            self._keys[self._key] = given.get("attr.name", self._key), given.get("attr.type", "")
+            self._things.append(("key", given, {}, line))
+        elif name == "graph":
+            self.graphs += 1
+            if self.graphs > 1:
+                raise malformed(self.path, line, "there is a second or a nested graph")
+            self._directed = given.get("edgedefault") == "directed"
+            self._things.append(("graph", given, {}, line))
+        elif name in ("node", "edge"):
+            self._things.append((name, given, {}, line))
+        elif name == "data":
+            self._key = given.get("key", "")
+        elif name in _IGNORED:
+            self.gatherer.ignore(f"<{name}>")
+        self._told = ""
+
+    def text(self, part: str) -> None:
+        self._told += part
+
+    def end(self, tag: str) -> None:
+        name = self._open.pop()
+        line = self.parser.CurrentLineNumber
+        if name in ("data", "default") and self._things:
+            attribute, value = self._value(line)
+            kind, given, values, _ = self._things[-1]
+            if kind == "key":
+                for each in ("node", "edge"):
+                    if given.get("for", "all") in (each, "all"):
+                        self._defaults[each][attribute] = value
+            else:
+                values[attribute] = value
+        elif name in ("node", "edge", "key", "graph"):
+            self._finish(*self._things.pop())
+
+    def _finish(
+        self, kind: str, given: dict[str, str], values: dict[str, Value], line: int
+    ) -> None:
+        if kind == "node":
+            if "id" not in given:
+                raise malformed(self.path, line, "a <node> has no id")
+            self.gatherer.vertex(given["id"], self._defaults["node"] | values, line)
+        elif kind == "edge":
+            if "source" not in given or "target" not in given:
+                raise malformed(self.path, line, "an <edge> lacks its source or its target")
+            directed = {"true": True, "false": False}.get(given.get("directed", ""), self._directed)
+            self.gatherer.edge(
+                given["source"],
+                given["target"],
+                directed=directed,
+                values=self._defaults["edge"] | values,
+                line=line,
+            )
+
+    def _value(self, line: int) -> tuple[str, Value]:
+        name, kind = self._keys.get(self._key, (self._key, ""))
+        told = self._told
+        try:
+            if kind in _NUMBERS:
+                return name, _NUMBERS[kind](told)
+            if kind == "boolean":
+                return name, {"true": True, "1": True, "false": False, "0": False}[told.strip()]
+        except (ValueError, KeyError):
+            raise malformed(self.path, line, f"a value is not of the type {kind}") from None
+        return name, told
+
+
+def write_graphml(graph: Graph, stream: IO[bytes]) -> None:
+    """All of a graph: names, attributes of vertices and of edges."""
+    for part in _parts(graph):
+        stream.write(part.encode())
+
+
+def _parts(graph: Graph) -> Iterator[str]:
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    for letter, kind, frame in (
+        ("v", "node", graph.attributes),
+        ("e", "edge", graph.edge_attributes),
+    ):
+        for number, column in enumerate(() if frame is None else frame.iter_columns()):
+            typed = _TYPES.get(str(column.dtype), "string")
+            yield (
+                f'  <key id="{letter}{number}" for="{kind}" '
+                f'attr.name={quoteattr(column.name)} attr.type="{typed}"/>\n'
+            )
+    yield '  <graph edgedefault="undirected">\n'
+    names = range(graph.order) if graph.labels is None else graph.labels
+    quoted = [quoteattr(str(name)) for name in names]
+    for name, values in zip(quoted, records(graph.attributes, graph.order), strict=True):
+        yield f"    <node id={name}" + _closed("node", "v", values)
+    for (one, other), values in zip(
+        graph.edges.tolist(), records(graph.edge_attributes, graph.size), strict=True
+    ):
+        yield f"    <edge source={quoted[one]} target={quoted[other]}" + _closed(
+            "edge", "e", values
+        )
+    yield "  </graph>\n</graphml>\n"
+
+
+def _closed(tag: str, letter: str, values: tuple[Value, ...]) -> str:
+    data = [
+        f'<data key="{letter}{number}">{_told(value)}</data>'
+        for number, value in enumerate(values)
+        if value is not None
+    ]
+    return f">{''.join(data)}</{tag}>\n" if data else "/>\n"
+
+
+def _told(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else escape(str(value))
+
+
+def check_graphml(graph: Graph) -> None:
+    """GraphML holds every graph whose texts have no control characters."""
+    for series in text_columns(graph):
+        if series.str.contains(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x{fffe}\x{ffff}]").any():
+            raise InputError(
+                "CEL-G013",
+                "a name or an attribute has a control character, which XML cannot hold.",
+                fix="Choose another format, such as JSON.",
+            )
+
+
+def text_columns(graph: Graph) -> list[pl.Series]:
+    """The names and attributes of a graph that are text."""
+    found = [] if graph.labels is None else [graph.labels]
+    for frame in (graph.attributes, graph.edge_attributes):
+        found += [] if frame is None else frame.get_columns()
+    return [series for series in found if series.dtype == pl.String]

@@ -1,0 +1,173 @@
+"""Pajek's .net: a list of vertices, then lists of arcs and edges."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+import polars as pl
+
+from celosia.core.errors import InputError
+from celosia.graphs.formats.parsed import (
+    Gatherer,
+    Parsed,
+    Value,
+    declared_twice,
+    malformed,
+    names_of,
+    utf8,
+)
+from celosia.graphs.graph import MOST_VERTICES, Graph
+
+_CELL = re.compile(r'"([^"]*)"|(\S+)')
+_SECTIONS = ("*vertices", "*arcs", "*edges", "*arcslist", "*edgeslist", "*network")
+_COORDINATES = ("x", "y", "z")
+
+
+def read_pajek(data: bytes, path: Path) -> Parsed:
+    """The network of a Pajek file; weights and coordinates are kept, shapes and colours are not."""
+    reader = _Reader(path)
+    for line, text in enumerate(utf8(data, path).splitlines(), 1):
+        cells = [match[0] or match[1] for match in _CELL.findall(text)]
+        if cells and not text.lstrip().startswith("%"):
+            reader.take(cells, line)
+    return reader.finish()
+
+
+class _Reader:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.gatherer = Gatherer(path)
+        self.section = ""
+        self.order = -1
+        self.declared: dict[int, tuple[str, dict[str, Value], int]] = {}
+
+    def take(self, cells: list[str], line: int) -> None:
+        if cells[0].startswith("*"):
+            self._open(cells, line)
+        elif self.section == "*vertices":
+            self._vertex(cells, line)
+        elif self.section in ("*arcs", "*edges"):
+            self._edge(cells, line)
+        elif self.section in ("*arcslist", "*edgeslist"):
+            for other in cells[1:]:
+                self._join(cells[0], other, {}, line)
+        else:
+            raise malformed(self.path, line, "a line stands before *Vertices")
+
+    def finish(self) -> Parsed:
+        if self.order < 0:
+            raise malformed(self.path, 1, "there is no *Vertices line")
+        names = {number: held[0] for number, held in self.declared.items()}
+        distinct = len(set(names.values())) == len(names) == self.order
+        for number in range(1, self.order + 1):
+            name, values, line = self.declared.get(number, ("", {}, 1))
+            if not distinct and name:
+                values = {"label": name} | values
+            self.gatherer.vertex(number, values, line)
+        parsed = self.gatherer.finish()
+        if not distinct:
+            return parsed
+        return replace(parsed, names=names_of([names[each] for each in range(1, self.order + 1)]))
+
+    def _open(self, cells: list[str], line: int) -> None:
+        self.section = cells[0].lower()
+        if self.section not in _SECTIONS:
+            raise malformed(
+                self.path, line, "this section is not known", fix="Keep vertices, arcs and edges."
+            )
+        if self.section == "*vertices":
+            if self.order >= 0:
+                raise malformed(self.path, line, "there is a second *Vertices")
+            self.order = self._whole(cells[1] if len(cells) > 1 else "", line)
+            if self.order > MOST_VERTICES:
+                raise malformed(self.path, line, "there are too many vertices")
+
+    def _vertex(self, cells: list[str], line: int) -> None:
+        number = self._known(cells[0], line)
+        if number in self.declared:
+            raise declared_twice(self.path, line)
+        values: dict[str, Value] = {}
+        rest = cells[2:]
+        for axis in _COORDINATES:
+            if rest and (at := _decimal(rest[0])) is not None:
+                values[axis] = at
+                rest = rest[1:]
+        if rest:
+            self.gatherer.ignore("shapes and colours of vertices")
+        self.declared[number] = (cells[1] if len(cells) > 1 else "", values, line)
+
+    def _edge(self, cells: list[str], line: int) -> None:
+        if len(cells) < 2:
+            raise malformed(self.path, line, "an edge has one vertex only")
+        weight = _decimal(cells[2]) if len(cells) > 2 else None
+        if len(cells) > 2 + (weight is not None):
+            self.gatherer.ignore("shapes and colours of edges")
+        self._join(cells[0], cells[1], {} if weight is None else {"weight": weight}, line)
+
+    def _join(self, one: str, other: str, values: dict[str, Value], line: int) -> None:
+        self.gatherer.edge(
+            self._known(one, line),
+            self._known(other, line),
+            directed=self.section.startswith("*arcs"),
+            values=values,
+            line=line,
+        )
+
+    def _known(self, cell: str, line: int) -> int:
+        number = self._whole(cell, line)
+        if not 1 <= number <= self.order:
+            raise InputError(
+                "CEL-G005",
+                f"{self.path}, line {line:,}: there is no vertex of that number.",
+                why=f"The file declares {max(self.order, 0):,} vertices, numbered from 1.",
+                fix="Correct the number, or the one after *Vertices.",
+                line=line,
+            )
+        return number
+
+    def _whole(self, cell: str, line: int) -> int:
+        if not re.fullmatch(r"-?\d{1,18}", cell, re.ASCII):
+            raise malformed(self.path, line, "a whole number was expected")
+        number = int(cell)
+        if number < 0:
+            raise InputError(
+                "CEL-G004",
+                f"{self.path}, line {line:,}: a vertex has a negative number.",
+                fix="Number the vertices from 1.",
+                line=line,
+            )
+        return number
+
+
+def _decimal(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def write_pajek(graph: Graph, stream: IO[bytes]) -> None:
+    """Names and weights of a graph."""
+    stream.write(f"*Vertices {graph.order}\n".encode())
+    if graph.labels is not None:
+        for number, name in enumerate(graph.labels, 1):
+            stream.write(f'{number} "{name}"\n'.encode())
+    stream.write(b"*Edges\n")
+    ends = pl.DataFrame(graph.edges + 1, schema=["source", "target"])
+    if graph.edge_attributes is not None and "weight" in graph.edge_attributes.columns:
+        ends = ends.with_columns(graph.edge_attributes["weight"])
+    ends.write_csv(stream, include_header=False, separator=" ")
+
+
+def check_pajek(graph: Graph) -> None:
+    """Names must fit between quotes on one line."""
+    labels = graph.labels
+    if labels is not None and labels.cast(pl.String).str.contains(r'["\r\n]|^$').any():
+        raise InputError(
+            "CEL-G013",
+            "a name has a quote or a line break, or is empty, which Pajek cannot hold.",
+            fix="Choose GraphML or JSON.",
+        )

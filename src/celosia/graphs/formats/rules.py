@@ -1,0 +1,141 @@
+"""From what a file has to a simple graph, by rules that are stated, and counted where used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.graphs.formats.parsed import Parsed
+from celosia.graphs.graph import Graph
+
+Loops = Literal["drop", "refuse"]
+Repeated = Literal["merge", "refuse"]
+Directed = Literal["undirect", "mutual", "refuse"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What becomes of records that a simple undirected graph has no place for."""
+
+    loops: Loops = "drop"
+    """An edge from a vertex to itself."""
+    repeated: Repeated = "merge"
+    """The same edge again: one remains, with the attributes of the first."""
+    directed: Directed = "undirect"
+    """Edges with a direction: `undirect` forgets it, `mutual` keeps pairs that point both ways."""
+
+    def __post_init__(self) -> None:
+        allowed = {"loops": Loops, "repeated": Repeated, "directed": Directed}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value not in get_args(allowed[each.name]):
+                raise InputError(
+                    "CEL-G002",
+                    f"{each.name}={value!r} is not a rule.",
+                    fix=f"Choose one of: {', '.join(get_args(allowed[each.name]))}.",
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How often each rule was used."""
+
+    records: int
+    """Edges in the file."""
+    loops: int
+    repeated: int
+    both_ways: int
+    """Pairs that point both ways, each now one edge."""
+    one_way: int
+    """Pairs that point one way only: now edges, or dropped by the rule `mutual`."""
+
+
+def simplify(parsed: Parsed, rules: Rules) -> tuple[Graph, Counts]:
+    """A simple undirected graph, and what was done to get there.
+
+    Raises:
+        InputError: CEL-G006, G007, G008 a rule refuses what is there; CEL-G009 no vertex at all.
+    """
+    order = len(parsed.names)
+    if not order:
+        raise InputError(
+            "CEL-G009",
+            "there is no vertex.",
+            why="A graph without vertices protects nobody.",
+            fix="Check that the right file is read, and that its lines are no comments.",
+        )
+    _refuse(rules.directed == "refuse", "CEL-G008", "edges with a direction", parsed.directed)
+    loop = parsed.sources == parsed.targets
+    _refuse(rules.loops == "refuse", "CEL-G006", "loops", loop)
+    keep = np.flatnonzero(~loop) if loop.any() else None
+    sources, targets, directed = (
+        each if keep is None else each[keep]
+        for each in (parsed.sources, parsed.targets, parsed.directed)
+    )
+    low, high = np.minimum(sources, targets), np.maximum(sources, targets)
+    pairs = low * order + high  # below 2**62: no overflow
+    arcs = np.where(directed, sources * order + targets, pairs) if directed.any() else pairs
+    wanted = parsed.edge_attributes is not None or bool(directed.any())
+    sorted_arcs, places = _firsts(arcs, places=wanted)
+    repeated = len(arcs) - len(sorted_arcs)
+    _refuse(rules.repeated == "refuse", "CEL-G007", "repeated edges", np.arange(repeated) >= 0)
+    both = one_way = 0
+    keys = sorted_arcs
+    if places is not None and directed.any():
+        places = np.sort(places)
+        keys, chosen = _firsts(pairs[places], places=True)
+        assert chosen is not None
+        twice = np.bincount(np.searchsorted(keys, pairs[places]), minlength=len(keys)) > 1
+        single = directed[places[chosen]] & ~twice
+        both, one_way = int(twice.sum()), int(single.sum())
+        chosen = chosen[~single] if rules.directed == "mutual" else chosen
+        keys = keys[~single] if rules.directed == "mutual" else keys
+        places = places[chosen]
+    graph = Graph.from_keys(
+        keys, order=order, labels=_labels(parsed.names), attributes=parsed.attributes
+    )
+    if parsed.edge_attributes is not None and places is not None:
+        rows = places if keep is None else keep[places]
+        graph = replace(graph, edge_attributes=parsed.edge_attributes[rows])
+    counts = Counts(
+        records=len(loop),
+        loops=int(loop.sum()),
+        repeated=repeated,
+        both_ways=both,
+        one_way=one_way,
+    )
+    return graph, counts
+
+
+def _firsts(
+    keys: NDArray[np.int64], *, places: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    """The distinct keys, sorted, and where each comes first."""
+    order = np.argsort(keys, kind="stable") if places else None
+    ranked = np.sort(keys) if order is None else keys[order]
+    first = np.ones(len(ranked), dtype=np.bool_)
+    np.not_equal(ranked[1:], ranked[:-1], out=first[1:])
+    return ranked[first], None if order is None else order[first]
+
+
+def _labels(names: pl.Series) -> pl.Series | None:
+    """The names, unless they are the numbers that the vertices have anyway."""
+    if names.dtype == pl.Int64 and np.array_equal(names.to_numpy(), np.arange(len(names))):
+        return None
+    return names
+
+
+def _refuse(asked: bool, code: str, what: str, found: NDArray[np.bool_]) -> None:
+    if asked and found.any():
+        raise InputError(
+            code,
+            f"there are {what}: {int(found.sum()):,}.",
+            why="You asked to refuse them.",
+            fix="Clean the file, or choose another rule for them.",
+            count=int(found.sum()),
+        )

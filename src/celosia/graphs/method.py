@@ -1,0 +1,68 @@
+"""What every graph method is: parameters that check themselves, and one function of a graph."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, ClassVar, Generic, TypeVar
+
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Source
+from celosia.graphs.graph import Graph
+
+Result = TypeVar("Result")
+"""What comes out: a `Graph`, an uncertain graph, or a graph of super-vertices."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Changed(Generic[Result]):
+    """A graph after one method, and what the method has to say about it."""
+
+    graph: Result
+    """What can be published, vertex by vertex in the order of the given graph where it has any."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Counts and losses for the report, as plain values; never a name or an attribute."""
+    kept: str
+    """What is the same as before, in words."""
+
+
+class GraphMethod(ABC, Generic[Result]):
+    """A way to protect a graph; a frozen dataclass whose fields are its parameters.
+
+    The names of the fields are the options on the command line and the keys in a TOML file.
+    A method says what it makes: `class RandomSwitch(GraphMethod[Graph])`.
+    """
+
+    kind: ClassVar[str]
+    """The name of the method on the command line and in reports."""
+    summary: ClassVar[str]
+    """What it does, in one line."""
+    randomised: ClassVar[bool]
+    """Whether it draws: a method that does is repeated by a seed, and only a simulation then."""
+
+    @abstractmethod
+    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> Changed[Result]:
+        """Protect a graph; the given one stays as it is.
+
+        Raises:
+            InputError: a parameter does not fit the graph.
+            PrivacyError: what is asked cannot be reached on this graph.
+        """
+
+    def promise(self, graph: Graph) -> str | None:
+        """What is guaranteed of what `apply` makes of this graph; None where nothing is."""
+        return None
+
+    def leaves_open(self) -> tuple[str, ...]:
+        """What a reader of the release must know that the method does not do."""
+        return ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The method and its parameters as a TOML file has them, defaults left out."""
+        told: dict[str, Any] = {"method": self.kind}
+        for each in fields(self):  # type: ignore[arg-type]  # every method is a dataclass
+            value = getattr(self, each.name)
+            if each.default is MISSING or value != each.default:
+                told[each.name] = list(value) if isinstance(value, tuple) else value
+        return told

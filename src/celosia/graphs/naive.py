@@ -1,0 +1,78 @@
+"""Names replaced by random numbers: what every release does first, and nobody should stop at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Source
+from celosia.graphs.graph import Graph
+from celosia.graphs.method import Changed, GraphMethod
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relabelled:
+    """A graph with new numbers, and the key to the old ones, which the curator keeps."""
+
+    graph: Graph
+    numbers: NDArray[np.int64]
+    """The new number of each old vertex."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relabelling(GraphMethod[Graph]):
+    """Give the vertices random numbers and drop their names; the structure stays as it is.
+
+    Attributes go along with their vertex or edge. Edges are sorted by the new numbers, so that
+    their order says nothing of the old one.
+
+    Guarantee: none. Whoever knows a few facts of a person's contacts finds the vertex by them.
+
+    Reference: Backstrom, Dwork, Kleinberg 2007.
+    """
+
+    kind = "relabelling"
+    summary = "replace names by random numbers; the structure stays, so this is never enough"
+    randomised = True
+
+    def apply(  # noqa: D102 - as in GraphMethod
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> Changed[Graph]:
+        changed = relabelled(graph, rng).graph
+        facts = {"vertices": changed.order, "edges after": changed.size}
+        return Changed(graph=changed, facts=facts, kept="the whole structure")
+
+    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+        return (
+            "The structure is published as it is: a person with a rare number of contacts, or a "
+            "rare pattern among them, is found by it (Dan in figure 7).",
+            "Planted accounts find themselves and then everybody they were linked with.",
+        )
+
+
+def relabelled(graph: Graph, rng: Source) -> Relabelled:
+    """The graph under random numbers, with the mapping; keep the mapping secret.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> from celosia.graphs.examples import dan
+    >>> made = relabelled(dan(), Seeded(1))
+    >>> made.graph.labels is None, sorted(made.numbers.tolist()) == list(range(9))
+    (True, True)
+    """
+    numbers = rng.permutation(graph.order)
+    ends = numbers[graph.edges]
+    keys = ends.min(axis=1, initial=graph.order) * graph.order + ends.max(axis=1, initial=0)
+    order = np.argsort(keys)
+    changed = Graph.from_keys(keys[order], order=graph.order)
+    known, edges = graph.attributes, graph.edge_attributes
+    return Relabelled(
+        replace(
+            changed,
+            attributes=None if known is None else known[np.argsort(numbers)],
+            edge_attributes=None if edges is None else edges[order],
+        ),
+        numbers,
+    )

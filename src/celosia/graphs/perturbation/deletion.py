@@ -1,0 +1,132 @@
+"""Edges deleted at random, with as many false ones put in their place or none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Source
+from celosia.graphs.graph import Graph
+from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.perturbation.amount import check_amount, count_of
+from celosia.graphs.perturbation.random_exchange import SIZE_KEPT
+from celosia.graphs.perturbation.session import differences, graph_of
+from celosia.graphs.sampling import non_edges, subset
+
+FINEST = 2**62
+"""The greatest denominator of a chance: draws are whole numbers below it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomPerturbation(GraphMethod[Graph]):
+    """Delete some random edges, then add as many that are false.
+
+    The new edges are chosen among the pairs without an edge in the given graph, so that none of
+    the deleted comes back: exactly `amount` edges differ each way.
+
+    Guarantee: none. An edge of the release is true with chance (m - p) / m for a reader who knows
+    nothing else.
+
+    Reference: Hay, Miklau, Jensen, Weis, Srivastava 2007.
+    """
+
+    amount: float
+    """How many edges are deleted, and added: a number, or a share of the edges."""
+
+    kind = "random-perturbation"
+    summary = "delete random edges, then add as many false ones"
+    randomised = True
+
+    def __post_init__(self) -> None:
+        check_amount(self.amount)
+
+    def apply(  # noqa: D102 - as in GraphMethod
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> Changed[Graph]:
+        count = check_deletions(graph, count_of(self.amount, graph.size))
+        added = non_edges(graph, count, rng)
+        kept = np.delete(graph.keys, subset(graph.size, count, rng))
+        changed = graph_of(graph, np.concatenate([kept, added]))
+        return Changed(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
+
+    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+        return (
+            "Most edges are still true, and hubs stay hubs: whoever knows that a person has many "
+            "contacts may still find them.",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomSparsification(GraphMethod[Graph]):
+    """Delete each edge by the toss of a coin of its own; add none.
+
+    Guarantee: none. Every published edge is true; an absent one may have been there.
+
+    Reference: Bonchi, Gionis, Tassa 2011.
+    """
+
+    probability: float
+    """The chance of each edge to be deleted."""
+
+    kind = "random-sparsification"
+    summary = "delete each edge with a given chance; add none"
+    randomised = True
+
+    def __post_init__(self) -> None:
+        self._chance()
+
+    def apply(  # noqa: D102 - as in GraphMethod
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> Changed[Graph]:
+        chance = self._chance()
+        stay = rng.integers(chance.denominator, graph.size) >= chance.numerator
+        changed = graph_of(graph, graph.keys[stay])
+        if graph.edge_attributes is not None:
+            changed = Graph(
+                order=changed.order,
+                edges=changed.edges,
+                labels=changed.labels,
+                attributes=changed.attributes,
+                edge_attributes=graph.edge_attributes.filter(stay),
+            )
+        kept = "the number of vertices; every published edge is true"
+        return Changed(graph=changed, facts=differences(graph, changed), kept=kept)
+
+    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+        return (
+            "Every edge that is published is true: whoever looks for a relation and sees it knows "
+            "that it exists.",
+            "A vertex keeps about the same share of its edges as all others, so hubs stay hubs.",
+        )
+
+    def _chance(self) -> Fraction:
+        chance = exact(self.probability)
+        if chance is None or not 0 <= chance <= 1 or chance.denominator > FINEST:
+            raise InputError(
+                "CEL-G055",
+                f"the chance of an edge to be deleted must be in 0 .. 1, got {self.probability!r}.",
+                fix="Give a decimal such as 0.1.",
+            )
+        return chance
+
+
+def check_deletions(graph: Graph, count: int) -> int:
+    """The number of edges to delete, where the graph has as many.
+
+    Raises:
+        InputError: CEL-G056 otherwise.
+    """
+    if count > graph.size:
+        raise InputError(
+            "CEL-G056",
+            f"{count:,} edges cannot be deleted: the graph has {graph.size:,}.",
+            fix="Ask for fewer, or for a share such as 0.1.",
+            wanted=count,
+            edges=graph.size,
+        )
+    return count

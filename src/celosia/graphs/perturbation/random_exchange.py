@@ -1,0 +1,105 @@
+"""Edges exchanged one after the other: by any other pair, or two at a time crosswise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Source
+from celosia.graphs.graph import Graph
+from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.perturbation.amount import check_amount, count_of
+from celosia.graphs.perturbation.session import (
+    Exchange,
+    Exchanges,
+    check_possible,
+    differences,
+    nothing_found,
+)
+
+DEGREES_KEPT = "the number of vertices and of edges, and the degree of every vertex"
+SIZE_KEPT = "the number of vertices and of edges"
+
+
+def exchanged(
+    graph: Graph, exchange: Exchange, amount: float, *, rng: Source, progress: Progress
+) -> Changed[Graph]:
+    """The graph after `amount` exchanges."""
+    count = count_of(amount, graph.size)
+    check_possible(graph, exchange, count)
+    session = Exchanges(graph, exchange)
+    session.run(count, total=count, rng=rng, progress=progress)
+    done, tries = session.tally.tolist()
+    if count and not done:
+        raise nothing_found(graph, tries)
+    changed = session.result()
+    facts = differences(graph, changed) | {"asked for": count, "done": done, "tries": tries}
+    kept = DEGREES_KEPT if exchange == "switch" else SIZE_KEPT
+    return Changed(graph=changed, facts=facts, kept=kept)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomAddDelete(GraphMethod[Graph]):
+    """Take away a random edge and put a random new one, again and again.
+
+    A step may undo an earlier one; the facts count the edges that really differ.
+
+    Guarantee: none. After r steps a published edge is a true one with a chance near (m - r) / m.
+
+    Reference: Ying, Wu 2008.
+    """
+
+    amount: float
+    """How many times: a number, or a share of the number of edges."""
+
+    kind = "random-add-delete"
+    summary = "replace random edges by random pairs that had none, one after the other"
+    randomised = True
+
+    def __post_init__(self) -> None:
+        check_amount(self.amount)
+
+    def apply(  # noqa: D102 - as in GraphMethod
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> Changed[Graph]:
+        return exchanged(graph, "move", self.amount, rng=rng, progress=progress)
+
+    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+        return (
+            "Most edges are still true, and hubs stay hubs: whoever knows that a person has many "
+            "contacts may still find them.",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomSwitch(GraphMethod[Graph]):
+    """Replace two random edges {i, j}, {k, p} by {i, p}, {k, j}, again and again.
+
+    A switch that would make a loop or repeat an edge is no choice; among the others each is
+    equally likely. After 100 tries a switch asked for, what was reached is taken.
+
+    Guarantee: none; every degree is published as it is.
+
+    Reference: Ying, Wu 2008.
+    """
+
+    amount: float
+    """How many switches: a number, or a share of the number of edges."""
+
+    kind = "random-switch"
+    summary = "exchange the ends of random pairs of edges; every degree stays"
+    randomised = True
+
+    def __post_init__(self) -> None:
+        check_amount(self.amount)
+
+    def apply(  # noqa: D102 - as in GraphMethod
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> Changed[Graph]:
+        return exchanged(graph, "switch", self.amount, rng=rng, progress=progress)
+
+    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+        return (
+            "Every vertex keeps its degree: whoever knows how many contacts a person has is not "
+            "hindered at all.",
+        )

@@ -1,0 +1,109 @@
+"""Change the edges that matter least."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.graphs.graph import Graph
+from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.perturbation.amount import check_amount, count_of
+from celosia.graphs.perturbation.deletion import check_deletions
+from celosia.graphs.perturbation.random_exchange import SIZE_KEPT
+from celosia.graphs.perturbation.session import differences, graph_of
+from celosia.graphs.sampling import keys_to_pairs, non_edges, pairs_of
+from celosia.tables.masking.draws import uniforms
+
+Choice = Literal["weighted", "lowest"]
+POOL = 10
+"""Random pairs looked at for each edge to be added."""
+
+
+def neighbourhood_centrality(graph: Graph, pairs: NDArray[np.integer]) -> NDArray[np.float64]:
+    """How much each pair of vertices, joined or not, links parts that are not linked otherwise.
+
+    The number of vertices next to one of the two only, over twice the greatest degree: in [0, 1].
+
+    >>> from celosia.graphs.examples import g9
+    >>> neighbourhood_centrality(g9(), np.array([[0, 1], [1, 2], [0, 2]])).tolist()
+    [0.375, 0.5, 0.625]
+
+    Reference: Casas-Roma 2014.
+    """
+    from celosia.graphs._kernels import common_neighbours  # noqa: PLC0415 - compiles
+
+    ends = pairs.astype(np.int64)
+    shared = common_neighbours(graph.starts, graph.neighbours, ends)
+    apart = graph.degrees[ends].sum(axis=1) - 2 * shared
+    return np.asarray(apart / max(2 * int(graph.degrees.max(initial=0)), 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relevance(GraphMethod[Graph]):
+    """Delete edges of low neighbourhood centrality, and add pairs of low centrality.
+
+    The edges added are chosen among ten times as many random pairs without an edge, so that
+    large graphs need not be searched for the lowest of all.
+
+    Guarantee: none.
+
+    Reference: Casas-Roma 2014.
+    """
+
+    amount: float
+    """How many edges are deleted, and added: a number, or a share of the edges."""
+    choice: Choice = "weighted"
+    """`weighted`: by lot, the less central the likelier; `lowest`: the least central, ties by
+    lot."""
+
+    kind = "relevance"
+    summary = "delete and add edges of low neighbourhood centrality"
+    randomised = True
+
+    def __post_init__(self) -> None:
+        check_amount(self.amount)
+        if self.choice not in get_args(Choice):
+            raise InputError(
+                "CEL-G058",
+                f"choice {self.choice!r} is not known.",
+                fix=f"Choose one of: {', '.join(get_args(Choice))}.",
+            )
+
+    def apply(  # noqa: D102 - as in GraphMethod
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> Changed[Graph]:
+        count = check_deletions(graph, count_of(self.amount, graph.size))
+        free = pairs_of(graph.order) - graph.size
+        pool = non_edges(graph, max(count, min(POOL * count, free)), rng)
+        progress(Step("compare neighbourhoods", 0, 2))
+        deleted = self._chosen(neighbourhood_centrality(graph, graph.edges), count, rng)
+        progress(Step("compare neighbourhoods", 1, 2))
+        added = self._chosen(
+            neighbourhood_centrality(graph, keys_to_pairs(pool, graph.order)), count, rng
+        )
+        kept = np.delete(graph.keys, deleted)
+        changed = graph_of(graph, np.concatenate([kept, pool[added]]))
+        return Changed(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
+
+    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+        return (
+            "The edges that matter most are published as they are, and hubs stay hubs.",
+            "An attacker who knows the method believes a central edge more than others.",
+        )
+
+    def _chosen(
+        self, centrality: NDArray[np.float64], count: int, rng: Source
+    ) -> NDArray[np.int64]:
+        lots = uniforms(rng, centrality.size)
+        if self.choice == "lowest":
+            return np.lexsort((lots, centrality))[:count]
+        # Sampling by weight without return: the largest u ** (1 / weight) win (Efraimidis,
+        # Spirakis 2006). A small floor keeps an edge of centrality 1 possible.
+        weights = 1.0 - centrality + 1e-3
+        return np.argsort(-np.log(lots) / weights, kind="stable")[:count]

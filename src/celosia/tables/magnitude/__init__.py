@@ -1,0 +1,31 @@
+"""Magnitude tables: sums over dimensions, cell suppression with an audit, controlled rounding."""
+
+from celosia.tables.magnitude.audit import CellAudit, Interval, feasible
+from celosia.tables.magnitude.protecting import ProtectedTable, audit, protect
+from celosia.tables.magnitude.rounding import RoundedTable, controlled_rounding
+from celosia.tables.magnitude.rules import (
+    Dominance,
+    MinimumFrequency,
+    PPercent,
+    PriorPosterior,
+    Rule,
+)
+from celosia.tables.magnitude.table import MagnitudeTable, magnitude_table
+
+__all__ = [
+    "CellAudit",
+    "Dominance",
+    "Interval",
+    "MagnitudeTable",
+    "MinimumFrequency",
+    "PPercent",
+    "PriorPosterior",
+    "ProtectedTable",
+    "RoundedTable",
+    "Rule",
+    "audit",
+    "controlled_rounding",
+    "feasible",
+    "magnitude_table",
+    "protect",
+]

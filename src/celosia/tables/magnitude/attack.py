@@ -1,0 +1,149 @@
+"""What an attacker can compute of suppressed cells: linear programs over the table's own sums.
+
+Cells are flat here, and a state of the attacker's knowledge is a deviation from the true table:
+zero in published cells, and zero along each line in sum. Whatever deviation keeps every cell from
+being negative is possible to the attacker, so the reach of a cell is its largest deviation.
+
+Reference: Fischetti, Salazar 2001; Hundepool et al. 2012, Statistical Disclosure Control, 4.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.tables.magnitude.cube import in_cube
+from celosia.tables.magnitude.table import MagnitudeTable
+
+TOLERANCE = 1e-6
+"""Programs are scaled so that the protection needed is 1; a shortfall below this is rounding."""
+
+
+def relations(shape: tuple[int, ...]) -> Any:
+    """The sums of a table as a sparse matrix: each row a line, +1 its cells and -1 its total.
+
+    >>> relations((3,)).toarray().tolist()
+    [[1.0, 1.0, -1.0]]
+    """
+    from scipy.sparse import csr_array  # noqa: PLC0415 - heavy
+
+    index = np.arange(int(np.prod(shape))).reshape(shape)
+    lines = [
+        line
+        for axis, size in enumerate(shape)
+        for line in np.moveaxis(index, axis, -1).reshape(-1, size)
+    ]
+    rows = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
+    signs = np.concatenate([np.append(np.ones(len(line) - 1), -1.0) for line in lines])
+    columns = np.fromiter(chain.from_iterable(lines), dtype=np.int64, count=rows.size)
+    return csr_array((signs, (rows, columns)), shape=(len(lines), index.size))
+
+
+@dataclass(frozen=True, slots=True)
+class Threat:
+    """A cell that must not be computed too closely, in one direction, by somebody.
+
+    The attacker may be the only contributor of another cell, who knows that one.
+    """
+
+    cell: int
+    needed: float
+    """How far the cell must be able to deviate."""
+    upwards: bool
+    insider: int | None = None
+    """The cell whose value the attacker knows, None for an outsider."""
+
+
+def threats(
+    table: MagnitudeTable, unsafe: NDArray[np.bool_], protection: NDArray[np.float64], lines: Any
+) -> list[Threat]:
+    """What each unsafe cell must withstand, those that need most first."""
+    values, needed = table.values.reshape(-1), protection.reshape(-1)
+    cells = np.flatnonzero(unsafe.reshape(-1))
+    places = list(
+        zip(*(axis.tolist() for axis in np.unravel_index(cells, table.shape)), strict=True)
+    )
+    name = dict(zip(cells.tolist(), places, strict=True))
+    single = set(cells[table.counts.reshape(-1)[cells] == 1].tolist())
+    share = (lines.T @ lines).tocsr()
+    found: list[Threat] = []
+    for cell in cells[np.argsort(-needed[cells], kind="stable")].tolist():
+        near = share.indices[share.indptr[cell] : share.indptr[cell + 1]].tolist()
+        knowing: list[tuple[int | None, float]] = [(None, 0.0)]
+        for other in sorted(single.intersection(near) - {cell}):
+            part = table.known_part(name[cell], name[other])
+            if part is not None:  # else it is his own cell
+                knowing.append((other, part))
+        for insider, part in knowing:
+            found.append(Threat(cell, float(needed[cell]), True, insider))
+            below = min(float(needed[cell]), float(values[cell]) - part)
+            if below > 0:
+                found.append(Threat(cell, below, False, insider))
+    return found
+
+
+def withstands(
+    threat: Threat,
+    hidden: NDArray[np.bool_],
+    values: NDArray[np.float64],
+    lines: Any,
+    shape: tuple[int, ...],
+) -> bool:
+    """Whether a cell can deviate far enough when these cells, flat, are hidden."""
+    open_ = hidden.copy()
+    if threat.insider is not None:
+        open_[threat.insider] = False
+    place = tuple(int(axis) for axis in np.unravel_index(threat.cell, shape))
+    return in_cube(
+        place,
+        needed=threat.needed,
+        upwards=threat.upwards,
+        hidden=open_.reshape(shape),
+        values=values.reshape(shape),
+    ) or (deviation(threat, hidden, values, lines, np.zeros(hidden.size)) is not None)
+
+
+def deviation(
+    threat: Threat,
+    hidden: NDArray[np.bool_],
+    values: NDArray[np.float64],
+    lines: Any,
+    cost: NDArray[np.float64],
+) -> NDArray[np.float64] | None:
+    """The cheapest deviation of the hidden cells that is far enough for a threat, None if none is.
+
+    In units of what is needed: ups and downs of each cell are variables of their own, so that the
+    cost of either is linear.
+    """
+    from scipy.optimize import linprog  # noqa: PLC0415 - heavy
+    from scipy.sparse import hstack  # noqa: PLC0415
+
+    cells = np.flatnonzero(hidden)
+    place = int(np.searchsorted(cells, threat.cell))
+    part = lines[:, cells]
+    part = part[np.diff(part.indptr) > 0]
+    down = values[cells] / threat.needed
+    up = np.full(cells.size, np.inf)
+    if threat.insider is not None:
+        known = cells == threat.insider
+        up[known] = down[known] = 0
+    (up if threat.upwards else down)[place] = 1
+    (down if threat.upwards else up)[place] = 0
+    least = np.zeros(2 * cells.size)
+    least[place if threat.upwards else cells.size + place] = 1 - TOLERANCE / 10
+    result = linprog(
+        np.concatenate([cost[cells], cost[cells]]),
+        A_eq=hstack([part, -part]).tocsr(),
+        b_eq=np.zeros(part.shape[0]),
+        bounds=np.column_stack([least, np.maximum(least, np.concatenate([up, down]))]),
+        method="highs",
+    )
+    if result.status != 0:
+        return None
+    found = np.zeros(hidden.size)
+    found[cells] = result.x[: cells.size] - result.x[cells.size :]
+    return found

@@ -1,0 +1,217 @@
+"""When a cell gives away too much about one contributor, and how far it must be blurred then.
+
+The amount of protection is how far above (and below) its value the cell must at least seem possible
+so that the largest contributor cannot be estimated more closely than the rule allows.
+
+Reference: Hundepool et al. 2012, Statistical Disclosure Control, 4.2 (rules) and 4.4.2 (levels).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import real, whole
+from celosia.tables.magnitude.table import MagnitudeTable
+
+
+class Rule(ABC):
+    """Which cells are unsafe; a frozen dataclass of its parameters."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:
+        """The cells that must not be published."""
+
+    @abstractmethod
+    def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:
+        """How far from its value each unsafe cell must seem possible; 0 for the others."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The rule as plain values."""
+        return {"rule": self.kind, **asdict(self)}  # type: ignore[call-overload]  # a dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MinimumFrequency(Rule):
+    """Unsafe with fewer than `n` contributors; it must be blurred by `margin` percent of its value.
+
+    >>> str(MinimumFrequency(3))
+    'at least 3 contributors'
+    """
+
+    kind: ClassVar[str] = "minimum-frequency"
+
+    n: int
+    margin: float = 10.0
+
+    def __post_init__(self) -> None:
+        _whole("n", self.n, 2)
+        _percent("margin", self.margin, 100)
+
+    def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:  # noqa: D102 - as in Rule
+        return (table.counts > 0) & (table.counts < self.n)
+
+    def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:  # noqa: D102 - as in Rule
+        return np.where(self.unsafe(table), table.values * (self.margin / 100), 0.0)
+
+    def __str__(self) -> str:
+        return f"at least {self.n} contributors"
+
+
+@dataclass(frozen=True, slots=True)
+class Dominance(Rule):
+    """The (n, k) rule: unsafe if the n largest contribute more than k percent.
+
+    >>> str(Dominance(1, 80))
+    'the largest contributes at most 80 %'
+    """
+
+    kind: ClassVar[str] = "dominance"
+
+    n: int
+    k: float
+
+    def __post_init__(self) -> None:
+        _whole("n", self.n, 1)
+        _percent("k", self.k, 100)
+
+    def _sum(self, table: MagnitudeTable) -> NDArray[np.float64]:
+        if table.largest.shape[-1] < self.n:
+            raise InputError(
+                "CEL-V322",
+                f"the rule looks at the {self.n} largest contributions, and the table keeps "
+                f"{table.largest.shape[-1]}.",
+                fix=f"Make it with largest = {self.n}.",
+            )
+        largest: NDArray[np.float64] = table.largest[..., : self.n].sum(axis=-1)
+        return largest
+
+    def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:  # noqa: D102 - as in Rule
+        return self._sum(table) * 100 > table.values * self.k
+
+    def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:  # noqa: D102 - as in Rule
+        needed = self._sum(table) * (100 / self.k) - table.values
+        return np.where(self.unsafe(table), needed, 0.0)
+
+    def __str__(self) -> str:
+        who = "the largest contributes" if self.n == 1 else f"the {self.n} largest contribute"
+        return f"{who} at most {self.k:g} %"
+
+
+@dataclass(frozen=True, slots=True)
+class PriorPosterior(Rule):
+    """The (p, q) rule: everybody is known beforehand to q percent, and may be known to p after.
+
+    >>> str(PriorPosterior(10, 50))
+    'nobody known to 50 % can be estimated to 10 %'
+    """
+
+    kind: ClassVar[str] = "prior-posterior"
+
+    p: float
+    q: float
+
+    def __post_init__(self) -> None:
+        _percent("p", self.p, 1000)
+        _percent("q", self.q, 1000)
+        if self.p >= self.q:
+            raise InputError(
+                "CEL-V320",
+                f"p must be below q, got p = {self.p:g} and q = {self.q:g}.",
+                why="Else what is known beforehand is already too much.",
+                fix="Try p = 10 and q = 50.",
+            )
+
+    def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:  # noqa: D102 - as in Rule
+        return _lacking(table, self.p / self.q)
+
+    def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:  # noqa: D102 - as in Rule
+        return self.protection(table) > 0
+
+    def __str__(self) -> str:
+        return f"nobody known to {self.q:g} % can be estimated to {self.p:g} %"
+
+
+@dataclass(frozen=True, slots=True)
+class PPercent(Rule):
+    """The p% rule: unsafe if the second largest can tell the largest to within p percent.
+
+    That is, if value - largest - second largest < p/100 largest.
+
+    >>> str(PPercent(10))
+    'nobody can be estimated to 10 % by another contributor'
+    """
+
+    kind: ClassVar[str] = "p-percent"
+
+    p: float
+
+    def __post_init__(self) -> None:
+        _percent("p", self.p, 1000)
+
+    def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:  # noqa: D102 - as in Rule
+        return _lacking(table, self.p / 100)
+
+    def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:  # noqa: D102 - as in Rule
+        return self.protection(table) > 0
+
+    def __str__(self) -> str:
+        return f"nobody can be estimated to {self.p:g} % by another contributor"
+
+
+def primary(
+    table: MagnitudeTable, rules: Sequence[Rule]
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """The cells that some rule finds unsafe, and the most protection that a rule asks for them."""
+    if not rules:
+        raise InputError(
+            "CEL-V321",
+            "no rule was given.",
+            why="Without one every cell would be published.",
+            fix="Try PPercent(10), or --p 10.",
+        )
+    unsafe = np.zeros(table.shape, dtype=np.bool_)
+    protection = np.zeros(table.shape)
+    for rule in rules:
+        unsafe |= rule.unsafe(table)
+        protection = np.maximum(protection, rule.protection(table))
+    # A cell of value 0 needs some blur too, or its contributors' zeros are known.
+    positive = table.values[table.values > 0]
+    least = 0.01 * float(positive.min()) if positive.size else 1.0
+    return unsafe, np.where(unsafe, np.maximum(protection, least), 0.0)
+
+
+def _lacking(table: MagnitudeTable, ratio: float) -> NDArray[np.float64]:
+    """What the small contributions of a cell lack to hide the given part of its largest."""
+    first, second = table.largest[..., 0], table.largest[..., 1]
+    rest = np.maximum(table.values - first - second, 0.0)
+    needed = first * ratio - rest
+    # A sum of floats may miss a tie by its last digits; the rules call a tie safe.
+    return np.where(needed > table.values * 1e-12, needed, 0.0)
+
+
+def _percent(name: str, number: object, most: float) -> None:
+    value = real(number)
+    if value is None or not 0 < value <= most:
+        raise InputError(
+            "CEL-V320",
+            f"{name} must be a percentage above 0 and at most {most:g}, got {number!r}.",
+            fix="Write 10 for ten percent.",
+        )
+
+
+def _whole(name: str, number: object, least: int) -> None:
+    if (whole(number) or 0) < least:
+        raise InputError(
+            "CEL-V320",
+            f"{name} must be a whole number of at least {least}, got {number!r}.",
+            fix=f"Try {least + 2}.",
+        )

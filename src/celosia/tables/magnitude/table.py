@@ -1,0 +1,265 @@
+"""Magnitude tables: sums of a value over one to three dimensions, with all their totals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import whole
+from celosia.core.wording import did_you_mean
+from celosia.frames import as_frame, as_text, encode
+
+MOST_DIMENSIONS = 3
+MOST_CELLS = 200_000
+
+Cell = tuple[int, ...]
+"""A place in a table: the category in each dimension, the last of which is the total."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MagnitudeTable:
+    """The sum of a value in each cell, with who contributes; totals are last in each dimension.
+
+    It holds what must not be published as it stands: `protect` does that.
+    """
+
+    by: tuple[str, ...]
+    """The dimensions."""
+    labels: tuple[tuple[str, ...], ...] = field(repr=False)
+    """The categories of each dimension, the total last."""
+    value: str
+    """What is summed."""
+    values: NDArray[np.float64] = field(repr=False)
+    """The sums, one axis a dimension."""
+    counts: NDArray[np.int64] = field(repr=False)
+    """How many contributors each cell has."""
+    largest: NDArray[np.float64] = field(repr=False)
+    """The largest contributions of each cell along a last axis, zero where there are fewer."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many categories each dimension has, its total included."""
+        return self.values.shape
+
+    def cells(self) -> Iterator[Cell]:
+        """All places, in order."""
+        return product(*map(range, self.shape))
+
+    def label(self, cell: Cell) -> tuple[str, ...]:
+        """The categories of a place."""
+        return tuple(names[place] for names, place in zip(self.labels, cell, strict=True))
+
+    def known_part(self, cell: Cell, insider: Cell) -> float | None:
+        """How much of a cell the only contributor of another one in its line knows to be there.
+
+        That is his own value if the cell is the total of the line, else nothing. None if the cell
+        is his alone, so that he learns nothing: where both have one contributor and one is the
+        total.
+        """
+        (axis,) = (place for place, (a, b) in enumerate(zip(cell, insider, strict=True)) if a != b)
+        total = self.shape[axis] - 1
+        if self.counts[cell] == 1 and total in (cell[axis], insider[axis]):
+            return None
+        return float(self.values[insider]) if cell[axis] == total else 0.0
+
+    def frame(self) -> pl.DataFrame:
+        """One row a cell: for the officer, as it shows every value and the largest contributors."""
+        columns = pl.DataFrame(
+            [self.label(cell) for cell in self.cells()],
+            schema=dict.fromkeys(self.by, pl.String),
+            orient="row",
+        )
+        return columns.with_columns(
+            pl.Series(self.value, self.values.reshape(-1)),
+            pl.Series("contributors", self.counts.reshape(-1)),
+            pl.Series("largest", self.largest[..., 0].reshape(-1)),
+            pl.Series("second_largest", self.largest[..., 1].reshape(-1)),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """What the table is about, without its cells."""
+        return {
+            "by": list(self.by),
+            "value": self.value,
+            "categories": [len(names) - 1 for names in self.labels],
+            "cells": int(self.values.size),
+            "contributors": int(self.counts[(-1,) * len(self.by)]),
+        }
+
+    def __str__(self) -> str:
+        return f"{self.value} by {' x '.join(self.by)}: {self.values.size:,} cells with totals"
+
+
+def magnitude_table(  # noqa: PLR0913 - each keyword is one thing that a table is made of
+    data: Any,
+    *,
+    by: Sequence[str],
+    value: str,
+    unit: str | None = None,
+    largest: int = 3,
+    total: str = "Total",
+) -> MagnitudeTable:
+    """Sum a value of a table over one to three columns, with all totals.
+
+    Args:
+        data: the records.
+        by: one to three columns whose values are the categories.
+        value: the column that is summed; numbers of at least 0.
+        unit: the column that says who a record belongs to; the records of a unit in a cell are one
+            contribution. By default each record is a contributor of its own.
+        largest: how many contributions of each cell to keep; a dominance rule needs its n.
+        total: what a total is called.
+
+    Raises:
+        InputError: CEL-V310 .. CEL-V318, before anything is computed.
+
+    >>> firms = pl.DataFrame({"region": ["n", "n", "s"], "sales": [10, 5, 7]})
+    >>> magnitude_table(firms, by=["region"], value="sales").values.tolist()
+    [15.0, 7.0, 22.0]
+    """
+    frame = as_frame(data)
+    _check(frame, by, value, unit, largest)
+    places, labels = [], []
+    for name in by:
+        coded = encode(frame[name])
+        texts = as_text(coded.values).to_list()
+        if total in texts:
+            raise InputError(
+                "CEL-V314",
+                f"column '{name}' has a category that is called as the totals are.",
+                why="A reader could not tell them apart.",
+                fix="Choose another name for totals.",
+                column=name,
+            )
+        places.append(coded.codes.astype(np.int64))
+        labels.append((*texts, total))
+    shape = tuple(map(len, labels))
+    if prod(shape) > MOST_CELLS:
+        raise InputError(
+            "CEL-V315",
+            f"the table would have {prod(shape):,} cells; {MOST_CELLS:,} are allowed.",
+            fix="Recode the columns to fewer categories, or name fewer of them.",
+        )
+    amounts = frame[value].cast(pl.Float64).to_numpy()
+    units = None if unit is None else encode(frame[unit]).codes.astype(np.int64)
+    values = np.zeros(shape)
+    counts = np.zeros(shape, dtype=np.int64)
+    top = np.zeros((*shape, largest))
+    for totals in product((False, True), repeat=len(by)):
+        cell = np.ravel_multi_index(
+            tuple(
+                np.full(frame.height, size - 1) if is_total else place
+                for place, size, is_total in zip(places, shape, totals, strict=True)
+            ),
+            shape,
+        )
+        of_cell, amount = _contributions(cell, amounts, units)
+        _add_up(of_cell, amount, values.reshape(-1), counts.reshape(-1), top.reshape(-1, largest))
+    return MagnitudeTable(
+        by=tuple(by), labels=tuple(labels), value=value, values=values, counts=counts, largest=top
+    )
+
+
+def _contributions(
+    cell: NDArray[np.int64], amounts: NDArray[np.float64], units: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The cell and amount of each contribution: of each record, or of each unit in a cell."""
+    if units is None:
+        return cell, amounts
+    # Both factors are below the number of cells and of rows, so the product is within 64 bits.
+    pairs, place = np.unique(cell * (int(units.max()) + 1) + units, return_inverse=True)
+    summed = np.bincount(place.reshape(-1), weights=amounts).astype(np.float64)
+    return pairs // (int(units.max()) + 1), summed
+
+
+def _add_up(
+    cell: NDArray[np.int64],
+    amounts: NDArray[np.float64],
+    values: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    top: NDArray[np.float64],
+) -> None:
+    """Write sums, numbers and largest contributions of the cells that occur into flat arrays."""
+    order = np.lexsort((-amounts, cell))
+    cell, amounts = cell[order], amounts[order]
+    start = np.flatnonzero(np.diff(cell, prepend=-1))
+    size = np.diff(np.append(start, cell.size))
+    found = cell[start]
+    values[found] = np.add.reduceat(amounts, start)
+    counts[found] = size
+    for rank in range(top.shape[1]):
+        enough = size > rank
+        top[found[enough], rank] = amounts[start[enough] + rank]
+
+
+def _check(
+    frame: pl.DataFrame, by: Sequence[str], value: str, unit: str | None, largest: int
+) -> None:
+    if isinstance(by, str) or not 1 <= len(by) <= MOST_DIMENSIONS or len(set(by)) < len(by):
+        raise InputError(
+            "CEL-V310",
+            f"a magnitude table has one to {MOST_DIMENSIONS} dimensions, each a column of its own.",
+            fix="Give by = ['region', 'sector'].",
+        )
+    named = [*by, value] if unit is None else [*by, value, unit]
+    for name in named:
+        if name not in frame.columns:
+            raise InputError(
+                "CEL-V317",
+                f"the table has no column '{name}'{did_you_mean(name, frame.columns)}.",
+                fix="Check the names of the columns.",
+                column=name,
+            )
+    if value in by or not frame[value].dtype.is_numeric():
+        raise InputError(
+            "CEL-V311",
+            f"column '{value}' cannot be summed: it holds {frame[value].dtype}, or is a dimension.",
+            fix="Name a column of numbers.",
+            column=value,
+        )
+    if not frame.height:
+        raise InputError("CEL-V316", "the table has no rows.", fix="Give a table with rows.")
+    for name in named:
+        empty = frame[name].null_count()
+        if name == value and frame[name].dtype.is_float():
+            empty += int(frame[name].is_nan().sum())
+        if empty:
+            raise InputError(
+                "CEL-V312",
+                f"column '{name}' has {empty:,} empty cells.",
+                why="A contribution that is not known, or of nobody known, cannot be judged.",
+                fix="Fill the cells or leave their rows out.",
+                column=name,
+            )
+    amounts = frame[value].cast(pl.Float64).to_numpy()
+    if not np.isfinite(amounts).all():
+        raise InputError(
+            "CEL-V318",
+            f"column '{value}' has infinite values.",
+            fix="Replace them or leave their rows out.",
+            column=value,
+        )
+    if (amounts < 0).any():
+        raise InputError(
+            "CEL-V313",
+            f"column '{value}' has {int((amounts < 0).sum()):,} negative values.",
+            why="The rules compare a contribution with its cell, and an attacker is taken to know "
+            "that none is negative; with negative ones neither holds.",
+            fix="Publish gains and losses as two tables.",
+            column=value,
+        )
+    if (whole(largest) or 0) < 2:
+        raise InputError(
+            "CEL-V319",
+            f"at least the 2 largest contributions must be kept, got {largest!r}.",
+            why="The rules compare them with the rest of the cell.",
+            fix="Leave it at 3, or give the n of a dominance rule.",
+        )

@@ -1,0 +1,135 @@
+"""The account of a masked table: risk before and after, who can be linked, what use is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.assess.masked import (
+    MaskedAccount,
+    SyntheticAccount,
+    masked_account,
+    synthetic_account,
+)
+from celosia.assess.risk import RiskProfile, measure
+from celosia.core.progress import Progress, Step
+from celosia.tables.masking.recipe import Recipe
+from celosia.tables.schema import Role
+
+MOST_RECORDS = 50_000
+"""Beyond these the account looks at so many records, evenly over the table. Fewer candidates make
+linking easier, so the risk is told too high rather than too low."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """What is known of a masked table by comparing it with its original."""
+
+    risk: RiskProfile | None
+    """By the classes of the quasi-identifiers; None if there are none, or after loading."""
+    risk_before: RiskProfile | None
+    compared: MaskedAccount | SyntheticAccount | None
+    """The two tables side by side; None if no column can be compared, or after loading."""
+
+    def figures(self) -> dict[str, Any]:
+        """The figures that a certificate may hold: shares, no moment of the original."""
+        found: dict[str, Any] = {}
+        for name, profile in (("risk", self.risk), ("risk_before", self.risk_before)):
+            if profile is not None:
+                found[name] = profile.as_dict()
+        return found | {"compared": dict(self._compared())}
+
+    def lines(self) -> list[list[str]]:
+        """The same as pairs of words, for a terminal."""
+        rows = []
+        if self.risk is not None and self.risk_before is not None:
+            before, after = self.risk_before, self.risk
+            rows += [
+                ["smallest class before, after", f"{before.smallest:,}, {after.smallest:,}"],
+                ["average risk before, after", f"{before.average:.3%}, {after.average:.3%}"],
+            ]
+        return rows + [[name, f"{value:.4g}"] for name, value in self._compared()]
+
+    def _compared(self) -> Sequence[tuple[str, float]]:
+        found = self.compared
+        if found is None:
+            return ()
+        told: list[tuple[str, float]] = [("records compared", float(found.records))]
+        if isinstance(found, MaskedAccount):
+            told += [
+                ("linked rightly by distance", found.distance.share),
+                ("linked rightly by rank", found.rank.share),
+            ]
+            if found.probabilistic is not None:
+                told.append(("linked rightly by agreement", found.probabilistic.share))
+        else:
+            told.append(("unique records repeated", float(found.replicas.repeated)))
+        if found.utility.loss is not None:
+            told.append(("information loss IL1s", found.utility.loss.il1s))
+        return [*told, ("pMSE over chance", found.utility.propensity.ratio)]
+
+
+def account(
+    raw: pl.DataFrame,
+    masked: pl.DataFrame,
+    recipe: Recipe,
+    *,
+    rows: NDArray[np.int64] | None,
+    progress: Progress,
+) -> Account:
+    """Compare a masked table with its original.
+
+    Args:
+        raw: the original, without identifiers.
+        masked: what the steps made of it.
+        recipe: the roles and steps.
+        rows: the original row of each masked one; None where the rows are new.
+        progress: called as the work proceeds.
+    """
+    progress(Step("Measuring risk and use", 0))
+    keys = [name for name in recipe.schema.named(Role.QUASI_IDENTIFIER) if name in masked.columns]
+    touched = dict.fromkeys([*keys, *(name for step in recipe.steps for name in step.columns)])
+    known = [name for name in touched if name in masked.columns and name in raw.columns]
+    told = [
+        name
+        for name in recipe.schema.named(Role.SENSITIVE)
+        if name not in touched and name in masked.columns
+    ]
+    return Account(
+        risk=measure(masked, keys) if keys and masked.height else None,
+        risk_before=measure(raw, keys) if keys else None,
+        compared=_compared(raw, masked, known, told, rows, progress),
+    )
+
+
+def _compared(  # noqa: PLR0913, PLR0917 - two tables and how they are read
+    raw: pl.DataFrame,
+    masked: pl.DataFrame,
+    known: list[str],
+    told: list[str],
+    rows: NDArray[np.int64] | None,
+    progress: Progress,
+) -> MaskedAccount | SyntheticAccount | None:
+    if not known or not masked.height:
+        return None
+    if rows is None:
+        before, after = raw[evenly(raw.height)], masked[evenly(masked.height)]
+        return synthetic_account(before, after, known, sensitive=told, progress=progress)
+    if raw.height <= MOST_RECORDS:
+        return masked_account(raw, masked, known, rows=rows, sensitive=told, progress=progress)
+    chosen = evenly(masked.height)
+    # Originals that several chosen rows come from (after resampling rows) are counted once.
+    kept, places = np.unique(rows[chosen], return_inverse=True)
+    return masked_account(
+        raw[kept], masked[chosen], known, rows=places, sensitive=told, progress=progress
+    )
+
+
+def evenly(height: int, most: int = MOST_RECORDS) -> NDArray[np.int64]:
+    """All rows, or `most` of them at equal distances."""
+    return np.unique(np.linspace(0, height - 1, min(height, most)).astype(np.int64))

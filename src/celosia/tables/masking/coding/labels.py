@@ -1,0 +1,29 @@
+"""How numbers and the ends of intervals are written in labels."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from celosia.core.numbers import exact
+
+
+def written(number: float) -> str:
+    """A number as people write it: no fraction of zero.
+
+    >>> written(10.0), written(0.5), written(-3), written(1e20)
+    ('10', '0.5', '-3', '100000000000000000000')
+    """
+    told = exact(number)
+    assert told is not None, "parameters are finite"
+    return str(told.numerator) if told.denominator == 1 else repr(float(number))
+
+
+def interval_labels(breaks: tuple[float, ...]) -> tuple[str, ...]:
+    """The labels of all intervals between breaks and beyond them, disjoint and exhaustive.
+
+    >>> interval_labels((0, 10, 20))
+    ('<0', '[0,10)', '[10,20)', '≥20')
+    """
+    ends = [written(each) for each in breaks]
+    inner = [f"[{low},{high})" for low, high in pairwise(ends)]
+    return (f"<{ends[0]}", *inner, f"≥{ends[-1]}")

@@ -1,0 +1,207 @@
+"""Global recoding: every value of a column becomes a more general one that contains it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Source
+from celosia.core.wording import counted
+from celosia.frames import as_text
+from celosia.tables.hierarchies import Builder, Hierarchy, from_table
+from celosia.tables.masking.coding.labels import interval_labels
+from celosia.tables.masking.columns import cells, check_columns, numbers
+from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.parameters import (
+    exactly_one,
+    listed,
+    names,
+    not_together,
+    number,
+    put,
+    whole_number,
+    wrong,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recoding(Method):
+    """One rule for the whole column, so that equal values stay equal; the result is text.
+
+    Exactly one of `breaks`, `mapping` and `hierarchy` is given. Empty cells stay empty.
+
+    Args:
+        breaks: rising numbers. A value between two of them becomes '[0,10)', which holds its lower
+            end and not its upper one; before the first it becomes '<0', from the last on '≥20'.
+        labels: with `breaks`, the labels instead: one for each interval and the two ends beyond;
+            or one for each interval only, and values beyond the breaks are refused.
+        mapping: the label of each value.
+        other: with `mapping`, the label of values it does not name; without it they are refused.
+        hierarchy: a hierarchy as a schema writes it: {kind = "mask"}, {kind = "intervals", widths =
+            [10]}, {kind = "tree", tree = {...}} or {file = "age.csv"}.
+        level: with `hierarchy`, how many levels above the values.
+
+    Guarantee: none by itself; what is released is true. Measure the classes afterwards.
+
+    Reference: Willenborg & de Waal 2001; Samarati 2001 for hierarchies.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> frame = pl.DataFrame({"age": [3, 11, 7, 19], "zip": ["08500", "08242", "17600", None]})
+    >>> Recoding(breaks=(0, 10, 20)).apply(frame, ["age"], rng=Seeded(7)).frame["age"].to_list()
+    ['[0,10)', '[10,20)', '[0,10)', '[10,20)']
+    >>> region = Recoding(hierarchy={"kind": "mask", "levels": [3]}, level=1)
+    >>> region.apply(frame, ["zip"], rng=Seeded(7)).frame["zip"].to_list()
+    ['08***', '08***', '17***', None]
+    """
+
+    kind = "recoding"
+    summary = "replaces values by more general ones: intervals, groups, levels of a hierarchy"
+    randomised = False
+    truthful = True
+
+    breaks: tuple[float, ...] | None = None
+    labels: tuple[str, ...] = ()
+    mapping: Mapping[str, str] | None = field(default=None, hash=False)
+    other: str | None = None
+    hierarchy: Mapping[str, Any] | None = field(default=None, hash=False)
+    level: int = 1
+
+    def __post_init__(self) -> None:
+        ways = {"breaks": self.breaks, "mapping": self.mapping, "hierarchy": self.hierarchy}
+        given = exactly_one(self.kind, ways)
+        partners = {"labels": "breaks", "other": "mapping", "level": "hierarchy"}
+        asked = {"labels": self.labels != (), "other": self.other is not None}
+        asked["level"] = self.level != 1
+        for name, partner in partners.items():
+            if asked[name] and given != partner:
+                raise not_together(self.kind, name, given, f"It belongs to '{partner}'.")
+        if given == "breaks":
+            self._check_breaks()
+        elif given == "mapping":
+            self._check_mapping()
+        else:
+            put(self, level=whole_number(self.kind, "level", self.level, least=0))
+            if not isinstance(self.hierarchy, Mapping):
+                raise wrong(self.kind, "hierarchy", "a table, as a schema has it")
+            if "file" not in self.hierarchy:  # a rule is checked now, a file when it is read
+                from_table(self.hierarchy, folder=Path())
+
+    def apply(  # noqa: D102 - as in Method
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        *,
+        rng: Source,
+        progress: Progress = silent,
+    ) -> Masked:
+        check_columns(frame, columns, self.kind)
+        recoded = [self._recoded(frame, name) for name in columns]
+        facts = {
+            name: {
+                "values": cells(frame, name).drop_nulls().n_unique(),
+                "labels": labels.drop_nulls().n_unique(),
+            }
+            for name, labels in zip(columns, recoded, strict=True)
+        }
+        named = [labels.alias(name) for name, labels in zip(columns, recoded, strict=True)]
+        return Masked(frame=frame.with_columns(named), facts=facts)
+
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+        return ("a label that few records have still singles them out",)
+
+    def _check_breaks(self) -> None:
+        rule = "a list of rising numbers"
+        breaks = tuple(
+            number(self.kind, "breaks", each, lambda _: True, rule)
+            for each in listed(self.kind, "breaks", self.breaks, rule)
+        )
+        if not breaks or any(low >= high for low, high in pairwise(breaks)):
+            raise wrong(self.kind, "breaks", rule)
+        put(self, breaks=breaks, labels=names(self.kind, "labels", self.labels))
+        if self.labels and len(self.labels) not in (len(breaks) + 1, len(breaks) - 1):
+            rule = (
+                f"{len(breaks) + 1} different labels, or {len(breaks) - 1} without the two beyond "
+                "the breaks"
+            )
+            raise wrong(self.kind, "labels", rule)
+
+    def _check_mapping(self) -> None:
+        rule = "a table of labels by value, all texts"
+        if not isinstance(self.mapping, Mapping) or not self.mapping:
+            raise wrong(self.kind, "mapping", rule)
+        if not all(isinstance(each, str) for pair in self.mapping.items() for each in pair):
+            raise wrong(self.kind, "mapping", rule)
+        if self.other is not None and not isinstance(self.other, str):
+            raise wrong(self.kind, "other", "a text")
+        put(self, mapping=dict(self.mapping))
+
+    def _recoded(self, frame: pl.DataFrame, name: str) -> pl.Series:
+        if self.breaks is not None:
+            return self._by_breaks(frame, name)
+        texts = as_text(_without_nan(cells(frame, name)))
+        distinct = texts.drop_nulls().unique()
+        if self.mapping is not None:
+            known = {text: self.mapping.get(text, self.other) for text in distinct}
+            unknown = [text for text, label in known.items() if label is None]
+            if unknown:
+                raise _placeless(name, int(texts.is_in(unknown).sum()), "are not in the mapping")
+        else:
+            known = self._by_level(distinct, name)
+        return texts.replace_strict(known, return_dtype=pl.String)
+
+    def _by_breaks(self, frame: pl.DataFrame, name: str) -> pl.Series:
+        assert self.breaks is not None
+        values = numbers(frame, [name], self.kind)[:, 0]
+        places = np.searchsorted(np.array(self.breaks), values, side="right")
+        empty = np.isnan(values)
+        labels: tuple[str | None, ...] = self.labels or interval_labels(self.breaks)
+        if len(labels) < len(self.breaks):
+            beyond = int(((places == 0) | (places == len(self.breaks)))[~empty].sum())
+            if beyond:
+                raise _placeless(name, beyond, "lie beyond the breaks, which have no label")
+            labels = (None, *labels, None)
+        places[empty] = len(labels)
+        return pl.Series([*labels, None], dtype=pl.String).gather(places)
+
+    def _by_level(self, distinct: pl.Series, name: str) -> dict[str, str | None]:
+        assert self.hierarchy is not None
+        if distinct.is_empty():
+            return {}
+        made: Hierarchy | Builder = from_table(self.hierarchy, folder=Path())
+        tree = made if isinstance(made, Hierarchy) else made.build(distinct)
+        if self.level > tree.height:
+            raise InputError(
+                "CEL-V271",
+                f"level {self.level} is asked for column '{name}', and its hierarchy has "
+                f"{counted(tree.height, 'level', 'levels')} above the values.",
+                fix="Choose a lower level.",
+                column=name,
+                height=tree.height,
+            )
+        absent = sum(text not in tree.index for text in distinct)
+        if absent:
+            raise _placeless(name, absent, "are not in its hierarchy", "different values")
+        return {text: tree.label(text, level=self.level) for text in distinct}
+
+
+def _without_nan(series: pl.Series) -> pl.Series:
+    return series.fill_nan(None) if series.dtype.is_float() else series
+
+
+def _placeless(name: str, count: int, what: str, noun: str = "cells") -> InputError:
+    return InputError(
+        "CEL-V270",
+        f"column '{name}': {count:,} {noun} {what}.",
+        why="Every value needs a label that contains it.",
+        fix="Extend the rule so that it covers the column.",
+        column=name,
+        count=count,
+    )

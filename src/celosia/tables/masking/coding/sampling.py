@@ -1,0 +1,148 @@
+"""Sampling: only some of the records are released."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Source
+from celosia.frames import pick
+from celosia.tables.masking.columns import check_columns
+from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.parameters import exactly_one, names, number, put, whole_number
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling(Method):
+    """A simple random sample of the records without replacement, or one in each stratum.
+
+    The rows keep their order. It works on whole records: the columns of its step do not matter.
+
+    Args:
+        fraction: the share of the records that is released, above 0 and at most 1.
+        rows: instead of `fraction`, their number.
+        by: columns whose combinations of values are strata: each gives its share of the sample to
+            within one record (largest remainders), an empty cell being a value of its own.
+
+    Guarantee: an attacker who does not know who is in the sample cannot be sure that a record alone
+    in it is alone in the table; a record whose values everybody knows to be unique is not hidden.
+
+    Reference: Willenborg & de Waal 2001.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> frame = pl.DataFrame({"sex": ["f", "m", "f", "m", "f", "f"]})
+    >>> sample = Sampling(fraction=0.5, by=("sex",)).apply(frame, ["sex"], rng=Seeded(7))
+    >>> sample.frame["sex"].to_list(), sample.facts
+    (['f', 'm', 'f'], {'rows': 3, 'of': 6, 'fraction': 0.5, 'strata': 2, 'strata_left_out': 0})
+    """
+
+    kind = "sampling"
+    summary = "releases a random sample of the records"
+    randomised = True
+    truthful = True
+    picks_rows = True
+
+    fraction: float | None = None
+    rows: int | None = None
+    by: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        given = exactly_one(self.kind, {"fraction": self.fraction, "rows": self.rows})
+        if given == "rows":
+            put(self, rows=whole_number(self.kind, given, self.rows, least=1))
+        else:
+            rule = "a number above 0 and at most 1"
+            value = number(self.kind, given, self.fraction, lambda x: 0 < x <= 1, rule)
+            put(self, fraction=value)
+        put(self, by=names(self.kind, "by", self.by))
+
+    def apply(  # noqa: D102 - as in Method
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        *,
+        rng: Source,
+        progress: Progress = silent,
+    ) -> Masked:
+        if self.by:
+            check_columns(frame, self.by, self.kind)
+        wanted = self._wanted(frame.height)
+        strata = _strata(frame, self.by)
+        sizes = np.bincount(strata)
+        shares = largest_remainders(sizes, wanted)
+        rows = _drawn(strata, sizes, shares, rng)
+        facts = {
+            "rows": wanted,
+            "of": frame.height,
+            "fraction": wanted / frame.height,
+            "strata": int(sizes.size),
+            "strata_left_out": int((shares == 0).sum()),
+        }
+        return Masked(frame=frame[rows], facts=facts, rows=rows)
+
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+        return (
+            "a sample does not hide a record in it that is known to be unique, such as an extreme "
+            "one",
+        )
+
+    def _wanted(self, height: int) -> int:
+        """How many records are drawn: the nearest whole number, at least one."""
+        asked = self.rows if self.rows is not None else 1
+        if asked > height:
+            raise InputError(
+                "CEL-V260",
+                f"the sample has {asked:,} rows, and the table {height:,}.",
+                why="Without replacement no record is drawn twice.",
+                fix="Ask for fewer rows, or for a fraction of a table that is not empty.",
+                rows=asked,
+                height=height,
+            )
+        if self.rows is not None:
+            return self.rows
+        share = exact(self.fraction) or Fraction(0)
+        return max(1, round(share * height))
+
+
+def largest_remainders(sizes: Rows, wanted: int) -> Rows:
+    """Parts of `wanted` in proportion to sizes, each within one of its exact share.
+
+    >>> largest_remainders(np.array([5, 3, 2]), 4).tolist()
+    [2, 1, 1]
+    """
+    total = int(sizes.sum())
+    # Whole numbers: a table has fewer than 2**31 rows, so the products stay below 2**62.
+    parts, left = np.divmod(sizes * wanted, total)
+    order = np.argsort(-left, kind="stable")
+    parts[order[: wanted - int(parts.sum())]] += 1
+    return parts
+
+
+def _strata(frame: pl.DataFrame, by: Sequence[str]) -> Rows:
+    """The number of each record's stratum, in order of their first records."""
+    if not by:
+        return np.zeros(frame.height, dtype=np.int64)
+    keys = pick(frame, by).to_struct("stratum").to_frame()
+    seen = keys.unique(maintain_order=True).with_row_index("number")
+    found = keys.join(seen, on="stratum", how="left", maintain_order="left", nulls_equal=True)
+    return found["number"].to_numpy().astype(np.int64)
+
+
+def _drawn(strata: Rows, sizes: Rows, shares: Rows, rng: Source) -> Rows:
+    """The first records of each stratum in a uniform order of all, sorted by row."""
+    order = rng.permutation(strata.size)
+    if sizes.size == 1:
+        return np.sort(order[: int(shares[0])])
+    order = order[np.argsort(strata[order], kind="stable")]
+    place = np.arange(strata.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.sort(order[place < np.repeat(shares, sizes)])

@@ -1,0 +1,46 @@
+"""Microaggregation: groups of at least k near records, each replaced by what represents it."""
+
+from celosia.tables.masking.method import Method
+from celosia.tables.masking.microaggregation.joint import JointMicroaggregation
+from celosia.tables.masking.microaggregation.methods import (
+    Mdav,
+    PrincipalComponent,
+    RefinedMdav,
+    VariableMdav,
+)
+from celosia.tables.masking.microaggregation.multivariate import (
+    mdav_groups,
+    principal_groups,
+    v_mdav_groups,
+)
+from celosia.tables.masking.microaggregation.ranking import Microaggregation
+from celosia.tables.masking.microaggregation.refined import refined_groups
+from celosia.tables.masking.microaggregation.scale import information_loss, standardised
+from celosia.tables.masking.microaggregation.univariate import fixed_groups, optimal_groups
+
+METHODS: tuple[type[Method], ...] = (
+    Microaggregation,
+    Mdav,
+    RefinedMdav,
+    VariableMdav,
+    PrincipalComponent,
+)
+"""The methods of this family, for the registry."""
+
+__all__ = [
+    "METHODS",
+    "JointMicroaggregation",
+    "Mdav",
+    "Microaggregation",
+    "PrincipalComponent",
+    "RefinedMdav",
+    "VariableMdav",
+    "fixed_groups",
+    "information_loss",
+    "mdav_groups",
+    "optimal_groups",
+    "principal_groups",
+    "refined_groups",
+    "standardised",
+    "v_mdav_groups",
+]

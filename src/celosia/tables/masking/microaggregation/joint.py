@@ -1,0 +1,207 @@
+"""Microaggregation over columns together: every method that makes them k-anonymous at once."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Source
+from celosia.tables.masking.columns import with_categories, with_numbers
+from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.microaggregation.limits import check_choice, check_k, check_records
+from celosia.tables.masking.microaggregation.mixed import Kinds, Points, as_points
+from celosia.tables.masking.microaggregation.representatives import (
+    MEAN,
+    MEDIAN,
+    group_median_codes,
+    group_medians,
+    group_modes,
+    whole_numbers,
+)
+from celosia.tables.masking.microaggregation.scale import group_means, squared_error
+
+REFUSE, EMPTY = "refuse", "empty"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointMicroaggregation(Method):
+    """Records in groups of at least k; in all the columns a record takes what stands for its group.
+
+    Empty cells stay empty: records are grouped apart by which of their cells are empty, each kind
+    over the columns it has. Numbers become the mean (or median) of the group on their own scale,
+    ordered categories the median, nominal ones the mode.
+
+    Guarantee: each combination of values in the columns, an empty cell being a value too, is shared
+    by at least k records: the table is k-anonymous on these columns.
+    """
+
+    randomised: ClassVar[bool] = False
+    truthful: ClassVar[bool] = False
+
+    k: int = 3
+    """The least number of records in a group."""
+    nominal: tuple[str, ...] = ()
+    """Which of the columns are categories without an order."""
+    ordinal: tuple[str, ...] = ()
+    """Which are categories in an order: that of their values unless `orders` has another."""
+    orders: Mapping[str, Sequence[str]] | None = None
+    """The categories of ordinal columns, by name, from least to greatest."""
+    representative: str = MEAN
+    """"mean" or "median", for the numeric columns."""
+    rare_patterns: str = REFUSE
+    """Where fewer than k records have the same cells empty: "refuse", or "empty" all their cells
+    in these columns."""
+    integer: bool = False
+    """Round numbers to the nearest whole one."""
+    truncate: bool = False
+    """Cut numbers to whole ones towards zero, which shifts means."""
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_k(self.k)
+        check_choice("representative", self.representative, (MEAN, MEDIAN))
+        check_choice("rare_patterns", self.rare_patterns, (REFUSE, EMPTY))
+        object.__setattr__(self, "nominal", tuple(self.nominal))
+        object.__setattr__(self, "ordinal", tuple(self.ordinal))
+        self._check()
+
+    def _check(self) -> None:
+        """Check the parameters that a method has of its own."""
+
+    @abstractmethod
+    def groups(self, matrix: NDArray[np.float64], *, progress: Progress) -> NDArray[np.int64]:
+        """The group of each record, given as a point on a common scale."""
+
+    def apply(
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        *,
+        rng: Source,
+        progress: Progress = silent,
+    ) -> Masked:
+        """Mask the columns together; see `Method.apply`."""
+        kinds = Kinds(self.nominal, self.ordinal, self.orders or {})
+        points = as_points(frame, columns, kinds=kinds, method=self.kind)
+        check_records(frame.height, self.k)
+        patterns, emptied = self._patterns(points)
+        labels = np.full(frame.height, -1, dtype=np.int64)
+        for filled, rows in patterns:
+            coordinates = np.isin(points.column_of, np.flatnonzero(filled))
+            part = points.matrix[np.ix_(rows, coordinates)]
+            labels[rows] = self.groups(part, progress=progress) + labels.max() + 1
+        masked = self._written(frame, columns, points, patterns, labels)
+        facts = _facts(points, patterns, labels)
+        return Masked(frame=masked, facts={"k": self.k, **facts, "emptied_cells": emptied})
+
+    def promise(self, columns: Sequence[str]) -> str | None:
+        """The columns are k-anonymous together."""
+        return f"each combination of {', '.join(columns)} occurs at least {self.k} times"
+
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """That other columns, and a group that agrees on them, may tell."""
+        return (
+            "Columns outside the step are as they were: with one of them a record may be alone "
+            "again, and a group whose records agree on a sensitive one discloses it.",
+        )
+
+    def _patterns(
+        self, points: Points
+    ) -> tuple[list[tuple[NDArray[np.bool_], NDArray[np.int64]]], int]:
+        """The records by which cells they have, without the wholly empty; and the cells emptied."""
+        filled = ~np.isnan(points.values)
+        kinds, kind_of = np.unique(filled, axis=0, return_inverse=True)
+        kind_of = kind_of.reshape(-1)
+        sizes = np.bincount(kind_of, minlength=len(kinds))
+        some = kinds.any(axis=1)
+        kept = some & (sizes >= self.k)
+        rare = some & ~kept
+        emptied = int((kinds.sum(axis=1) * sizes)[rare].sum())
+        empty_rows = int(sizes[~some].sum() + sizes[rare].sum())
+        if (rare.any() and self.rare_patterns == REFUSE) or 0 < empty_rows < self.k:
+            raise InputError(
+                "CEL-V112",
+                f"{empty_rows:,} records have empty cells in a combination of columns that fewer "
+                f"than k = {self.k} records share.",
+                why="Cells that stay empty would single them out.",
+                fix="Fill the cells, leave out a column, or empty all cells of such records with "
+                "rare_patterns = 'empty' (at least k of them are needed).",
+                records=empty_rows,
+            )
+        found = [(kinds[kind], np.flatnonzero(kind_of == kind)) for kind in np.flatnonzero(kept)]
+        return found, emptied
+
+    def _written(
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        points: Points,
+        patterns: list[tuple[NDArray[np.bool_], NDArray[np.int64]]],
+        labels: NDArray[np.int64],
+    ) -> pl.DataFrame:
+        """The table with what stands for each group in its records."""
+        out = np.full(points.values.shape, np.nan)
+        for filled, rows in patterns:
+            own = labels[rows] - labels[rows].min()
+            for place in np.flatnonzero(filled):
+                chosen = self._represent(columns[int(place)], points.values[rows, place], own)
+                out[rows, place] = chosen[own]
+        numeric = [name for name in columns if name not in points.categories]
+        matrix = out[:, [list(columns).index(name) for name in numeric]]
+        whole = self.integer or self.truncate
+        if whole:
+            matrix = whole_numbers(matrix, truncate=self.truncate, columns=numeric)
+        masked = with_numbers(frame, numeric, matrix, integer=whole)
+        for name, values in points.categories.items():
+            codes = np.nan_to_num(out[:, list(columns).index(name)], nan=-1.0).astype(np.int64)
+            masked = with_categories(masked, name, codes, values)
+        return masked
+
+    def _represent(
+        self, name: str, values: NDArray[np.float64], labels: NDArray[np.int64]
+    ) -> NDArray[Any]:
+        """What stands for each group in one column."""
+        if name in self.nominal:
+            return group_modes(values.astype(np.int64), labels)
+        if name in self.ordinal:
+            return group_median_codes(values.astype(np.int64), labels)
+        if self.representative == MEDIAN:
+            return group_medians(values, labels)
+        return group_means(values[:, np.newaxis], labels)[:, 0]
+
+
+def _facts(
+    points: Points,
+    patterns: list[tuple[NDArray[np.bool_], NDArray[np.int64]]],
+    labels: NDArray[np.int64],
+) -> dict[str, Any]:
+    """Counts and the loss over the filled cells of the records that are in groups."""
+    inside = 0.0
+    for filled, rows in patterns:
+        coordinates = np.isin(points.column_of, np.flatnonzero(filled))
+        part = points.matrix[np.ix_(rows, coordinates)]
+        inside += squared_error(part, labels[rows] - labels[rows].min())
+    total = 0.0
+    grouped = labels >= 0
+    for coordinate in range(points.matrix.shape[1]):
+        column = points.matrix[grouped, coordinate]
+        column = column[~np.isnan(column)]
+        total += squared_error(column[:, np.newaxis], np.zeros(column.size, dtype=np.int64))
+    sizes = np.bincount(labels[grouped])
+    return {
+        "groups": int(sizes.size),
+        "smallest_group": int(sizes.min()) if sizes.size else 0,
+        "largest_group": int(sizes.max()) if sizes.size else 0,
+        "patterns_of_empty_cells": len(patterns),
+        "squared_error": inside,
+        "total_squares": total,
+        "loss_percent": 100.0 * inside / total if total > 0 else 0.0,
+    }

@@ -1,0 +1,183 @@
+"""Microaggregation of columns one at a time: individual ranking, or groups by another column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.tables.masking.columns import (
+    categories,
+    check_columns,
+    numbers,
+    with_categories,
+    with_numbers,
+)
+from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.microaggregation.limits import check_choice, check_k, check_varies
+from celosia.tables.masking.microaggregation.representatives import (
+    MEAN,
+    MEDIAN,
+    MODE,
+    group_median_codes,
+    group_medians,
+    group_modes,
+    whole_numbers,
+)
+from celosia.tables.masking.microaggregation.scale import group_means, squared_error
+from celosia.tables.masking.microaggregation.univariate import fixed_groups, optimal_groups
+
+OPTIMAL, FIXED = "optimal", "fixed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Microaggregation(Method):
+    """Each column on its own: values in groups of at least k, replaced by what represents them.
+
+    Empty cells stay empty and are in no group. Decimals are kept, because cutting them would move
+    the mean of the column.
+
+    Guarantee: each value of a masked column occurs at least k times. Of one column this is
+    k-anonymity on it; several columns, each grouped in its own way, are not k-anonymous together.
+
+    Reference: Defays and Nanopoulos 1993 (individual ranking); Hansen and Mukherjee 2003.
+    """
+
+    kind: ClassVar[str] = "microaggregation"
+    summary: ClassVar[str] = "each column alone: groups of k near values, replaced by their mean"
+    randomised: ClassVar[bool] = False
+    truthful: ClassVar[bool] = False
+
+    k: int = 3
+    """The least number of records in a group."""
+    variant: str = OPTIMAL
+    """"optimal" cuts where the squared error is least, "fixed" after every k values."""
+    representative: str = MEAN
+    """"mean" for numbers, "median" for numbers or ordered categories, "mode" for categories."""
+    by: str | None = None
+    """Group by equal values of this column instead; each group must have at least k records."""
+    order: tuple[str, ...] = ()
+    """The categories from least to greatest, where their own order is not meant."""
+    integer: bool = False
+    """Round means and medians to the nearest whole number."""
+    truncate: bool = False
+    """Cut means and medians to whole numbers towards zero, which shifts the mean."""
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_k(self.k)
+        check_choice("variant", self.variant, (OPTIMAL, FIXED))
+        check_choice("representative", self.representative, (MEAN, MEDIAN, MODE))
+        object.__setattr__(self, "order", tuple(self.order))
+
+    def apply(
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        *,
+        rng: Source,
+        progress: Progress = silent,
+    ) -> Masked:
+        """Mask each of the columns; see `Method.apply`."""
+        check_columns(frame, columns, self.kind)
+        if self.by is not None:
+            check_columns(frame, [self.by], self.kind)
+        masked, facts = frame, {}
+        for done, name in enumerate(columns):
+            masked, facts[name] = self._one(frame, masked, name)
+            progress(Step("group columns", done + 1, len(columns)))
+        return Masked(frame=masked, facts={"k": self.k, "columns": facts})
+
+    def promise(self, columns: Sequence[str]) -> str | None:
+        """Each value occurs k times, where there is one column."""
+        if len(columns) != 1:
+            return None
+        return f"each value of {columns[0]} occurs at least {self.k} times"
+
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """That columns grouped one by one are not anonymous together."""
+        if len(columns) == 1:
+            return ("Other columns of a record are as they were, and may single it out.",)
+        return (
+            "Each column was grouped on its own: a combination of their values may belong to one "
+            "record only. Use mdav over all of them for groups that are shared.",
+        )
+
+    def _one(
+        self, frame: pl.DataFrame, masked: pl.DataFrame, name: str
+    ) -> tuple[pl.DataFrame, dict[str, Any]]:
+        """The table with one column masked, and its facts."""
+        series = frame[name]
+        numeric = series.dtype.is_numeric() and not self.order and self.representative != MODE
+        if numeric or self.representative == MEAN:
+            column = numbers(frame, [name], self.kind)[:, 0]
+            present = ~np.isnan(column)
+            values = column[present]
+            check_varies(name, values)
+            labels = self._labels(frame, name, present, values)
+            means = group_means(values[:, np.newaxis], labels)[:, 0]
+            chosen = means if self.representative == MEAN else group_medians(values, labels)
+            column[present] = chosen[labels]
+            whole = self.integer or self.truncate
+            matrix = column[:, np.newaxis]
+            if whole:
+                matrix = whole_numbers(matrix, truncate=self.truncate, columns=[name])
+            return with_numbers(masked, [name], matrix, integer=whole), _facts(values, labels)
+        codes, names = categories(frame, name, self.order or None)
+        present = codes >= 0
+        check_varies(name, codes[present])
+        labels = self._labels(frame, name, present, codes[present].astype(np.float64))
+        chosen_codes = (group_modes if self.representative == MODE else group_median_codes)(
+            codes[present], labels
+        )
+        facts = _facts(codes[present].astype(np.float64), labels)
+        codes[present] = chosen_codes[labels]
+        return with_categories(masked, name, codes, names), facts
+
+    def _labels(
+        self,
+        frame: pl.DataFrame,
+        name: str,
+        present: NDArray[np.bool_],
+        values: NDArray[np.float64],
+    ) -> NDArray[np.int64]:
+        """The groups of the cells that are not empty."""
+        if self.by is None:
+            groups = optimal_groups if self.variant == OPTIMAL else fixed_groups
+            return groups(values, self.k)
+        codes, _values = categories(frame, self.by)
+        labels = np.unique(codes[present], return_inverse=True)[1].astype(np.int64)
+        small = int((np.bincount(labels) < self.k).sum())
+        if small:
+            raise InputError(
+                "CEL-V107",
+                f"{small:,} of the groups by '{self.by}' have fewer than k = {self.k} values of "
+                f"'{name}'.",
+                why="The mean of a small group tells too much of its records.",
+                fix="Choose a smaller k or a coarser column, or leave `by` out.",
+                groups=small,
+            )
+        return labels
+
+
+def _facts(values: NDArray[np.float64], labels: NDArray[np.int64]) -> dict[str, Any]:
+    """Counts and the loss of one column."""
+    sizes = np.bincount(labels)
+    line = values[:, np.newaxis]
+    inside = squared_error(line, labels)
+    total = squared_error(line, np.zeros(len(values), dtype=np.int64))
+    return {
+        "groups": int(sizes.size),
+        "smallest_group": int(sizes.min()),
+        "largest_group": int(sizes.max()),
+        "squared_error": inside,
+        "total_squares": total,
+        "loss_percent": 100.0 * inside / total,
+    }

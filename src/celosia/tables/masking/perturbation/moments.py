@@ -1,0 +1,116 @@
+"""Means and covariances: read from a table, and put back into a masked one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+
+Matrix = NDArray[np.float64]
+
+FLATTEST = 1e-10
+"""Correlation matrices with a smaller eigenvalue count as singular: a column repeats others."""
+
+
+def correlations(matrix: Matrix, columns: Sequence[str]) -> Matrix:
+    """Pearson correlations over the records without an empty cell.
+
+    Raises:
+        InputError: CEL-V204 these records are too few or do not vary.
+    """
+    complete = matrix[~np.isnan(matrix).any(axis=1)]
+    if len(complete) < 2 or (complete.min(axis=0) == complete.max(axis=0)).any():
+        raise InputError(
+            "CEL-V204",
+            f"the {len(complete):,} records that have all of {', '.join(columns)} do not vary in "
+            "each of them.",
+            why="Their correlations are taken from these records.",
+            fix="Leave out the column with most empty cells.",
+            records=len(complete),
+        )
+    centred = complete - complete.mean(axis=0)
+    centred /= np.sqrt(np.mean(centred * centred, axis=0))
+    found: Matrix = centred.T @ centred / len(complete)
+    return found
+
+
+def mixing(correlation: Matrix) -> Matrix:
+    """The symmetric root of a correlation matrix, also of a singular one.
+
+    Unlike the eigenvectors themselves it does not depend on the signs that a library gives them.
+
+    >>> root = mixing(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    >>> (root @ root).round(9).tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
+    """
+    sizes, axes = np.linalg.eigh(correlation)
+    found: Matrix = (axes * np.sqrt(np.maximum(sizes, 0.0))) @ axes.T
+    return found
+
+
+def expected_moments(matrix: Matrix, masked: Matrix, ratio: float, multiplicative: bool) -> Matrix:
+    """Each column drawn towards its mean, so that its variance is kept on average over the noise.
+
+    Additive noise multiplies the variance by 1 + ratio^2 (Kim 1986); multiplied noise adds
+    ratio^2 E[x^2] to it. One factor a column: what noise does to correlations stays.
+    """
+    means = np.nanmean(matrix, axis=0)
+    variances = np.nanvar(matrix, axis=0)
+    added = ratio**2 * (variances + means**2 if multiplicative else variances)
+    found: Matrix = means + (masked - means) * np.sqrt(variances / (variances + added))
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """The means and the covariance matrix of a table without empty cells."""
+
+    means: Matrix
+    spread: Matrix
+    root: Matrix
+    """The lower Cholesky factor of the correlation matrix."""
+
+    def onto(self, masked: Matrix) -> Matrix:
+        """The masked table, moved linearly to these moments; empty rows are left out of account."""
+        kept = ~np.isnan(masked).any(axis=1)
+        centred = masked[kept] - masked[kept].mean(axis=0)
+        centred /= self.spread
+        own = np.linalg.cholesky(centred.T @ centred / len(centred))
+        # With C = own own', own^-1 centred has the identity as covariance, and root gives its own.
+        moved = np.linalg.solve(own, centred.T).T @ self.root.T
+        found = masked.copy()
+        found[kept] = moved * self.spread + self.means
+        return found
+
+
+def sample_moments(matrix: Matrix, columns: Sequence[str]) -> Moments:
+    """The moments of a table, refused where no linear map could restore them.
+
+    Raises:
+        InputError: CEL-V205 empty cells in several columns; CEL-V206 a column that others
+            determine, or fewer records than columns.
+    """
+    empty = np.isnan(matrix).any(axis=1)
+    if len(columns) > 1 and empty.any():
+        raise InputError(
+            "CEL-V205",
+            f"{int(empty.sum()):,} records lack a cell of {', '.join(columns)}.",
+            why="A transformation of several columns at once needs all cells of a record.",
+            fix="Mask the columns one by one, use correct = 'expected', or fill the cells.",
+            records=int(empty.sum()),
+        )
+    complete = matrix[~empty]
+    correlation = correlations(matrix, columns)
+    if len(complete) <= len(columns) or np.linalg.eigvalsh(correlation)[0] < FLATTEST:
+        raise InputError(
+            "CEL-V206",
+            f"the covariance matrix of {', '.join(columns)} is singular.",
+            why="A column is determined by the others, or there are too few records.",
+            fix="Leave that column out, or use correct = 'expected'.",
+        )
+    root = np.linalg.cholesky(correlation).astype(np.float64)
+    return Moments(complete.mean(axis=0), complete.std(axis=0), root)

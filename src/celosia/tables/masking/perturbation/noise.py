@@ -1,0 +1,216 @@
+"""Noise added to numbers, or multiplied into them, in the measure of their own spread."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Source
+from celosia.tables.masking.columns import numbers, with_numbers
+from celosia.tables.masking.draws import normals, uniforms
+from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.parameters import (
+    choice,
+    exactly_one,
+    flag,
+    not_together,
+    number,
+    put,
+    wrong,
+)
+from celosia.tables.masking.perturbation.cells import check_varied, filled, too_large
+from celosia.tables.masking.perturbation.moments import (
+    correlations,
+    expected_moments,
+    mixing,
+    sample_moments,
+)
+
+Matrix = NDArray[np.float64]
+
+WIDTH = 2.0
+"""Noise is called as wide as two of its standard deviations."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise(Method):
+    """x + e, where e has mean 0 and `amount` times the standard deviation of the column.
+
+    The deviation is that of the whole column, divided by n. Empty cells stay empty. Decimals are
+    kept unless `integer` is set.
+
+    Args:
+        amount: standard deviation of the noise over that of the column; 0 changes nothing.
+        alpha: instead of `amount`, the ratio of the variances: amount is its square root.
+        correlated: noise with the correlations of the columns, taken from the records that have
+            all of them; the correlations of the masked columns are then those of the original ones.
+        multiplicative: x(1 + e) instead, where e has the standard deviation `amount`: large values
+            move more, and zeros do not move.
+        distribution: 'normal' or 'laplace'. Correlated Laplace noise is a linear mixture, so its
+            covariance is the one asked for while each column is only nearly Laplace.
+        correct: a linear transformation afterwards. 'expected' shrinks each column towards its
+            mean, so that mean and variance (with correlated noise the covariance) are kept on
+            average over the noise; 'exact' restores the means and the covariance matrix of this
+            very table, to rounding.
+        integer: round to whole numbers, after which 'exact' holds only nearly.
+        lower: no masked value lies below this.
+        upper: no masked value lies above this.
+
+    Guarantee: none. A lone value stays recognisable, whatever the noise (see `isolated` in the
+    facts): code the ends first.
+
+    Reference: Kim 1986; Brand 2002; Hundepool et al. 2012, section 3.6.1.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> frame = pl.DataFrame({"weight": [76.5, 54.6, 59.8, 81.2, 91.5, 50.9]})
+    >>> masked = Noise(alpha=0.1).apply(frame, ["weight"], rng=Seeded(7))
+    >>> round(masked.facts["weight"]["noise"], 2)
+    4.71
+    """
+
+    kind = "noise"
+    summary = "adds random noise in the measure of the column's spread"
+    randomised = True
+    truthful = False
+
+    amount: float | None = None
+    alpha: float | None = None
+    correlated: bool = False
+    multiplicative: bool = False
+    distribution: Literal["normal", "laplace"] = "normal"
+    correct: Literal["none", "expected", "exact"] = "none"
+    integer: bool = False
+    lower: float | None = None
+    upper: float | None = None
+
+    def __post_init__(self) -> None:
+        given = exactly_one(self.kind, {"amount": self.amount, "alpha": self.alpha})
+        checked = number(
+            self.kind, given, getattr(self, given), lambda x: x >= 0, "a number of at least 0"
+        )
+        put(self, **{given: checked})
+        for name in ("correlated", "multiplicative", "integer"):
+            flag(self.kind, name, getattr(self, name))
+        choice(self.kind, "distribution", self.distribution, ("normal", "laplace"))
+        choice(self.kind, "correct", self.correct, ("none", "expected", "exact"))
+        for name in ("lower", "upper"):
+            bound = getattr(self, name)
+            if bound is not None:
+                put(self, **{name: number(self.kind, name, bound, lambda _: True, "a number")})
+        if self.correlated and self.multiplicative:
+            why = "Noise that is multiplied in has no covariance of its own."
+            raise not_together(self.kind, "correlated", "multiplicative", why)
+        low, high = self._bounds()
+        if low > high:
+            raise wrong(self.kind, "upper", "at least as large as 'lower'")
+
+    @property
+    def ratio(self) -> float:
+        """Standard deviation of the noise over that of the column."""
+        if self.amount is not None:
+            return self.amount
+        assert self.alpha is not None, "one of the two is given"
+        return math.sqrt(self.alpha)
+
+    def apply(  # noqa: D102 - as in Method
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        *,
+        rng: Source,
+        progress: Progress = silent,
+    ) -> Masked:
+        matrix = numbers(frame, columns, self.kind)
+        spread = _spread(matrix, columns)
+        factor = mixing(correlations(matrix, columns)) if self.correlated else None
+        moments = sample_moments(matrix, columns) if self.correct == "exact" else None
+        masked = self._noisy(matrix, spread, factor, rng)
+        if self.correct == "expected" and self.ratio > 0:
+            masked = expected_moments(matrix, masked, self.ratio, self.multiplicative)
+        elif moments is not None and self.ratio > 0:
+            masked = moments.onto(masked)
+        masked, clipped = self._bounded(masked, columns)
+        facts: dict[str, Any] = {
+            name: {
+                "noise": self.ratio * (1.0 if self.multiplicative else float(spread[place])),
+                "isolated": self._isolated(matrix[filled(matrix, place), place]),
+                "bounded": int(clipped[place]),
+            }
+            for place, name in enumerate(columns)
+        }
+        return Masked(frame=with_numbers(frame, columns, masked, integer=self.integer), facts=facts)
+
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+        gaps = ["noise does not hide a value that lies farther from all others than it is wide"]
+        if self.multiplicative:
+            gaps.append("noise that is multiplied in leaves zeros as they are")
+        return tuple(gaps)
+
+    def _noisy(self, matrix: Matrix, spread: Matrix, factor: Matrix | None, rng: Source) -> Matrix:
+        draw = normals if self.distribution == "normal" else _laplaces
+        by_column = draw(rng, matrix.size).reshape(matrix.shape[::-1])
+        drawn = (by_column if factor is None else factor @ by_column).T
+        drawn *= self.ratio
+        with np.errstate(over="ignore"):  # `_bounded` refuses what has become infinite
+            if self.multiplicative:
+                return matrix * (1.0 + drawn)
+            drawn *= spread
+            drawn += matrix
+        return drawn
+
+    def _bounds(self) -> tuple[float, float]:
+        low = -math.inf if self.lower is None else self.lower
+        high = math.inf if self.upper is None else self.upper
+        if self.integer:  # the whole numbers between the two, so that rounding stays inside
+            low = low if math.isinf(low) else math.ceil(low)
+            high = high if math.isinf(high) else math.floor(high)
+        return low, high
+
+    def _bounded(self, masked: Matrix, columns: Sequence[str]) -> tuple[Matrix, NDArray[np.int64]]:
+        low, high = self._bounds()
+        if self.integer:
+            masked = np.rint(masked)
+        outside = ((masked < low) | (masked > high)).sum(axis=0)
+        masked = np.clip(masked, low, high)
+        for place, name in enumerate(columns):
+            largest = np.nanmax(np.abs(masked[:, place]))
+            if not np.isfinite(largest) or (self.integer and largest >= 2.0**63):
+                raise too_large(name, self.kind)
+        return masked, outside
+
+    def _isolated(self, values: Matrix) -> int:
+        """How many cells lie farther from all others of their column than the noise is wide.
+
+        A record that is alone in one column is alone in all together, so this is a lower bound.
+        """
+        placed = np.sort(values)
+        gaps = np.concatenate([[np.inf], np.diff(placed), [np.inf]])
+        nearest = np.minimum(gaps[:-1], gaps[1:])
+        unit = np.abs(placed) if self.multiplicative else np.std(values)
+        return int((nearest > WIDTH * self.ratio * unit).sum())
+
+
+def _spread(matrix: Matrix, columns: Sequence[str]) -> Matrix:
+    """The standard deviation of each column over its filled cells."""
+    found = np.empty(len(columns))
+    for place, name in enumerate(columns):
+        values = matrix[filled(matrix, place), place]
+        check_varied(values, name, "noise")
+        with np.errstate(over="ignore"):
+            found[place] = np.std(values)
+        if not 0 < found[place] < np.inf:
+            raise too_large(name, "noise")
+    return found
+
+
+def _laplaces(rng: Source, count: int) -> Matrix:
+    """Laplace numbers of mean 0 and variance 1, by the inverse of the distribution function."""
+    centred = uniforms(rng, count) - 0.5  # never 0 or a half: see `uniforms`
+    return -np.copysign(np.log1p(-2.0 * np.abs(centred)), centred) / math.sqrt(2.0)

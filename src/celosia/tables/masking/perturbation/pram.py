@@ -1,0 +1,212 @@
+"""PRAM, the post-randomisation method: categories change by known chances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.tables.masking.columns import categories, check_columns, with_categories
+from celosia.tables.masking.draws import uniforms
+from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.parameters import (
+    choice,
+    exactly_one,
+    flag,
+    listed,
+    names,
+    not_together,
+    number,
+    put,
+)
+from celosia.tables.masking.perturbation.cells import check_varied
+from celosia.tables.masking.perturbation.transitions import (
+    checked_matrix,
+    invariant_matrix,
+    is_invertible,
+    made_invariant,
+    plain_matrix,
+    unbiased_counts,
+)
+
+Codes = NDArray[np.int64]
+Matrix = NDArray[np.float64]
+
+MOST = 1000
+"""More categories than this make a matrix that nobody reads and few records fill."""
+
+PRINTED = 100
+"""Larger matrices are left out of the facts; the parameters and the counts give them again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pram(Method):
+    """Each category becomes another one with a chance that is published.
+
+    Whoever has the matrix can estimate counts without bias (`unbiased_counts`), and can tell of no
+    single record whether its category is true. Columns are changed independently of each other.
+    Empty cells stay empty. Exactly one of the first three parameters is given.
+
+    Args:
+        stay: the chance that a category stays; otherwise it becomes another one.
+        theta: invariant PRAM: each category is left with chance theta min(T)/T(a), T being the
+            counts, so that expected counts do not change.
+        matrix: the chances themselves, one row for each of `values`.
+        rest: with `stay`, whether the others are equally likely ('uniform') or in proportion to
+            their counts ('frequency').
+        invariant: with `stay` or `matrix`, a second change that undoes the first in expectation.
+        values: the categories in the order of the matrix; by default the sorted values of the
+            column. With a matrix they may hold categories that no record has.
+
+    Guarantee: plausible deniability by the chances of the matrix, none that composes. Invariant
+    matrices and those by frequency depend on the counts of the column, and publish them nearly.
+
+    Reference: Gouweleeuw et al. 1998; Kooiman, Willenborg & Gouweleeuw 1997.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> frame = pl.DataFrame({"sex": ["f", "m"] * 500})
+    >>> masked = Pram(stay=0.75).apply(frame, ["sex"], rng=Seeded(7))
+    >>> masked.facts["sex"]["matrix"]
+    [[0.75, 0.25], [0.25, 0.75]]
+    """
+
+    kind = "pram"
+    summary = "changes categories by a published matrix of chances"
+    randomised = True
+    truthful = False
+
+    stay: float | None = None
+    theta: float | None = None
+    matrix: tuple[tuple[float, ...], ...] | None = None
+    rest: Literal["uniform", "frequency"] = "uniform"
+    invariant: bool = False
+    values: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        given = exactly_one(
+            self.kind, {"stay": self.stay, "theta": self.theta, "matrix": self.matrix}
+        )
+        choice(self.kind, "rest", self.rest, ("uniform", "frequency"))
+        flag(self.kind, "invariant", self.invariant)
+        put(self, values=names(self.kind, "values", self.values))
+        if given == "stay":
+            rule = "a number of at least 0 and at most 1"
+            put(self, stay=number(self.kind, given, self.stay, lambda x: 0 <= x <= 1, rule))
+        elif given == "theta":
+            rule = "a number above 0 and below 1"
+            put(self, theta=number(self.kind, given, self.theta, lambda x: 0 < x < 1, rule))
+            if self.invariant:
+                raise not_together(
+                    self.kind, given, "invariant", "It is invariant without another step."
+                )
+        else:
+            put(self, matrix=self._rows())
+        if self.values and given != "matrix":
+            why = "Only a matrix of your own has an order of your own."
+            raise not_together(self.kind, "values", given, why)
+
+    def apply(  # noqa: D102 - as in Method
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        *,
+        rng: Source,
+        progress: Progress = silent,
+    ) -> Masked:
+        check_columns(frame, columns, self.kind)
+        ready = []
+        for name in columns:  # all are checked before anything is drawn
+            codes, values = categories(frame, name, self.values or None)
+            check_varied(codes[codes >= 0], name, self.kind)
+            ready.append((name, codes, values, self._transitions(codes, len(values), name)))
+        masked, facts = frame, {}
+        for done, (name, codes, values, transitions) in enumerate(ready):
+            progress(Step("PRAM", done, len(columns)))
+            changed = randomised(codes, transitions, rng)
+            masked = with_categories(masked, name, changed, values)
+            facts[name] = self._facts(codes, changed, transitions)
+        return Masked(frame=masked, facts=facts)
+
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+        gaps = ["a category that is true of few records changes by chance only, and often not"]
+        if self._reads_counts():
+            gaps.append("the published matrix is made from the counts of the original column")
+        return tuple(gaps)
+
+    def _rows(self) -> tuple[tuple[float, ...], ...]:
+        rule = "a list of lists of numbers"
+        rows = tuple(
+            tuple(
+                number(self.kind, "matrix", chance, lambda _: True, rule)
+                for chance in listed(self.kind, "matrix", row, rule)
+            )
+            for row in listed(self.kind, "matrix", self.matrix, rule)
+        )
+        checked_matrix(rows)
+        return rows
+
+    def _reads_counts(self) -> bool:
+        return self.invariant or self.theta is not None or self.rest == "frequency"
+
+    def _transitions(self, codes: Codes, width: int, name: str) -> Matrix:
+        if width > MOST or (self.matrix is not None and len(self.matrix) != width):
+            wanted = f"at most {MOST:,}" if self.matrix is None else f"{len(self.matrix):,}"
+            raise InputError(
+                "CEL-V220",
+                f"column '{name}' has {width:,} categories, and the matrix is for {wanted}.",
+                why="Each category needs a row of the matrix, and enough records.",
+                fix="Recode the column into fewer categories, or mend the matrix and its values.",
+                column=name,
+            )
+        counts = np.bincount(codes[codes >= 0], minlength=width)
+        if self.theta is not None:
+            return invariant_matrix(counts, self.theta)
+        if self.matrix is not None:
+            first = checked_matrix(self.matrix)
+        else:
+            assert self.stay is not None, "one of the three is given"
+            first = plain_matrix(counts, self.stay, self.rest)
+        return made_invariant(first, counts) if self.invariant else first
+
+    def _facts(self, codes: Codes, changed: Codes, transitions: Matrix) -> dict[str, Any]:
+        width = len(transitions)
+        after = np.bincount(changed[changed >= 0], minlength=width)
+        told: dict[str, Any] = {
+            "categories": width,
+            "changed": int((codes != changed).sum()),
+            "matrix": transitions.tolist() if width <= PRINTED else None,
+            "matrix_from_counts": self._reads_counts(),
+            "estimated_counts": None,
+        }
+        if width <= PRINTED and is_invertible(transitions):
+            told["estimated_counts"] = unbiased_counts(after, transitions).tolist()
+        return told
+
+
+def randomised(codes: Codes, transitions: Matrix, rng: Source) -> Codes:
+    """Each code replaced by a draw from its row of the matrix; -1 stays.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> randomised(np.array([0, 1, -1]), np.array([[0.0, 1.0], [1.0, 0.0]]), Seeded(7)).tolist()
+    [1, 0, -1]
+    """
+    drawn = uniforms(rng, codes.size)
+    steps = np.cumsum(transitions, axis=1)
+    # Rounding must not reach a category of chance 0 behind the last one that has any.
+    steps[steps >= steps[:, -1:]] = 1.0
+    small = np.min_scalar_type(len(transitions))  # small whole numbers are sorted by counting
+    order = np.argsort((codes + 1).astype(small), kind="stable")
+    ends = np.cumsum(np.bincount(codes + 1, minlength=len(transitions) + 1))
+    found = codes.copy()
+    for code, (first, last) in enumerate(pairwise(ends.tolist())):
+        rows = order[first:last]
+        found[rows] = np.searchsorted(steps[code], drawn[rows], side="right")
+    return found

@@ -1,0 +1,161 @@
+"""Probabilistic k-anonymity: values change places at random within groups of at least k."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.tables.masking.columns import categories, cells, check_columns, numbers
+from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.microaggregation.limits import check_k, check_records
+from celosia.tables.masking.parameters import choice, put
+from celosia.tables.masking.perturbation.cells import check_varied
+
+Labels = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbabilisticK(Method):
+    """Groups of at least k alike records; in each, every column is permuted uniformly on its own.
+
+    Values stay true as a whole, and near to where they were. Records that lack different cells are
+    never in one group, so empty cells stay empty and the promise holds for what is filled.
+
+    Args:
+        k: the least size of a group.
+        grouping: 'mdav' makes groups of near records, of numbers only; 'sort' cuts the records,
+            sorted by the columns in the order given, every k records.
+
+    Guarantee: whoever knows all values of the columns, and even the groups, links a record to its
+    released row with a chance of at most 1/k: within a group all rows are equally likely. It is no
+    k-anonymity, and says nothing of columns outside the step.
+
+    Reference: Soria-Comas & Domingo-Ferrer 2012.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> frame = pl.DataFrame({"age": [21, 22, 25, 72, 58, 48]})
+    >>> swapped = ProbabilisticK(k=3).apply(frame, ["age"], rng=Seeded(7)).frame["age"].to_list()
+    >>> sorted(swapped[:3]), sorted(swapped[3:])
+    ([21, 22, 25], [48, 58, 72])
+    """
+
+    kind = "probabilistic-k"
+    summary = "permutes values at random within groups of k alike records"
+    randomised = True
+    truthful = False
+
+    k: int
+    grouping: Literal["mdav", "sort"] = "mdav"
+
+    def __post_init__(self) -> None:
+        put(self, k=check_k(self.k))
+        choice(self.kind, "grouping", self.grouping, ("mdav", "sort"))
+
+    def apply(  # noqa: D102 - as in Method
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        *,
+        rng: Source,
+        progress: Progress = silent,
+    ) -> Masked:
+        check_columns(frame, columns, self.kind)
+        check_records(frame.height, self.k)
+        matrix = self._matrix(frame, columns)
+        for place, name in enumerate(columns):
+            values = matrix[:, place]
+            check_varied(values[~np.isnan(values)], name, self.kind)
+        progress(Step("Grouping", 0, 1))
+        labels = self._groups(matrix, columns)
+        swapped = [
+            cells(frame, name).gather(permuted_within(labels, rng)).alias(name) for name in columns
+        ]
+        sizes = np.bincount(labels)
+        facts = {
+            "groups": int(sizes.size),
+            "smallest_group": int(sizes.min()),
+            "largest_group": int(sizes.max()),
+        }
+        return Masked(frame=frame.with_columns(swapped), facts=facts)
+
+    def promise(self, columns: Sequence[str]) -> str:  # noqa: D102 - as in Method
+        return f"a record is linked by {', '.join(columns)} with a chance of at most 1/{self.k}"
+
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+        return ("every value of a permuted column is a true value of some record of its group",)
+
+    def _matrix(self, frame: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.float64]:
+        """The columns as numbers; to sort, the places of their values are enough."""
+        if self.grouping == "mdav":
+            return numbers(frame, columns, self.kind)
+        coded = np.stack([categories(frame, name)[0] for name in columns], axis=1)
+        return np.where(coded < 0, np.nan, coded.astype(np.float64))
+
+    def _groups(self, matrix: NDArray[np.float64], columns: Sequence[str]) -> Labels:
+        """Groups of records that have the same cells filled."""
+        patterns = _patterns(np.isnan(matrix))
+        sizes = np.bincount(patterns)
+        if sizes.min() < self.k:
+            raise InputError(
+                "CEL-V240",
+                f"{int((sizes < self.k).sum()):,} ways of having empty cells in "
+                f"{', '.join(columns)} are those of fewer than k = {self.k} records.",
+                why="Which cells are empty would single these records out.",
+                fix="Fill the cells or remove the records, or choose a smaller k.",
+                k=self.k,
+            )
+        labels = np.empty(len(matrix), dtype=np.int64)
+        made = 0
+        for pattern in range(sizes.size):
+            rows = np.flatnonzero(patterns == pattern)
+            alike = matrix[rows]
+            found = self._alike(alike[:, ~np.isnan(alike[0])])
+            labels[rows] = found + made
+            made += int(found.max()) + 1
+        return labels
+
+    def _alike(self, matrix: NDArray[np.float64]) -> Labels:
+        if self.grouping == "mdav" and matrix.shape[1]:
+            from celosia.tables.masking.microaggregation.multivariate import (  # noqa: PLC0415
+                mdav_groups,
+            )
+
+            return mdav_groups(matrix, self.k)
+        if not matrix.shape[1]:  # nothing is filled: any group will do
+            return np.zeros(len(matrix), dtype=np.int64)
+        order = np.lexsort(matrix.T[::-1])
+        labels = np.empty(len(matrix), dtype=np.int64)
+        # The last group takes what is left, so that none has fewer than k.
+        labels[order] = np.minimum(np.arange(len(matrix)) // self.k, len(matrix) // self.k - 1)
+        return labels
+
+
+def permuted_within(labels: Labels, rng: Source) -> Labels:
+    """For each row another of its group, each permutation of a group being equally likely.
+
+    A uniform order of all rows, sorted stably by group, is a uniform order within each.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> permuted_within(np.array([0, 1, 0, 1, 1]), Seeded(7)).tolist()
+    [0, 3, 2, 4, 1]
+    """
+    shuffled = rng.permutation(labels.size)
+    found = np.empty(labels.size, dtype=np.int64)
+    found[np.argsort(labels, kind="stable")] = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    return found
+
+
+def _patterns(empty: NDArray[np.bool_]) -> Labels:
+    """A number for each way of having empty cells."""
+    if not empty.any():
+        return np.zeros(len(empty), dtype=np.int64)
+    _, found = np.unique(empty, axis=0, return_inverse=True)
+    return found.reshape(-1).astype(np.int64)

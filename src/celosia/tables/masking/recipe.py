@@ -1,0 +1,187 @@
+"""A recipe: the role of each column, and the methods that mask them one after the other.
+
+[table]
+other_columns = "insensitive"
+
+[columns.name]
+role = "identifier"
+
+[columns.age]
+role = "quasi-identifier"
+
+[[steps]]
+method = "mdav"
+columns = ["age", "income"]
+k = 5
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from celosia.core.errors import InputError
+from celosia.tables.masking.method import Method
+from celosia.tables.masking.registry import method_from
+from celosia.tables.schema import Role, Schema
+from celosia.tables.settings import check_keys, name_list
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeStep:
+    """A method and the columns it masks."""
+
+    method: Method
+    columns: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(name_list(self.columns)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The step as a recipe has it."""
+        told = self.method.as_dict()
+        return {"method": told.pop("method"), "columns": list(self.columns)} | told
+
+    def __str__(self) -> str:
+        return f"{self.method.kind} of {', '.join(self.columns)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What is done to a table, in order.
+
+    >>> from celosia.tables.masking import Mdav, Noise
+    >>> schema = Schema.of(quasi_identifiers=["age", "income"], other_columns="insensitive")
+    >>> recipe = Recipe.of(schema, [(Mdav(k=5), ["age", "income"])])
+    >>> print(recipe)
+    mdav of age, income
+    """
+
+    schema: Schema
+    steps: tuple[RecipeStep, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", tuple(self.steps))
+        if not self.steps:
+            raise InputError(
+                "CEL-V013",
+                "the recipe has no steps.",
+                why="The table would be published as it is.",
+                fix='Add [[steps]] with method = "..." and columns = [...].',
+            )
+        hidden = set(self.schema.named(Role.IDENTIFIER))
+        for number, step in enumerate(self.steps, 1):
+            named = sorted(hidden & set(step.columns))
+            if named:
+                raise InputError(
+                    "CEL-V014",
+                    f"step {number} ({step.method.kind}) masks '{named[0]}', an identifier.",
+                    why="Identifiers are never released, masked or not.",
+                    fix="Give the column another role, or leave it out of the step.",
+                    column=named[0],
+                )
+
+    @classmethod
+    def of(cls, schema: Schema, steps: Iterable[tuple[Method, Iterable[str] | str]]) -> Recipe:
+        """A recipe from pairs of a method and its columns."""
+        return cls(
+            schema, tuple(RecipeStep(method, tuple(name_list(names))) for method, names in steps)
+        )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Recipe:
+        """Read a recipe file; a schema or hierarchy that it names lies relative to it.
+
+        Raises:
+            InputError: CEL-V015 not readable or not TOML, CEL-V016 a step that is none, or what
+                the schema and the methods refuse.
+        """
+        source = Path(path)
+        try:
+            table = tomllib.loads(source.read_text("utf-8-sig"))  # Windows adds a mark
+        except OSError as error:
+            raise InputError(
+                "CEL-V015",
+                f"the recipe {source} cannot be read ({error.strerror}).",
+                fix="Check the path.",
+            ) from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(
+                "CEL-V015",
+                f"the recipe {source} is not valid TOML: {error}.",
+                fix="Mend that line.",
+            ) from error
+        return cls.from_table(table, folder=source.parent)
+
+    @classmethod
+    def from_table(
+        cls, table: Mapping[str, Any], *, folder: Path = Path(), schema: Schema | None = None
+    ) -> Recipe:
+        """A recipe from the parsed content of its file; `schema` takes the place of its own."""
+        check_keys(table, {"schema", "table", "columns", "steps"}, "the recipe")
+        return cls(
+            schema or _schema(table, folder),
+            tuple(_step(each, number) for number, each in enumerate(_listed(table), 1)),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The steps as plain values."""
+        return {"steps": [step.as_dict() for step in self.steps]}
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.steps))
+
+
+def _schema(table: Mapping[str, Any], folder: Path) -> Schema:
+    own = {key: table[key] for key in ("table", "columns") if key in table}
+    named = table.get("schema")
+    if named is None:
+        return Schema.from_table(own, folder=folder)
+    if own or not isinstance(named, str):
+        raise InputError(
+            "CEL-V017",
+            "the recipe has a schema of its own and names another, or names none by its path.",
+            why="It is not clear which roles should count.",
+            fix='Write schema = "people.toml", or [columns.NAME] sections, not both.',
+        )
+    return Schema.load(folder / named)
+
+
+def _listed(table: Mapping[str, Any]) -> list[Any]:
+    steps = table.get("steps", [])
+    if not isinstance(steps, list):
+        raise InputError(
+            "CEL-V016",
+            "the steps of the recipe are not a list.",
+            fix="Write each as a section of its own: [[steps]], with two brackets.",
+        )
+    return steps
+
+
+def _step(given: Any, number: int) -> RecipeStep:
+    where = f"step {number} of the recipe"
+    if not isinstance(given, Mapping) or not {"method", "columns"} <= set(given):
+        raise InputError(
+            "CEL-V016",
+            f"{where} lacks its method or its columns.",
+            fix='Write method = "mdav" and columns = ["age", "income"] below [[steps]].',
+        )
+    names = given["columns"]
+    if isinstance(names, str):
+        names = [names]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise InputError(
+            "CEL-V016",
+            f"the columns of {where} are not a list of names.",
+            fix='Write columns = ["age", "income"].',
+        )
+    parameters = {key: value for key, value in given.items() if key not in ("method", "columns")}
+    try:
+        return RecipeStep(method_from(given["method"], parameters), tuple(names))
+    except InputError as error:
+        raise InputError(
+            error.code, f"{where}: {error.what}", why=error.why, fix=error.fix, **error.details
+        ) from error

@@ -1,0 +1,98 @@
+"""A masked table with what was done to it, what is promised and what was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import polars as pl
+
+from celosia import frames
+from celosia.core.release import Release
+from celosia.core.report import Document
+from celosia.tables.masking import report
+from celosia.tables.masking.account import Account
+from celosia.tables.release import TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """One step of a recipe, and what its method has to say."""
+
+    method: str
+    columns: tuple[str, ...]
+    facts: dict[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"method": self.method, "columns": list(self.columns), "facts": self.facts}
+
+    def __str__(self) -> str:
+        told = ", ".join(
+            f"{name.replace('_', ' ')} {value:,.6g}"
+            for name, value in self.facts.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        )
+        return f"{self.method} of {', '.join(self.columns)}" + (f": {told}" if told else "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskedTable(Release):
+    """A table after a recipe."""
+
+    kind: ClassVar[str] = "masked table"
+
+    data: pl.DataFrame = field(repr=False)
+    steps: tuple[StepOutcome, ...]
+    account: Account
+    """What was measured against the original; empty in a release that was loaded."""
+    figures: dict[str, Any]
+    """What of it may be published beside the table."""
+
+    def write_data(self, path: Path) -> None:
+        """Write the table in the format that the suffix names."""
+        frames.write(self.data, path)
+
+    def data_facts(self) -> dict[str, Any]:
+        """Which columns are text: in a file of text they could be read as numbers."""
+        return {TEXT: [name for name, kind in self.data.schema.items() if kind == pl.String]}
+
+    def check_path(self, path: Path) -> None:
+        """Refuse a name that says nothing about the format."""
+        frames.format_of(path)
+
+    def measures(self) -> dict[str, Any]:
+        """The steps, and the figures that may be published."""
+        return {"steps": [step.as_dict() for step in self.steps], "figures": self.figures}
+
+    @classmethod
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+        """Rebuild a release from its data file and certificate."""
+        text: dict[str, frames.ColumnType] = dict.fromkeys(facts["data"][TEXT], "string")
+        steps = facts["measures"]["steps"]
+        return cls(
+            data=frames.read(path, types=text),
+            steps=tuple(
+                StepOutcome(each["method"], tuple(each["columns"]), each["facts"]) for each in steps
+            ),
+            account=Account(risk=None, risk_before=None, compared=None),
+            figures=facts["measures"]["figures"],
+            **common,
+        )
+
+    def document(self) -> Document:
+        """The report: what was done, what is promised, what risk and what use is left."""
+        return report.document(
+            self.guarantee,
+            self.provenance,
+            self.warnings,
+            [(step.method, step.columns, step.facts) for step in self.steps],
+            self.account,
+            rows=self.data.height,
+        )
+
+    def __str__(self) -> str:
+        """The one line that matters most."""
+        told = "" if self.account.compared is None else f"; {self.account.compared}"
+        return f"{self.guarantee.promise}: {self.data.height:,} records{told}"

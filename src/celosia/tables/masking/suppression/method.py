@@ -1,0 +1,262 @@
+"""The masking method `local-suppression`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.numbers import real, whole
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Source
+from celosia.core.wording import did_you_mean
+from celosia.frames import as_text, encode
+from celosia.tables.masking.columns import check_columns
+from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.suppression import minimum, own_value, wildcard
+from celosia.tables.masking.suppression.counting import (
+    BLANK,
+    Codes,
+    class_sizes,
+    cost_of,
+    matching,
+)
+
+READINGS = ("own", "any")
+MOST_COLUMNS = 12
+"""Each set of columns is looked at, and their number doubles with every column."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalSuppression(Method):
+    """Blanks as few cells as it can so that every combination of the columns occurs k times.
+
+    Args:
+        k: how often each combination of key values must occur.
+        reading: what a blank cell is to an attacker: "own", a value of its own, so that records
+            blank in the same columns are alike; or "any", something that matches every value, as
+            mu-Argus and sdcMicro count. "any" blanks far fewer cells and hides less: k - 1
+            records that are blank throughout would satisfy it for a whole table.
+        weights: the importance of columns, 1 where none is given; cells of important columns are
+            blanked last.
+        subsets: if given, only every combination of so many of the columns must occur k times.
+        marker: what stands in a blanked cell, such as "*"; its column becomes text. By default the
+            cell is empty.
+
+    Cells that are empty already stay so. Without a marker they cannot be told from blanked ones and
+    count as those; with one, and read as "own", emptiness is a value like others.
+
+    Guarantee: every combination of the released columns occurs k times at least, counted as
+    `reading` says; checked on the released cells. It says nothing of differential privacy.
+
+    Reference: Samarati 2001; Hundepool et al. 2012, Statistical Disclosure Control, 3.4.3.
+    """
+
+    kind: ClassVar[str] = "local-suppression"
+    summary: ClassVar[str] = "blanks single cells until every combination of keys is frequent"
+    randomised: ClassVar[bool] = False
+    truthful: ClassVar[bool] = True
+
+    k: int
+    reading: str = "own"
+    weights: Mapping[str, float] | None = None
+    subsets: int | None = None
+    marker: str | None = None
+
+    def __post_init__(self) -> None:
+        if (whole(self.k) or 0) < 2:
+            raise InputError(
+                "CEL-V300",
+                f"k must be a whole number of at least 2, got {self.k!r}.",
+                why="A combination that occurs once is a single person.",
+                fix="Try k = 3.",
+            )
+        if self.reading not in READINGS:
+            raise InputError(
+                "CEL-V301",
+                f"a blank cell is read as {' or '.join(map(repr, READINGS))}, got "
+                f"{self.reading!r}{did_you_mean(self.reading, READINGS)}.",
+                fix="Write reading = 'own'.",
+            )
+        weights = {} if self.weights is None else self.weights
+        if not isinstance(weights, Mapping) or any(
+            not 1e-6 <= (real(weight) or 0.0) <= 1e6 for weight in weights.values()
+        ):
+            raise InputError(
+                "CEL-V302",
+                "weights must be a number from 0.000001 to 1,000,000 for each column named.",
+                fix="Write weights = { age = 3 } to blank ages last.",
+            )
+        if self.subsets is not None and (whole(self.subsets) or 0) < 1:
+            raise InputError(
+                "CEL-V305",
+                f"subsets must be a whole number of at least 1, got {self.subsets!r}.",
+                fix="Leave it out to have combinations of all columns.",
+            )
+        if self.marker is not None and (not isinstance(self.marker, str) or not self.marker):
+            raise InputError(
+                "CEL-V304", "the marker must be a text.", fix="Write marker = '*', or none."
+            )
+
+    def apply(  # noqa: D102 - as in Method
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        *,
+        rng: Source,
+        progress: Progress = silent,
+    ) -> Masked:
+        self._check(frame, columns)
+        if not frame.height:
+            raise InputError(
+                "CEL-V303", f"the table has no rows; k is {self.k}.", fix="Give a table with rows."
+            )
+        codes = self._codes(frame, columns)
+        costs = [float((self.weights or {}).get(name, 1.0)) for name in columns]
+        if self.subsets is None or self.subsets == len(columns):
+            start = self._greedy(codes, costs, progress)
+            best = minimum.least(codes, self.k, costs, start, self.reading)
+        else:
+            start = self._by_subsets(codes, costs, progress)
+            bound = 0.0 if (start == codes).all() else min(costs)
+            best = minimum.Minimum(start, bound, cost_of(codes, start, costs) <= bound)
+        released = self._write(frame, columns, (best.released == BLANK) & (codes != BLANK))
+        self._verify(released, columns)
+        return Masked(frame=released, facts=self._facts(columns, codes, start, best, costs))
+
+    def promise(self, columns: Sequence[str]) -> str | None:  # noqa: D102 - as in Method
+        what = "every combination" if self.subsets is None else f"each {self.subsets} together"
+        as_read = "" if self.reading == "own" else ", a blank cell matching every value"
+        return f"{what} of {', '.join(columns)} occurs {self.k} times at least{as_read}"
+
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102 - as in Method
+        told: tuple[str, ...] = (
+            "a class may share one sensitive value, which then is known of all its records",
+        )
+        if self.reading == "any":
+            told += (
+                "a blank cell counts as every value, so a few blanked records give cover to many; "
+                "read as values of their own, combinations may be rarer",
+            )
+        if self.subsets is not None:
+            told += (f"combinations of more than {self.subsets} columns may be rare",)
+        return told
+
+    def _check(self, frame: pl.DataFrame, columns: Sequence[str]) -> None:
+        check_columns(frame, columns, self.kind)
+        unknown = [name for name in self.weights or {} if name not in columns]
+        if unknown:
+            raise InputError(
+                "CEL-V302",
+                f"a weight is given for '{unknown[0]}'{did_you_mean(unknown[0], columns)}, which "
+                "is not one of the columns.",
+                fix="Give weights only to columns of this step.",
+            )
+        if len(columns) > MOST_COLUMNS:
+            raise InputError(
+                "CEL-V306",
+                f"{self.kind} takes {MOST_COLUMNS} columns at most, got {len(columns)}.",
+                why="It looks at every set of them, and each column doubles their number.",
+                fix="Name only columns that an attacker may know.",
+            )
+        if self.subsets is not None and self.subsets > len(columns):
+            raise InputError(
+                "CEL-V305",
+                f"combinations of {self.subsets} columns are asked for, of {len(columns)}.",
+                fix="Lower subsets, or leave it out.",
+            )
+        if frame.height and frame.height < self.k:
+            raise InputError(
+                "CEL-V303",
+                f"the table has {frame.height} rows, fewer than k = {self.k}.",
+                why="Even with every cell blank no combination would occur k times.",
+                fix="Lower k.",
+            )
+
+    def _codes(self, frame: pl.DataFrame, columns: Sequence[str]) -> Codes:
+        codes = np.empty((frame.height, len(columns)), dtype=np.int64)
+        for place, name in enumerate(columns):
+            coded = encode(frame[name])
+            codes[:, place] = coded.codes
+            if self.marker is not None and self.reading == "own":
+                codes[codes[:, place] < 0, place] = len(coded.values)
+        return codes
+
+    def _greedy(self, codes: Codes, costs: Sequence[float], progress: Progress) -> Codes:
+        solve = own_value.greedy if self.reading == "own" else wildcard.greedy
+        return solve(codes, self.k, costs, progress=progress)
+
+    def _by_subsets(self, codes: Codes, costs: Sequence[float], progress: Progress) -> Codes:
+        """Each subset in turn, until none changes: cells are only ever blanked, so it ends."""
+        assert self.subsets is not None
+        released = codes.copy()
+        while True:
+            before = released.copy()
+            for chosen in map(list, combinations(range(len(costs)), self.subsets)):
+                part = released[:, chosen]
+                released[:, chosen] = self._greedy(part, [costs[c] for c in chosen], progress)
+            if (before == released).all():
+                return released
+
+    def _write(self, frame: pl.DataFrame, columns: Sequence[str], blank: Codes) -> pl.DataFrame:
+        written = []
+        for place, name in enumerate(columns):
+            gone = pl.Series(blank[:, place])
+            if not gone.any():
+                continue
+            series = frame[name] if self.marker is None else as_text(frame[name])
+            filler = pl.Series(name, [self.marker], dtype=series.dtype)
+            written.append(series.zip_with(~gone, filler.new_from_index(0, frame.height)))
+        return frame.with_columns(written)
+
+    def _verify(self, released: pl.DataFrame, columns: Sequence[str]) -> None:
+        """Count again, from the cells that are released and not from the codes."""
+        size = len(columns) if self.subsets is None else self.subsets
+        for chosen in combinations(columns, size):
+            if self.reading == "own":
+                rarest = released.group_by(list(chosen)).len()["len"].min()
+            else:
+                cells = np.column_stack([encode(released[name]).codes for name in chosen])
+                for place, name in enumerate(chosen):
+                    if self.marker is not None and released[name].dtype == pl.String:
+                        marked = (released[name] == self.marker).fill_null(value=False)
+                        cells[marked.to_numpy(), place] = BLANK
+                rarest = matching(cells.astype(np.int64), cells.astype(np.int64)).min()
+            if rarest is None or int(str(rarest)) < self.k:
+                raise PrivacyError(
+                    "CEL-V307",
+                    "after suppression a combination is still too rare.",
+                    why="The promise does not hold, so nothing is released.",
+                    fix="Report this as a fault of Celosía.",
+                )
+
+    def _facts(
+        self,
+        columns: Sequence[str],
+        codes: Codes,
+        start: Codes,
+        best: minimum.Minimum,
+        costs: Sequence[float],
+    ) -> dict[str, Any]:
+        blank = (best.released == BLANK) & (codes != BLANK)
+        rare = class_sizes(codes) if self.reading == "own" else matching(codes, codes)
+        return {
+            "k": self.k,
+            "reading": self.reading,
+            "rare_before": int((rare < self.k).sum()),
+            "cells": int(blank.sum()),
+            "cells_by_column": {
+                name: int(blank[:, place].sum()) for place, name in enumerate(columns)
+            },
+            "records_touched": int(blank.any(axis=1).sum()),
+            "records_fully_blank": int((best.released == BLANK).all(axis=1).sum()),
+            "cost": round(cost_of(codes, best.released, costs), 9),
+            "cost_of_greedy": round(cost_of(codes, start, costs), 9),
+            "lower_bound": round(best.lower_bound, 9),
+            "proved_minimal": bool(best.proved),
+        }

@@ -1,0 +1,31 @@
+"""Differentially private tables: synthetic rows, means, histograms and contingency tables.
+
+Each method states its epsilon (and delta), which tables count as neighbours, and what must be
+declared beforehand. Noise is exact and on whole numbers, by `celosia.mechanisms`.
+"""
+
+from celosia.tables.masking.method import Method
+from celosia.tables.private.contingency import Contingency
+from celosia.tables.private.histogram import NoisyHistogram
+from celosia.tables.private.marginals import Marginals
+from celosia.tables.private.method import PrivateMethod
+from celosia.tables.private.microaggregation import PrivateMicroaggregation
+from celosia.tables.private.price import Price
+
+METHODS: tuple[type[Method], ...] = (
+    Contingency,
+    Marginals,
+    NoisyHistogram,
+    PrivateMicroaggregation,
+)
+"""The methods of this package, for recipes."""
+
+__all__ = [
+    "METHODS",
+    "Contingency",
+    "Marginals",
+    "NoisyHistogram",
+    "Price",
+    "PrivateMethod",
+    "PrivateMicroaggregation",
+]

@@ -1,0 +1,201 @@
+"""Differentially private contingency tables whose margins agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Composed
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.mechanisms import GaussianCounts, Geometric
+from celosia.tables.masking.method import Masked
+from celosia.tables.masking.parameters import choice, listed, put, whole_number
+from celosia.tables.private.consistency import (
+    Axes,
+    least_squares,
+    onto_simplex,
+    whole_numbers,
+)
+from celosia.tables.private.declared import Declared, tuples
+from celosia.tables.private.domain import PublicColumn
+from celosia.tables.private.histogram import COUNTS, ROWS, drawn
+from celosia.tables.private.method import PrivateMethod
+from celosia.tables.private.price import Price
+from celosia.tables.synthesis.whole_table import MOST_ROWS, check_rows, check_whole_table
+
+MOST_CELLS = 2**22
+"""Of the whole table, each cell of which gets noise."""
+COUNT = "count"
+"""The column of counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contingency(PrivateMethod):
+    """The counts of all combinations of declared values, with noise, or rows drawn from them.
+
+    The whole table is counted with noise, and so are its margins of the wanted `orders` (0 is the
+    total, 1 every column alone, 2 every pair, ...). All of them are combined by least squares into
+    one table, which is moved to the nearest one without counts below 0 and rounded to whole
+    numbers; so every margin of it agrees with every other. Margins of their own help large tables,
+    whose sums would gather the noise of many cells; a small table is best counted alone.
+
+    As `counts` the table has a row for each combination with its `count`; as `rows` it looks like
+    the table that was given.
+
+    Columns are declared by `domains`, or by `bounds` cut into `bins`. A number beyond its bounds is
+    clamped; a value that is not listed and an empty cell are one more value, released as empty.
+
+    Guarantee: epsilon-DP, or (epsilon, delta)-DP, when neighbours add or remove one row, which
+    moves one cell of the table and one of each margin by 1; they have equal shares of the price.
+    Declarations must not depend on the data.
+
+    Reference: Barak et al. 2007, Privacy, accuracy and consistency too, PODS; Hay et al. 2010,
+    Boosting the accuracy of differentially private histograms through consistency.
+    """
+
+    kind: ClassVar[str] = "contingency"
+    summary: ClassVar[str] = "differentially private contingency table with margins that agree"
+
+    epsilon: float
+    delta: float = 0.0
+    domains: Mapping[str, tuple[Any, ...]] | None = None
+    """All values of each column of categories."""
+    bounds: Mapping[str, tuple[float, ...]] | None = None
+    """The least and the greatest value of each column of numbers."""
+    bins: int | Mapping[str, int] = 16
+    """How many bins the columns with bounds have; one number, or one a column."""
+    orders: tuple[int, ...] = ()
+    """How many columns the margins have that are counted besides the whole table."""
+    output: str = COUNTS
+    """counts, or rows."""
+    rows: int | None = None
+    """How many rows are made, if it is public; otherwise the noisy number of rows."""
+
+    def __post_init__(self) -> None:
+        for name in ("domains", "bounds"):
+            put(self, **{name: tuples(getattr(self, name), name)})
+        put(self, orders=listed(self.kind, "orders", self.orders, "a list of whole numbers"))
+        for order in self.orders:
+            whole_number(self.kind, "orders", order, least=0)
+        choice(self.kind, "output", self.output, (COUNTS, ROWS))
+        check_rows(self.rows)
+        self._declared()
+        self.price  # noqa: B018 - checks epsilon and delta
+
+    @property
+    def price(self) -> Price:
+        """The epsilon and the delta."""
+        return Price(self.epsilon, self.delta)
+
+    def _declared(self) -> Declared:
+        return Declared(self.domains or {}, self.bounds or {}, self.bins)
+
+    def _margins(self, columns: int) -> list[Axes]:
+        """The axes of all margins that are counted, the whole table last."""
+        sizes = sorted({order for order in self.orders if order < columns} | {columns})
+        return [axes for size in sizes for axes in combinations(range(columns), size)]
+
+    def _noise(self, columns: int) -> Geometric | GaussianCounts:
+        return self.price.counting(Fraction(1, len(self._margins(columns))))
+
+    def privacy_loss(self, columns: Sequence[str]) -> Loss:
+        """The losses of the table and its margins together."""
+        size = len(columns)
+        return Composed((self._noise(size).privacy_loss(),) * len(self._margins(size)))
+
+    def apply(  # noqa: D102 - as in Method
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        *,
+        rng: Source,
+        progress: Progress = silent,
+    ) -> Masked:
+        check_whole_table(frame, columns, self.kind)
+        public = self._declared().columns(frame.schema, columns)
+        self._check_size(public)
+        shape = tuple(column.size for column in public)
+        exact = _table(public, frame)
+        noise = self._noise(len(columns))
+        loss = self.privacy_loss(columns)  # refuses what cannot be drawn, before anything is
+        margins, wanted = {}, self._margins(len(columns))
+        for place, axes in enumerate(wanted):
+            progress(Step("counting with noise", place, len(wanted)))
+            others = tuple(axis for axis in range(len(shape)) if axis not in axes)
+            counts = np.atleast_1d(exact.sum(axis=others))
+            noisy = noise.release(counts.ravel(), rng=rng).astype(np.float64)
+            margins[axes] = noisy.reshape(tuple(shape[axis] for axis in axes))
+        # From here on only released numbers are used.
+        best = least_squares(margins, dict.fromkeys(wanted, noise.variance), shape)
+        total = max(round(float(best.sum())), 0)
+        counts = whole_numbers(onto_simplex(best.reshape(1, -1), np.array([total]))[0])
+        if self.output == COUNTS:
+            told = _listing(public, counts, shape)
+        else:
+            count = min(total, MOST_ROWS) if self.rows is None else self.rows
+            codes = np.unravel_index(drawn(counts, count, rng), shape)
+            told = pl.DataFrame(
+                [
+                    column.series(np.asarray(code, dtype=np.int64), rng)
+                    for column, code in zip(public, codes, strict=True)
+                ]
+            ).select(frame.columns)
+        return Masked(
+            frame=told,
+            facts={
+                "rows": told.height,
+                "cells": prod(shape),
+                "margins": len(wanted),
+                "deviation of counts": noise.variance**0.5,
+                "loss": loss.as_dict(),
+            },
+            synthetic=True,
+        )
+
+    def _check_size(self, public: Sequence[PublicColumn]) -> None:
+        cells = prod(column.size for column in public)
+        if cells > MOST_CELLS:
+            raise InputError(
+                "CEL-Y024",
+                f"the table has {cells:,} cells, and {MOST_CELLS:,} are the most.",
+                why="Every combination of declared values gets noise, also those of nobody.",
+                fix="Give fewer columns or fewer bins, or use the method 'marginals'.",
+            )
+        if self.output == COUNTS and COUNT in [column.name for column in public]:
+            raise InputError(
+                "CEL-Y025",
+                f"a column of the table is called '{COUNT}', as the counts will be.",
+                fix="Rename it, or choose output = 'rows'.",
+            )
+
+
+def _table(public: Sequence[PublicColumn], frame: pl.DataFrame) -> NDArray[np.int64]:
+    """The exact counts: one row more or less moves one cell by 1."""
+    cells = np.zeros(frame.height, dtype=np.int64)
+    for column in public:
+        cells = cells * column.size + column.codes(frame[column.name])  # below MOST_CELLS
+    shape = tuple(column.size for column in public)
+    return np.bincount(cells, minlength=prod(shape)).reshape(shape).astype(np.int64)
+
+
+def _listing(
+    public: Sequence[PublicColumn], counts: NDArray[np.int64], shape: tuple[int, ...]
+) -> pl.DataFrame:
+    """A row for each combination, in the order of the declarations."""
+    places = np.unravel_index(np.arange(counts.size), shape)
+    cells = [
+        column.labels().gather(place).alias(column.name)
+        for column, place in zip(public, places, strict=True)
+    ]
+    return pl.DataFrame([*cells, pl.Series(COUNT, counts)])

@@ -1,0 +1,159 @@
+"""Declarations of domains as a recipe gives them, checked before any row is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isfinite
+from typing import Any
+
+import polars as pl
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import real, whole
+from celosia.tables.private.domain import Listed, PublicColumn, Ranged
+
+LARGEST = 2**53
+"""Of a bound: whole numbers beyond it are not exact as floats."""
+MOST_BINS = 2**20
+
+Lists = Mapping[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What is declared of the columns of a table.
+
+    Args:
+        domains: for columns of categories, all their values.
+        bounds: for columns of numbers, the least and the greatest.
+        bins: how many bins of equal width a column with bounds has, one number or one a column.
+        edges: for columns of numbers in bins of unequal width, where the bins begin and end.
+    """
+
+    domains: Lists
+    bounds: Lists
+    bins: int | Mapping[str, int] = 16
+    edges: Lists | None = None
+
+    def __post_init__(self) -> None:
+        for name, given in self.domains.items():
+            kinds = {type(value) for value in given}
+            if not given or len(set(given)) < len(given) or not _alike(kinds):
+                raise _bad(name, "domain", "a list of different texts, numbers or truth values")
+        for name, given in self.bounds.items():
+            if len(given) != 2 or not _rising(given):
+                raise _bad(name, "bounds", "two numbers within 2**53, the lower one first")
+        for name, given in (self.edges or {}).items():
+            if len(given) < 2 or not _rising(given):
+                raise _bad(name, "edges", "at least two rising numbers within 2**53")
+        each = self.bins.items() if isinstance(self.bins, Mapping) else [("bins", self.bins)]
+        for name, count in each:
+            number = whole(count)
+            if number is None or not 1 <= number <= MOST_BINS:
+                raise _bad(name, "number of bins", f"a whole number from 1 to {MOST_BINS:,}")
+
+    def columns(self, schema: pl.Schema, names: Sequence[str]) -> list[PublicColumn]:
+        """The columns of a table over their declared domains.
+
+        Only names and types are looked at.
+
+        Raises:
+            InputError: CEL-Y020 a column is not declared, or twice, or is not there; CEL-Y022 its
+                type does not fit.
+        """
+        lists = (self.domains, self.bounds, self.edges or {})
+        for name in (one for each in lists for one in each):
+            if name not in names:
+                raise _undeclared(name, "is declared and was not given")
+        found = []
+        for name in names:
+            times = sum(name in each for each in lists)
+            if times != 1:
+                raise _undeclared(name, "is declared twice" if times else "is not declared")
+            found.append(self._column(name, schema[name]))
+        return found
+
+    def _column(self, name: str, dtype: pl.DataType) -> PublicColumn:
+        if name in self.domains:
+            return Listed(name, _values(name, dtype, self.domains[name]))
+        if not dtype.is_numeric():
+            raise _misfit(name, dtype, "bounds")
+        edges = (self.edges or {}).get(name)
+        if edges is not None:
+            integer = dtype.is_integer() and all(float(edge).is_integer() for edge in edges)
+            return Ranged(name, tuple(float(edge) for edge in edges), integer)
+        low, high = (float(bound) for bound in self.bounds[name])
+        bins = self.bins if isinstance(self.bins, int) else self.bins.get(name, 16)
+        if dtype.is_integer() and low.is_integer() and high.is_integer():
+            width = int(high - low) + 1
+            bins = min(bins, width)
+            starts = [low + width * place // bins for place in range(bins)]
+            return Ranged(name, (*starts, high), True)
+        step = (high - low) / bins
+        return Ranged(name, (*(low + step * place for place in range(bins)), high), False)
+
+
+def tuples(given: object, name: str) -> dict[str, tuple[Any, ...]] | None:
+    """A table of lists, as TOML gives it, with tuples in place of lists; None where none is."""
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) or not all(
+        isinstance(each, Sequence) and not isinstance(each, str) for each in given.values()
+    ):
+        raise _bad(name, name, "a list for each column, such as { sex = ['f', 'm'] }")
+    return {column: tuple(each) for column, each in given.items()}
+
+
+def _values(name: str, dtype: pl.DataType, given: tuple[Any, ...]) -> pl.Series:
+    wanted = pl.String() if isinstance(dtype, (pl.Enum, pl.Categorical)) else dtype
+    texts = all(isinstance(value, str) for value in given)
+    truths = all(isinstance(value, bool) for value in given)
+    fits = texts if wanted == pl.String else truths if wanted == pl.Boolean else dtype.is_numeric()
+    if not fits or (dtype.is_numeric() and (texts or truths)):
+        raise _misfit(name, dtype, "domain")
+    values = pl.Series(name, given, strict=False).cast(wanted, strict=False)
+    if values.null_count() or values.n_unique() < len(values):
+        raise _misfit(name, dtype, "domain")
+    return values
+
+
+def _alike(kinds: set[type]) -> bool:
+    return kinds <= {int, float} or kinds in ({str}, {bool})
+
+
+def _rising(given: Sequence[object]) -> bool:
+    found = [real(value) for value in given]
+    known = [value for value in found if value is not None and isfinite(value)]
+    inside = len(known) == len(found) and all(abs(value) <= LARGEST for value in known)
+    return inside and all(low < high for low, high in pairwise(known))
+
+
+def _bad(name: str, what: str, wanted: str) -> InputError:
+    return InputError(
+        "CEL-Y021",
+        f"the {what} of '{name}' must be {wanted}.",
+        why="What is declared bounds what one person can change.",
+        fix="Give what is known of the column without looking at the data.",
+        column=name,
+    )
+
+
+def _undeclared(name: str, what: str) -> InputError:
+    return InputError(
+        "CEL-Y020",
+        f"column '{name}' {what}.",
+        why="Values and bounds that were taken from the data would tell about it.",
+        fix="Give each column either all its values in `domains`, or its `bounds`.",
+        column=name,
+    )
+
+
+def _misfit(name: str, dtype: pl.DataType, what: str) -> InputError:
+    return InputError(
+        "CEL-Y022",
+        f"column '{name}' holds {dtype}, which its {what} does not fit.",
+        fix="Give bounds for numbers, and a domain of values of the type of the column.",
+        column=name,
+    )

@@ -1,0 +1,151 @@
+"""Differentially private histograms of single columns, as counts or as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Composed
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.mechanisms import GaussianCounts, Geometric
+from celosia.tables.masking.method import Masked
+from celosia.tables.masking.parameters import choice, put
+from celosia.tables.private.consistency import onto_simplex, whole_numbers
+from celosia.tables.private.declared import Declared, tuples
+from celosia.tables.private.method import PrivateMethod
+from celosia.tables.private.price import Price
+from celosia.tables.private.spanning import total_of
+from celosia.tables.synthesis.drawing import draw_codes, even_uniforms
+from celosia.tables.synthesis.whole_table import MOST_ROWS, check_rows, check_whole_table
+
+ROWS = "rows"
+COUNTS = "counts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyHistogram(PrivateMethod):
+    """A noisy histogram of each column over declared bins, or rows drawn from them.
+
+    Every bin gets noise, empty ones too: discrete Laplace noise, or discrete Gaussian noise where
+    delta is above 0. Counts are then made the nearest ones that are not below 0 and have the noisy
+    total. As `counts` the table has one row a bin (column, value, count); as `rows` it looks like
+    the table that was given, each column drawn from its histogram on its own.
+
+    Columns are declared by `domains`, by `bounds` cut into `bins`, or by `edges`. A number beyond
+    the ends is clamped; a value that is not listed and an empty cell go to one more bin.
+
+    Guarantee: epsilon-DP, or (epsilon, delta)-DP, when neighbours add or remove one row, which
+    moves one bin of each column by 1; columns have equal shares of the price. Declarations must
+    not depend on the data.
+
+    Reference: Dwork et al. 2006; Dwork & Roth 2014, section 3.3.
+    """
+
+    kind: ClassVar[str] = "noisy-histogram"
+    summary: ClassVar[str] = "differentially private histogram of each column"
+
+    epsilon: float
+    delta: float = 0.0
+    domains: Mapping[str, tuple[Any, ...]] | None = None
+    """All values of each column of categories."""
+    bounds: Mapping[str, tuple[float, ...]] | None = None
+    """The least and the greatest value of each column of numbers."""
+    bins: int | Mapping[str, int] = 16
+    """How many bins the columns with bounds have; one number, or one a column."""
+    edges: Mapping[str, tuple[float, ...]] | None = None
+    """Where the bins of a column of numbers begin and end, for bins of unequal width."""
+    output: str = ROWS
+    """rows, or counts."""
+    rows: int | None = None
+    """How many rows are made, if it is public; otherwise the noisy number of rows."""
+
+    def __post_init__(self) -> None:
+        for name in ("domains", "bounds", "edges"):
+            put(self, **{name: tuples(getattr(self, name), name)})
+        choice(self.kind, "output", self.output, (ROWS, COUNTS))
+        check_rows(self.rows)
+        self._declared()
+        self.price  # noqa: B018 - checks epsilon and delta
+
+    @property
+    def price(self) -> Price:
+        """The epsilon and the delta."""
+        return Price(self.epsilon, self.delta)
+
+    def _declared(self) -> Declared:
+        return Declared(self.domains or {}, self.bounds or {}, self.bins, self.edges)
+
+    def _noise(self, columns: int) -> Geometric | GaussianCounts:
+        return self.price.counting(Fraction(1, columns))
+
+    def privacy_loss(self, columns: Sequence[str]) -> Loss:
+        """The losses of the histograms of all columns together."""
+        return Composed((self._noise(len(columns)).privacy_loss(),) * len(columns))
+
+    def apply(  # noqa: D102 - as in Method
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        *,
+        rng: Source,
+        progress: Progress = silent,
+    ) -> Masked:
+        check_whole_table(frame, columns, self.kind)
+        public = self._declared().columns(frame.schema, columns)
+        noise = self._noise(len(columns))
+        loss = self.privacy_loss(columns)  # refuses what cannot be drawn, before anything is
+        noisy = []
+        for place, column in enumerate(public):
+            progress(Step("counting with noise", place, len(columns)))
+            counts = column.counts(frame[column.name])
+            noisy.append(noise.release(counts, rng=rng).astype(np.float64))
+        # From here on only released numbers are used.
+        total = round(total_of(noisy))
+        best = [whole_numbers(onto_simplex(each[None], np.array([total]))[0]) for each in noisy]
+        if self.output == COUNTS:
+            told = pl.concat(
+                pl.DataFrame(
+                    {
+                        "column": pl.Series([column.name] * column.size),
+                        "value": column.labels().cast(pl.String),
+                        "count": counts,
+                    }
+                )
+                for column, counts in zip(public, best, strict=True)
+            )
+        else:
+            count = min(total, MOST_ROWS) if self.rows is None else self.rows
+            told = pl.DataFrame(
+                [
+                    column.series(drawn(counts, count, rng), rng)
+                    for column, counts in zip(public, best, strict=True)
+                ]
+            ).select(frame.columns)
+        return Masked(
+            frame=told,
+            facts={
+                "rows": told.height,
+                "deviation of counts": noise.variance**0.5,
+                "loss": loss.as_dict(),
+            },
+            synthetic=True,
+        )
+
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+        told = PrivateMethod.leaves_open(self, columns)
+        lost = ("how the columns go together is lost: each is drawn on its own",)
+        return told + lost if len(columns) > 1 else told
+
+
+def drawn(counts: NDArray[np.int64], rows: int, rng: Source) -> NDArray[np.int64]:
+    """Codes of rows with these counts, in random order; in proportion where `rows` differs."""
+    nowhere = np.zeros(rows, dtype=np.int64)
+    return draw_codes(counts[None].astype(np.float64), nowhere, even_uniforms(nowhere, rng))

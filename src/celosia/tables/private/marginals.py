@@ -1,0 +1,210 @@
+"""Differentially private synthetic rows from a tree of noisy marginals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.accounting.loss import Loss
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.tables.masking.method import Masked
+from celosia.tables.masking.parameters import put
+from celosia.tables.private.consistency import onto_simplex, with_margins
+from celosia.tables.private.declared import Declared, tuples
+from celosia.tables.private.method import PrivateMethod
+from celosia.tables.private.price import Price
+from celosia.tables.private.spanning import (
+    Merged,
+    Pair,
+    Plan,
+    chosen_pairs,
+    merged,
+    pair_counts,
+    total_of,
+)
+from celosia.tables.synthesis.drawing import draw_codes, even_uniforms
+from celosia.tables.synthesis.whole_table import MOST_ROWS, check_rows, check_whole_table
+
+Codes = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marginals(PrivateMethod):
+    """New rows from noisy one-way marginals and the noisy two-way marginals of a spanning tree.
+
+    Each column is counted with noise; the pairs of columns that are farthest from independent are
+    chosen by the exponential mechanism, as many as join all columns, and counted with noise; the
+    tree of marginals that agree with each other and are nearest to these counts is the
+    distribution of greatest entropy with such marginals, and rows are drawn from it. Discrete
+    Gaussian noise where delta is above 0, discrete Laplace noise where it is 0.
+
+    Every column must be declared: all its values in `domains`, or its `bounds`, cut into `bins` of
+    equal width. A number beyond its bounds is clamped; a value that is not listed and an empty cell
+    are one more value, released as an empty cell. Never does a cell cause an error.
+
+    Guarantee: (epsilon, delta)-DP when neighbours add or remove one row, if declarations do not
+    depend on the data; see `spanning.Plan` for the proof. The number of rows is noisy too, unless
+    `rows` gives it.
+
+    Reference: McKenna, Miklau & Sheldon 2021, Winning the NIST Contest: a scalable and general
+    approach to differentially private synthetic data (MST); McKenna, Sheldon & Miklau 2019
+    (Private-PGM); Chow & Liu 1968 (trees).
+    """
+
+    kind: ClassVar[str] = "marginals"
+    summary: ClassVar[str] = "differentially private rows from a tree of noisy marginals"
+
+    epsilon: float
+    delta: float = 1e-9
+    """The chance that the promise fails; 0 for Laplace noise."""
+    domains: Mapping[str, tuple[Any, ...]] | None = None
+    """All values of each column of categories."""
+    bounds: Mapping[str, tuple[float, ...]] | None = None
+    """The least and the greatest value of each column of numbers."""
+    bins: int | Mapping[str, int] = 16
+    """How many bins the columns with bounds have; one number, or one a column."""
+    rows: int | None = None
+    """How many rows are made, if it is public; otherwise the noisy number of rows."""
+
+    def __post_init__(self) -> None:
+        put(self, domains=tuples(self.domains, "domains"), bounds=tuples(self.bounds, "bounds"))
+        check_rows(self.rows)
+        self._declared()
+        self.price  # noqa: B018 - checks epsilon and delta
+
+    @property
+    def price(self) -> Price:
+        """The epsilon and the delta."""
+        return Price(self.epsilon, self.delta)
+
+    def _declared(self) -> Declared:
+        return Declared(self.domains or {}, self.bounds or {}, self.bins)
+
+    def privacy_loss(self, columns: Sequence[str]) -> Loss:
+        """The losses of all measurements together."""
+        return Plan(self.price, len(columns)).privacy_loss()
+
+    def apply(  # noqa: D102 - as in Method
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        *,
+        rng: Source,
+        progress: Progress = silent,
+    ) -> Masked:
+        check_whole_table(frame, columns, self.kind)
+        public = self._declared().columns(frame.schema, columns)
+        plan = Plan(self.price, len(columns))
+        loss = plan.privacy_loss()  # refuses what cannot be drawn, before anything is
+        steps = 3 * len(columns)
+        given = [column.codes(frame[column.name]) for column in public]
+        singles = []
+        for place, column in enumerate(public):
+            progress(Step("measuring marginals", place, steps))
+            counts = np.bincount(given[place], minlength=column.size).astype(np.int64)
+            noisy = plan.single.release(counts, rng=rng).astype(np.float64)
+            singles.append(merged(noisy, plan.single.variance**0.5))
+        codes = [each.places[code] for each, code in zip(singles, given, strict=True)]
+        pairs: list[Pair] = []
+        if len(columns) > 1:
+            pairs = chosen_pairs(
+                codes,
+                [each.counts for each in singles],
+                plan,
+                rng=rng,
+                told=lambda done: progress(Step("measuring marginals", len(columns) + done, steps)),
+            )
+        doubles = {}
+        for place, pair in enumerate(pairs):
+            progress(Step("measuring marginals", 2 * len(columns) + place, steps))
+            shape = tuple(singles[end].counts.size for end in pair)
+            exact = pair_counts(codes, pair, shape)
+            doubles[pair] = plan.double.release(exact.ravel(), rng=rng).reshape(shape)
+        # From here on only released numbers are used.
+        fitted = _fitted([each.counts for each in singles], doubles, plan)
+        total = round(total_of([each.counts for each in singles]))
+        count = min(total, MOST_ROWS) if self.rows is None else self.rows
+        drawn = _drawn(fitted, singles, count, rng)
+        cells = [column.series(code, rng) for column, code in zip(public, drawn, strict=True)]
+        return Masked(
+            frame=pl.DataFrame(cells).select(frame.columns),
+            facts={
+                "rows": count,
+                "pairs": [[columns[one], columns[two]] for one, two in pairs],
+                "deviation of one-way counts": plan.single.variance**0.5,
+                "loss": loss.as_dict(),
+            },
+            synthetic=True,
+        )
+
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+        return (
+            *PrivateMethod.leaves_open(self, columns),
+            "only how the chosen pairs of columns go together is kept; small groups drown in noise",
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tree:
+    """Marginals that agree: one-way of every column, two-way along the edges, from the root on."""
+
+    singles: list[Numbers]
+    edges: list[tuple[int, int, Numbers]]
+    """Parent, child, and the counts of their pair, parent first."""
+
+
+def _fitted(singles: list[Numbers], doubles: Mapping[Pair, Codes], plan: Plan) -> _Tree:
+    """The marginals of a tree that are near to all noisy ones, by least squares in two stages.
+
+    First the one-way marginals, from their own counts and from the sums of the pairs they are in,
+    weighted by precision; then each pair, given its one-way marginals.
+    """
+    precision = 1 / plan.single.variance
+    sums = [each * precision for each in singles]
+    weights = [precision for _ in singles]
+    for (one, two), counts in doubles.items():
+        for end, axis in ((one, 1), (two, 0)):
+            weight = 1 / (plan.double.variance * counts.shape[axis])
+            sums[end] = sums[end] + weight * counts.sum(axis=axis)
+            weights[end] += weight
+    total = np.array([total_of(singles)])
+    best = [
+        onto_simplex((each / weight)[None], total)[0]
+        for each, weight in zip(sums, weights, strict=True)
+    ]
+    reached, edges, left = {0}, [], dict(doubles)
+    while left:
+        pair = next(each for each in left if set(each) & reached)
+        table: Numbers = left.pop(pair).astype(np.float64)
+        parent, child = pair if pair[0] in reached else (pair[1], pair[0])
+        table = table if parent == pair[0] else table.T
+        edges.append((parent, child, with_margins(table, best[parent], best[child])))
+        reached.add(child)
+    return _Tree(best, edges)
+
+
+def _drawn(tree: _Tree, singles: Sequence[Merged], count: int, rng: Source) -> list[Codes]:
+    """Codes of new rows, from the root along the edges, with rare values told apart again."""
+    nowhere = np.zeros(count, dtype=np.int64)
+    drawn = [nowhere for _ in singles]
+    drawn[0] = draw_codes(tree.singles[0][None], nowhere, even_uniforms(nowhere, rng))
+    for parent, child, table in tree.edges:
+        cases = drawn[parent]
+        drawn[child] = draw_codes(table, cases, even_uniforms(cases, rng))
+    for place, each in enumerate(singles):
+        kept = np.flatnonzero(~np.isin(np.arange(each.places.size), each.rare))
+        back = np.append(kept, -1)[drawn[place]] if each.rare.size else kept[drawn[place]]
+        rare = back < 0
+        cases = np.zeros(int(rare.sum()), dtype=np.int64)
+        if cases.size:
+            apart = draw_codes(each.chances[None], cases, even_uniforms(cases, rng))
+            back[rare] = each.rare[apart]
+        drawn[place] = back
+    return drawn

@@ -1,0 +1,65 @@
+"""What every differentially private table has in common: a price, neighbours, and a guarantee."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from celosia.accounting.loss import Loss
+from celosia.core.guarantee import Guarantee
+from celosia.core.neighbours import ADD_REMOVE, Neighbours
+from celosia.tables.masking.method import Method
+from celosia.tables.private.price import Price
+
+
+class PrivateMethod(Method):
+    """A method whose result is differentially private, whatever an attacker knows.
+
+    Everything in the result, its number of rows and its facts too, is computed from noisy numbers
+    that the price paid for, and from what was declared. No cell value can make it refuse: what was
+    not declared is clamped to the bounds or counted as none of the declared values.
+    """
+
+    randomised: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
+    picks_rows: ClassVar[bool] = True
+    neighbours: ClassVar[Neighbours] = ADD_REMOVE
+    """Which two tables the result must not tell apart."""
+
+    @property
+    @abstractmethod
+    def price(self) -> Price:
+        """The epsilon and the delta."""
+
+    @abstractmethod
+    def privacy_loss(self, columns: Sequence[str]) -> Loss:
+        """What the result costs for these columns, for a budget to be charged."""
+
+    def promise(self, columns: Sequence[str]) -> str | None:  # noqa: D102 - as in Method
+        return f"{self.price} when neighbours {self.neighbours}, over {', '.join(columns)}"
+
+    def guarantee(self, columns: Sequence[str], *, simulation: bool = False) -> Guarantee:
+        """The promise with what it assumes and leaves open."""
+        return Guarantee(
+            promise=str(self.price),
+            unit=self.neighbours.unit,
+            protects="nobody can tell, beyond what epsilon allows, whether any one row was in the "
+            "table or what it held",
+            neighbours=str(self.neighbours),
+            assumes=(
+                "each person has one row",
+                "domains, bounds, bins and the names and types of the columns were not taken from "
+                "the data",
+                "nothing else is released from the same rows, or it is added to the same budget",
+            ),
+            leaves_open=self.leaves_open(columns),
+            simulation=simulation,
+        )
+
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+        return (
+            "what holds for a whole group is learnt, and tells about its members",
+            "risk and use that are measured against the original rows are not covered by the "
+            "promise: do not publish them",
+        )

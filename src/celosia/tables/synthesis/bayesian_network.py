@@ -1,0 +1,121 @@
+"""A Bayesian network: conditional tables of each column given a few others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.parameters import number
+from celosia.tables.synthesis.bins import Binned, binned
+from celosia.tables.synthesis.drawing import draw_codes, even_uniforms
+from celosia.tables.synthesis.structure import Node, cases, learn
+from celosia.tables.synthesis.variables import variables
+from celosia.tables.synthesis.whole_table import (
+    NO_PROMISE,
+    check_filled,
+    check_parameter,
+    check_rows,
+    check_whole_table,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BayesianNetwork(Method):
+    """New rows from a Bayesian network, each column drawn given a few earlier ones.
+
+    Numbers and dates are put in bins of about as many rows each and drawn evenly within their bin;
+    a column of at most `bins` distinct numbers keeps them. Empty cells are a value of their own.
+
+    It promises nothing. All columns of the table must be given, because the rows are new.
+
+    Reference: Pearl 1988, Probabilistic Reasoning in Intelligent Systems; Young, Graham & Penny
+    2009, Using Bayesian networks to create synthetic data, Journal of Official Statistics 25.
+    """
+
+    kind: ClassVar[str] = "bayesian-network"
+    summary: ClassVar[str] = "new rows from a Bayesian network of all columns"
+    randomised: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
+    picks_rows: ClassVar[bool] = True
+
+    rows: int | None = None
+    """How many rows are made; as many as are given where it is left out."""
+    degree: int = 2
+    """How many columns a column may depend on."""
+    bins: int = 20
+    """How many bins numbers are put in."""
+    prior: float = 1.0
+    """Rows that the shares of a whole column weigh in each case of its table: smoothing."""
+
+    def __post_init__(self) -> None:
+        check_rows(self.rows)
+        check_parameter(self.degree, name="degree", least=0, most=4)
+        check_parameter(self.bins, name="bins", least=2, most=1000)
+        number(self.kind, "prior", self.prior, lambda x: x >= 0, "a number of at least 0")
+
+    def apply(  # noqa: D102 - as in Method
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        *,
+        rng: Source,
+        progress: Progress = silent,
+    ) -> Masked:
+        check_whole_table(frame, columns, self.kind)
+        check_filled(frame, self.kind)
+        found = [binned(each, self.bins) for each in variables(frame, columns)]
+        nodes = learn(
+            [each.codes for each in found],
+            [each.size for each in found],
+            degree=self.degree,
+            told=lambda done: progress(Step("learning a network", done, len(columns))),
+        )
+        count = frame.height if self.rows is None else self.rows
+        drawn = self._drawn(found, nodes, count, rng)
+        cells = [each.series(codes, rng) for each, codes in zip(found, drawn, strict=True)]
+        parents = {columns[each.child]: [columns[one] for one in each.parents] for each in nodes}
+        return Masked(
+            frame=pl.DataFrame(cells).select(frame.columns),
+            facts={"rows": count, "parents": parents},
+            synthetic=True,
+        )
+
+    def _drawn(
+        self, found: Sequence[Binned], nodes: Sequence[Node], count: int, rng: Source
+    ) -> list[NDArray[np.int64]]:
+        given, sizes = [each.codes for each in found], [each.size for each in found]
+        drawn = [np.zeros(count, dtype=np.int64) for _ in found]
+        for node in nodes:
+            width = sizes[node.child]
+            here = cases(given, sizes, node.parents)
+            wanted = cases(drawn, sizes, node.parents)
+            # Only the cases that occur in the new rows are tabulated.
+            asked, place = np.unique(wanted, return_inverse=True)
+            at = np.minimum(np.searchsorted(asked, here), asked.size - 1)
+            seen = asked[at] == here
+            cells = at[seen] * width + given[node.child][seen]
+            table = np.bincount(cells, minlength=asked.size * width).reshape(-1, width)
+            shares = np.bincount(given[node.child], minlength=width) / here.size
+            # A case that no real row has (its parents were drawn apart) is drawn as the column is.
+            weight = np.where(table.sum(axis=1, keepdims=True) > 0, self.prior, 1.0)
+            drawn[node.child] = draw_codes(
+                table + weight * shares, place, even_uniforms(place.astype(np.int64), rng)
+            )
+        return drawn
+
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+        return (
+            NO_PROMISE,
+            "the range of each column is that of the data: its extremes show through, and values "
+            "of categories that one person has come again",
+            f"a case of the tables may hold a single person; only how up to {self.degree + 1} "
+            "columns go together is kept",
+        )

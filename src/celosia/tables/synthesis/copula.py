@@ -1,0 +1,183 @@
+"""A Gaussian copula with marginals of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.tables.masking.draws import normals
+from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.parameters import choice, names, wrong
+from celosia.tables.synthesis.families import best_family
+from celosia.tables.synthesis.normal_scores import latent_correlation, normal_scores
+from celosia.tables.synthesis.variables import Variable, variables
+from celosia.tables.synthesis.whole_table import (
+    NO_PROMISE,
+    check_filled,
+    check_rows,
+    check_whole_table,
+)
+
+Matrix = NDArray[np.float64]
+
+EMPIRICAL = "empirical"
+PARAMETRIC = "parametric"
+ORDERINGS = 4
+"""Rounds of ordering the values of columns that have no order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copula(Method):
+    """New rows by a Gaussian copula: each column as it is, together by one correlation matrix.
+
+    Behind each column stands a normal variable. Numbers and dates come from it by their empirical
+    quantiles, with straight lines between (or by the quantiles of the best parametric family, cut
+    to the range of the data); categories by thresholds. Text values without an order are first put
+    in the order that goes best with the other columns: by the mean of the first principal
+    component, a few rounds. Whether a cell is empty is a variable of its own.
+
+    It promises nothing. All columns of the table must be given, because the rows are new.
+
+    Reference: Nelsen 2006, An Introduction to Copulas; Higham 2002 for the correlation matrix.
+    """
+
+    kind: ClassVar[str] = "copula"
+    summary: ClassVar[str] = "new rows from a Gaussian copula of all columns"
+    randomised: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
+    picks_rows: ClassVar[bool] = True
+
+    rows: int | None = None
+    """How many rows are made; as many as are given where it is left out."""
+    marginals: str = EMPIRICAL
+    """How numbers are distributed: empirical, or parametric."""
+    order: Mapping[str, tuple[str, ...]] | None = None
+    """For columns of categories that have an order: their values from least to greatest."""
+
+    def __post_init__(self) -> None:
+        check_rows(self.rows)
+        choice(self.kind, "marginals", self.marginals, (EMPIRICAL, PARAMETRIC))
+        if self.order is not None:
+            if not isinstance(self.order, Mapping):
+                raise wrong(self.kind, "order", "a list of values for each of some columns")
+            order = {name: names(self.kind, "order", told) for name, told in self.order.items()}
+            object.__setattr__(self, "order", order)
+
+    def apply(  # noqa: D102 - as in Method
+        self,
+        frame: pl.DataFrame,
+        columns: Sequence[str],
+        *,
+        rng: Source,
+        progress: Progress = silent,
+    ) -> Masked:
+        check_whole_table(frame, columns, self.kind)
+        check_filled(frame, self.kind)
+        progress(Step("fitting a copula", 0, len(columns) + 1))
+        fitted = _ordered(variables(frame, columns, self.order))
+        latents, scores, variances = _latents(fitted)
+        correlation = latent_correlation(scores, variances)
+        count = frame.height if self.rows is None else self.rows
+        root = np.linalg.cholesky(correlation)
+        drawn = normals(rng, count * len(latents)).reshape(count, len(latents)) @ root.T
+        cells = []
+        for place, variable in enumerate(fitted):
+            progress(Step("fitting a copula", place + 1, len(columns) + 1))
+            cells.append(variable.series(self._values(variable, place, latents, drawn)))
+        facts = {
+            "rows": count,
+            "latent variables": len(latents),
+            "least eigenvalue": float(np.linalg.eigvalsh(correlation)[0]) if latents else 1.0,
+        }
+        return Masked(frame=pl.DataFrame(cells).select(frame.columns), facts=facts, synthetic=True)
+
+    def _values(
+        self, variable: Variable, place: int, latents: list[tuple[int, bool]], drawn: Matrix
+    ) -> Matrix:
+        """The values of one variable from the normal numbers of its latent variables."""
+        from scipy.special import ndtr  # noqa: PLC0415 - heavy
+
+        found = np.sort(variable.present)
+        if not found.size:
+            return np.full(len(drawn), np.nan)
+        if (place, False) not in latents:
+            values = np.full(len(drawn), found[0])
+        else:
+            levels = ndtr(drawn[:, latents.index((place, False))])
+            values = self._quantiles(variable, found, levels)
+        if (place, True) in latents:
+            filled = found.size / variable.values.size
+            values[ndtr(drawn[:, latents.index((place, True))]) >= filled] = np.nan
+        return values
+
+    def _quantiles(self, variable: Variable, found: Matrix, levels: Matrix) -> Matrix:
+        if variable.labels is not None:
+            return found[(levels * found.size).astype(np.int64)]
+        if self.marginals == PARAMETRIC:
+            law = best_family(found, column=variable.name)
+            return law.quantiles(levels, (float(found[0]), float(found[-1])))
+        return np.interp(levels * (found.size - 1), np.arange(found.size), found)
+
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+        return (
+            NO_PROMISE,
+            "the range of each column is that of the data: its extremes show through, and values "
+            "of categories that one person has come again",
+            "only how pairs of columns rise and fall together is kept, nothing of three or more",
+        )
+
+
+def _ordered(found: list[Variable]) -> list[Variable]:
+    """The variables, those without an order numbered in the one that goes best with the others."""
+    if not any(each.nominal for each in found) or len(found) < 2:
+        return found
+    for _ in range(ORDERINGS):
+        latents, scores, variances = _latents(found)
+        if len(latents) < 2:
+            break
+        vector = np.linalg.eigh(latent_correlation(scores, variances))[1][:, -1]
+        weighted = np.where(np.isnan(scores), 0.0, scores) * vector
+        component = weighted.sum(axis=1)
+        for place, each in enumerate(found):
+            if each.nominal and (place, False) in latents:
+                others = component - weighted[:, latents.index((place, False))]
+                found[place] = _numbered_anew(each, others)
+    return found
+
+
+def _numbered_anew(each: Variable, component: Matrix) -> Variable:
+    """A variable whose values are numbered by the mean of the component over their rows."""
+    known = ~np.isnan(each.values)
+    codes = each.values[known].astype(np.int64)
+    sizes = np.bincount(codes)
+    order = np.argsort(np.bincount(codes, weights=component[known]) / sizes, kind="stable")
+    ranks = np.empty(order.size)
+    ranks[order] = np.arange(order.size)
+    values = np.full(each.values.size, np.nan)
+    values[known] = ranks[codes]
+    labels = None if each.labels is None else each.labels.gather(order)
+    return replace(each, values=values, labels=labels)
+
+
+def _latents(found: list[Variable]) -> tuple[list[tuple[int, bool]], Matrix, Matrix]:
+    """The normal variables as (place, whether it is the one of empty cells), scores, variances."""
+    latents, columns, variances = [], [], []
+    for place, each in enumerate(found):
+        empty = np.isnan(each.values)
+        parts = [(False, each.values)] if np.unique(each.present).size > 1 else []
+        parts += [(True, empty.astype(np.float64))] if 0 < empty.sum() < empty.size else []
+        for of_gaps, values in parts:
+            scores, variance = normal_scores(values)
+            latents.append((place, of_gaps))
+            columns.append(scores)
+            variances.append(variance)
+    size = found[0].values.size
+    scores = np.column_stack(columns) if columns else np.empty((size, 0))
+    return latents, scores, np.array(variances)
