@@ -84,6 +84,7 @@ TABLE: dict[str, Any] = {"a": [1, 2, 3]}
         ({"a": [1, 2]}, {"rows": [0.0, 1.0]}, "CEL-A202"),
         (pl.DataFrame({"a": []}, schema={"a": pl.Int64}), {"rows": []}, "CEL-A204"),
         ({"a": [1, 2, float("inf")]}, {}, "CEL-A205"),
+        ({"a": [1, 2, -1e200]}, {}, "CEL-A205"),
     ],
 )
 def test_tables_that_do_not_fit_are_refused(masked: Any, asked: dict[str, Any], code: str) -> None:

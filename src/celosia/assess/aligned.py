@@ -18,6 +18,9 @@ from celosia.core.errors import InputError
 from celosia.core.wording import counted, did_you_mean
 from celosia.frames import TableLike, as_frame, as_text, encode
 
+LARGEST = 1e100
+"""Amounts up to which the sum of the squares of a table cannot overflow."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aligned:
@@ -126,7 +129,7 @@ def align(  # noqa: PLR0913 - two tables, and how they are read
     Raises:
         InputError: CEL-A200 no columns, CEL-A201 unknown column, CEL-A202 rows that do not fit,
             CEL-A203 tables of different lengths without rows, CEL-A204 an empty table, CEL-A205
-            infinite values.
+            infinite or immense values.
 
     >>> align({"age": [29, 31]}, {"age": [30, 30]})
     Aligned(columns=1, before=2, after=2)
@@ -245,10 +248,10 @@ def _column(
     amounts = None if as_codes else _amounts(before, after)
     if amounts is not None:
         for values in amounts:
-            if np.isinf(values).any():
+            if (np.abs(values) > LARGEST).any():
                 raise InputError(
                     "CEL-A205",
-                    f"column '{before.name}' has infinite values.",
+                    f"column '{before.name}' has values that are infinite or beyond {LARGEST:g}.",
                     why="No mean or distance can be taken with them.",
                     fix="Replace them, or leave their cells empty.",
                     column=before.name,

@@ -62,7 +62,11 @@ def masked_blocks(account: MaskedAccount) -> list[Block]:
             f"of the records, by the best of the attacks; a guess is right with a chance of "
             f"{1 / account.originals:.2g}",
         ),
-        KeyFigure("Certain", f"{account.distance.certain:,}", "records whose one nearest original is the true one"),
+        KeyFigure(
+            "Certain",
+            f"{account.distance.certain:,}",
+            "records whose one nearest original is the true one",
+        ),
     ]
     return [
         Heading("Risk and use in short"),

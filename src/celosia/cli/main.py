@@ -27,6 +27,7 @@ from celosia.cli import (
     hierarchy,
     lab,
     ledger,
+    magnitude,
     mask,
     policy,
     publish,
@@ -83,6 +84,7 @@ app.command("demo")(demo.demo)
 app.command("publish")(publish.publish)
 app.command("explore")(explore.explore)
 app.command("mask")(mask.mask)
+app.command("magnitude")(magnitude.magnitude)
 app.add_typer(release.app, name="release")
 app.add_typer(epsilon.app, name="epsilon")
 app.command("query")(query.query)

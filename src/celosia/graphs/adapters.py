@@ -5,6 +5,7 @@ Nothing is imported here but what the caller has imported already.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,17 +70,25 @@ def _of_networkx(given: Any) -> Parsed:
     gatherer = Gatherer(_HERE)
     names = {vertex: place for place, vertex in enumerate(given.nodes)}
     for place, (_, values) in enumerate(given.nodes(data=True), 1):
-        gatherer.vertex(place - 1, {str(key): value for key, value in values.items()}, -place)
+        gatherer.vertex(place - 1, _plain(values), -place)
     way = bool(given.is_directed())
     for place, (one, other, values) in enumerate(given.edges(data=True), 1):
         gatherer.edge(
             names[one],
             names[other],
             directed=way,
-            values={str(key): value for key, value in values.items()},
+            values=_plain(values),
             line=-place,
         )
     return replace(gatherer.finish(), names=_names(list(names)))
+
+
+def _plain(values: Mapping[Any, Any]) -> dict[str, Any]:
+    """Attributes under names, NumPy's numbers as Python's."""
+    return {
+        str(key): value.item() if isinstance(value, np.generic) else value
+        for key, value in values.items()
+    }
 
 
 def _of_igraph(given: Any) -> Parsed:

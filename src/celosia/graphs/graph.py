@@ -16,7 +16,7 @@ MOST_VERTICES = 2**31 - 1
 """Vertices are numbered by 32-bit integers; an edge as one number, u * n + v, then fits 64 bits."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Graph:
     """Vertices 0 .. n-1 and edges between two of them; no loop, no edge twice, no direction.
 
@@ -141,6 +141,10 @@ class Graph:
     def same_edges(self, other: Graph) -> bool:
         """Whether another graph has the same vertices and edges, by number."""
         return self.order == other.order and np.array_equal(self.edges, other.edges)
+
+    def __repr__(self) -> str:
+        # Names and attributes are private; a representation ends up in logs and tracebacks.
+        return f"Graph({self})"
 
     def __str__(self) -> str:
         return f"{self.order:,} vertices, {self.size:,} edges"

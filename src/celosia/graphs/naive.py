@@ -13,7 +13,7 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.method import Changed, GraphMethod
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)  # the key must reach no log
 class Relabelled:
     """A graph with new numbers, and the key to the old ones, which the curator keeps."""
 

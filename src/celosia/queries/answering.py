@@ -21,6 +21,8 @@ from celosia.queries.planning.plan import Plan
 from celosia.queries.planning.step import Ask, Bounds, Known, Measured, Step
 from celosia.queries.planning.totals import Recipe
 
+Limits = dict[str, Bounds | None]
+"""Bounds of the numbers of a row, by their names."""
 _ROUNDED_UP = Context(prec=15, rounding=ROUND_CEILING)
 
 
@@ -55,45 +57,49 @@ class Outcome:
             {name: Measured.from_dict(each) for name, each in facts["found"].items()},
         )
 
-    def table(
-        self, confidence: float, *, of_noise: bool = False
-    ) -> list[tuple[Row, dict[str, Bounds | None]]]:
+    def table(self, confidence: float) -> list[tuple[Row, Limits]]:
         """The rows that are shown, each with the bounds of its numbers.
 
         Args:
             confidence: of each bound by itself.
-            of_noise: whether bounds are those of the noise alone, which hold the exact numbers
-                under the caps that were chosen, and not what these took away.
         """
-        question = self.plan.question
-        groups = [()] if self.known is None else list(product(*self.known))
-        cells = {
-            each.aggregate.name: self._cells(each, confidence, of_noise=of_noise)
-            for each in self.plan.recipes
-        }
-        names = [each.name for each in question.keys]
-        rows: list[Row] = []
-        bounds: list[dict[str, Bounds | None]] = []
-        for place in range(len(groups)) if self.places is None else self.places:
-            numbers = {name: listed[place] for name, listed in cells.items()}
-            keys = self.plan.shown(dict(zip(names, groups[place], strict=True)))
-            rows.append(keys | {name: value for name, (value, _) in numbers.items()})
-            bounds.append({name: bound for name, (_, bound) in numbers.items()})
-        after = question.after
-        return [
-            (row, {word: each for word, each in bounds[place].items() if word in after.columns})
-            for place, row in finished(rows, after)
-        ]
+        return [(row, bounds) for row, bounds, _ in self._table(confidence)]
 
-    def noise(self, confidence: float) -> list[dict[str, float | None]]:
-        """For each row that is shown, what the noise alone does not add to each of its numbers.
+    def told(self, confidence: float) -> list[tuple[Row, Limits, dict[str, float | None]]]:
+        """The same, and for each row what the noise alone does not add to each of its numbers.
 
         Sums and counts by their noise; means and variances by the farthest that theirs can take
         them. Each holds by itself, for the number under the caps that were chosen.
         """
         return [
-            {name: _farthest(row[name], bounds) for name, bounds in each.items()}
-            for row, each in self.table(confidence, of_noise=True)
+            (row, bounds, {name: _farthest(row[name], each) for name, each in noise.items()})
+            for row, bounds, noise in self._table(confidence)
+        ]
+
+    def _table(self, confidence: float) -> list[tuple[Row, Limits, Limits]]:
+        """The rows that are shown, with the bounds of their numbers and those of the noise alone.
+
+        The latter hold the exact numbers under the caps that were chosen, and not what these took
+        away.
+        """
+        question = self.plan.question
+        groups = [()] if self.known is None else list(product(*self.known))
+        cells = {each.aggregate.name: self._cells(each, confidence) for each in self.plan.recipes}
+        names = [each.name for each in question.keys]
+        places = range(len(groups)) if self.places is None else self.places
+        rows: list[Row] = []
+        for place in places:
+            keys = self.plan.shown(dict(zip(names, groups[place], strict=True)))
+            rows.append(keys | {name: listed[place][0][0] for name, listed in cells.items()})
+        after = question.after
+        shown = {name: listed for name, listed in cells.items() if name in after.columns}
+        return [
+            (
+                row,
+                {name: listed[places[at]][0][1] for name, listed in shown.items()},
+                {name: listed[places[at]][1][1] for name, listed in shown.items()},
+            )
+            for at, row in finished(rows, after)
         ]
 
     def caps(self) -> dict[str, Any]:
@@ -105,23 +111,24 @@ class Outcome:
             if "cap" in each.released
         }
 
-    def _cells(self, recipe: Recipe, confidence: float, *, of_noise: bool) -> list[Cell]:
-        """The numbers of an aggregate, one for each combination of keys."""
+    def _cells(self, recipe: Recipe, confidence: float) -> list[tuple[Cell, Cell]]:
+        """The numbers of an aggregate, one for each combination of keys.
+
+        Each twice, with its bounds and with those of the noise alone, which are mostly the same.
+        """
         names = recipe.totals or (recipe.aggregate.name,)
         # All totals of a number keep to their bounds together.
         each = 1 - (1 - confidence) / len(names)
-        measured = [self.found[name] for name in names]
-        limits = [(self._noise if of_noise else self._bounds)(name, each) for name in names]
+        values = zip(*(self.found[name].values for name in names), strict=True)
+        bounds = zip(*(self._bounds(name, each) for name in names), strict=True)
+        noises = zip(*(self._noise(name, each) for name in names), strict=True)
         steps = [self._step(name) for name in names]
-        return [
-            combined(
-                recipe,
-                [one.values[place] for one in measured],
-                [one[place] for one in limits],
-                steps,
-            )
-            for place in range(len(measured[0].values))
-        ]
+        cells = []
+        for worth, limits, noise in zip(values, bounds, noises, strict=True):
+            cell = combined(recipe, worth, limits, steps)
+            alike = limits == noise
+            cells.append((cell, cell if alike else combined(recipe, worth, noise, steps)))
+        return cells
 
     def _bounds(self, name: str, confidence: float) -> tuple[Bounds | None, ...]:
         step, number = self._made_by(name)

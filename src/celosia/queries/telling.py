@@ -36,12 +36,12 @@ def from_outcome(  # noqa: PLR0913 - what an answer is made of
     def at(sureness: float) -> Intervals:
         return [bounds for _, bounds in outcome.table(sureness)]
 
-    table = outcome.table(confidence)
+    told = outcome.told(confidence)
     return QueryAnswer(
         question=plan.question_text,
-        rows=[row for row, _ in table],
-        intervals=[bounds for _, bounds in table],
-        noise=outcome.noise(confidence),
+        rows=[row for row, _, _ in told],
+        intervals=[bounds for _, bounds, _ in told],
+        noise=[noise for _, _, noise in told],
         confidence=confidence,
         epsilon=float(plan.epsilon),
         delta=float(plan.delta),

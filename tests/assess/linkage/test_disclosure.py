@@ -96,7 +96,7 @@ def test_in_a_group_of_equal_records_the_most_frequent_value_is_guessed() -> Non
 
 
 def test_the_mean_of_equal_records_is_guessed_for_an_amount() -> None:
-    before = {"zip": list("aabb"), "pay": [1.0, 3.0, 10.0, 14.0]}
+    before: dict[str, Any] = {"zip": list("aabb"), "pay": [1.0, 3.0, 10.0, 14.0]}
     (pay,) = attribute_disclosure(align(before, before), known=["zip"], sensitive=["pay"])
     rest = (1 + 1 + 4 + 4) / sum((x - 7) ** 2 for x in before["pay"])
     assert pay.attack == pytest.approx(1 - rest)
@@ -111,8 +111,8 @@ def test_people_without_a_sensitive_value_are_left_out() -> None:
 
 
 def test_synthetic_tables_disclose_attributes_without_alignment() -> None:
-    before = {"age": [1.0, 2.0, 9.0], "ill": ["x", "x", "y"]}
-    made = {"age": [1.4, 8.8], "ill": ["x", "y"]}
+    before: dict[str, Any] = {"age": [1.0, 2.0, 9.0], "ill": ["x", "x", "y"]}
+    made: dict[str, Any] = {"age": [1.4, 8.8], "ill": ["x", "y"]}
     tables = align(before, made, synthetic=True)
     (ill,) = attribute_disclosure(tables, known=["age"], sensitive=["ill"])
     assert ill.attack == 1
@@ -130,7 +130,7 @@ def test_synthetic_tables_disclose_attributes_without_alignment() -> None:
 def test_columns_that_do_not_fit_are_refused(
     known: list[str], sensitive: list[str], code: str
 ) -> None:
-    table = {"age": [1, 2], "ill": ["x", "y"]}
+    table: dict[str, Any] = {"age": [1, 2], "ill": ["x", "y"]}
     with pytest.raises(InputError) as refused:
         attribute_disclosure(align(table, table), known=known, sensitive=sensitive)
     assert refused.value.code == code

@@ -58,7 +58,7 @@ def test_more_noise_gives_less_away() -> None:
 
 def test_the_area_is_that_of_mann_and_whitney_and_its_spread_that_of_simulation() -> None:
     rng = np.random.default_rng(4)
-    inside, outside = rng.integers(0, 9, 40) * 1.0, rng.integers(0, 8, 50) * 1.0
+    inside, outside = (rng.integers(0, top, n).astype(np.float64) for top, n in ((9, 40), (8, 50)))
     area, _ = _auc(inside, outside)
     assert area == pytest.approx(mannwhitneyu(inside, outside).statistic / (40 * 50))
     drawn = [_auc(rng.normal(0.5, 1, 60), rng.normal(size=80)) for _ in range(400)]
@@ -119,6 +119,12 @@ def test_gaps_and_categories_are_compared_where_both_have_them() -> None:
     others = pl.DataFrame({"age": rng.normal(size=50), "job": [None] * 50}).cast({"job": pl.String})
     found = membership(members, others, members, rng=Seeded(1))
     assert found.auc > 0.9
+
+
+def test_people_are_compared_by_the_columns_that_all_three_tables_have() -> None:
+    members, others = _people(50, 1), _people(50, 2).drop("pay")
+    found = membership(members, others, members, rng=Seeded(1))
+    assert found == membership(members, others, members, ["age"], rng=Seeded(1))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import eigvalsh
 
 from celosia.core.randomness import Seeded
 from celosia.graphs.examples import G9_SWITCH, g9, karate
@@ -84,18 +85,22 @@ def test_steered_exchanges_drift_less_than_random_ones(
 
 
 def test_the_iterated_spectrum_of_a_larger_graph_is_the_exact_one() -> None:
-    graph = power_law(700, 5000, 2.8, Seeded(3))
-    adjacency = np.zeros((700, 700))
+    graph = power_law(450, 3000, 2.8, Seeded(3))
+    adjacency = np.zeros((450, 450))
     adjacency[tuple(graph.edges.T)] = 1
     adjacency += adjacency.T
     laplace = np.diag(adjacency.sum(axis=1)) - adjacency
     found = spectrum(graph)
-    assert found.largest == pytest.approx(np.linalg.eigvalsh(adjacency)[-1], rel=1e-6)
-    assert found.connectivity == pytest.approx(np.linalg.eigvalsh(laplace)[1], rel=1e-3, abs=1e-6)
+    assert found.largest == pytest.approx(
+        eigvalsh(adjacency, subset_by_index=[449, 449])[0], rel=1e-6
+    )
+    assert found.connectivity == pytest.approx(
+        eigvalsh(laplace, subset_by_index=[1, 1])[0], rel=1e-3, abs=1e-6
+    )
 
 
 def test_a_larger_graph_is_steered_and_its_facts_are_true() -> None:
-    before = power_law(700, 5000, 2.8, Seeded(3))
+    before = power_law(450, 3000, 2.8, Seeded(3))
     changed = SpectralSwitch(amount=200, every=50).apply(before, rng=Seeded(1))
     assert changed.graph.degrees.tolist() == before.degrees.tolist()
     assert changed.facts["largest eigenvalue after"] == pytest.approx(

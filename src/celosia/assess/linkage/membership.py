@@ -96,6 +96,10 @@ def membership(  # noqa: PLR0913 - three tables, and how they are read
             fix="Hold back more records before the synthetic table is made.",
         )
     made = as_frame(synthetic)
+    if columns is None:
+        columns = [
+            name for name in inside.columns if {name} <= {*outside.columns} & {*made.columns}
+        ]
     near = [_closeness(made, people, columns, nominal, progress) for people in (inside, outside)]
     auc, deviation = _auc(*near)
     reach = normal_quantile((1 - level) / 2) * deviation

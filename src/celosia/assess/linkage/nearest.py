@@ -53,13 +53,10 @@ def standardised(reference: Matrix, other: Matrix, nominal: Mask) -> tuple[Matri
     """
     scaled = reference.copy(), other.copy()
     for column in np.flatnonzero(~nominal):
-        cells = np.concatenate([reference[:, column], other[:, column]])
-        # Squares of huge amounts would overflow.
-        peak = float(np.abs(cells[~np.isnan(cells)]).max(initial=0.0)) or 1.0
-        known = reference[:, column][~np.isnan(reference[:, column])] / peak
+        known = reference[:, column][~np.isnan(reference[:, column])]
         mean, deviation = (known.mean(), known.std()) if known.size else (0.0, 0.0)
         for side in scaled:
-            side[:, column] = (side[:, column] / peak - mean) / (deviation or 1.0)
+            side[:, column] = (side[:, column] - mean) / (deviation or 1.0)
     return scaled
 
 
@@ -199,10 +196,13 @@ def _in_tree(points: _Points, amounts: Mask) -> Search:
 
 def _scanned(points: _Points, nominal: Mask) -> Search:
     """Search along a sorted column."""
+    # Categories first: where one differs, a pair is mostly too far already.
+    turn = np.argsort(~nominal, kind="stable")
+    points, is_code = points._replace(places=points.places[:, turn]), nominal[turn]
     # The column of amounts with the most values ends the search soonest.
     values = [
-        0 if is_code else np.unique(points.places[:, column]).size
-        for column, is_code in enumerate(nominal.tolist())
+        0 if code else np.unique(cells).size
+        for cells, code in zip(points.places.T, is_code.tolist(), strict=True)
     ]
     column = int(np.argmax(values))
     line = points.at(np.argsort(points.places[:, column], kind="stable"))  # NaN goes last
@@ -212,11 +212,11 @@ def _scanned(points: _Points, nominal: Mask) -> Search:
 
         return Nearest(
             *scan(
-                np.ascontiguousarray(queries),
+                np.ascontiguousarray(queries[:, turn]),
                 np.ascontiguousarray(line.places),
                 line.weights,
                 line.first,
-                nominal,
+                is_code,
                 column,
             )
         )

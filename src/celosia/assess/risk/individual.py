@@ -31,6 +31,9 @@ from celosia.frames import as_frame, encode
 
 Reading = Literal["own", "any"]
 
+_MANY = 20
+"""From so many records on, the series is short whatever the weights."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class IndividualRisk:
@@ -129,14 +132,14 @@ def individual_risk(  # noqa: PLR0913 - each keyword is one thing to know of a s
     if not frame.height:
         raise InputError("CEL-A292", "the table has no rows.", fix="Give a table with rows.")
     weight = _weights(frame, weights)
-    codes = np.column_stack([encode(frame[name]).codes.astype(np.int64) for name in keys])
+    codes = np.column_stack([encode(_cells(frame, name)).codes.astype(np.int64) for name in keys])
     count = same_weight if missing == "own" else matching_weight
     own = np.rint(count(codes, codes, None)).astype(np.int64)
     people = count(codes, codes, weight)
     risk = risk_of(own, people)
     together = None
     if household is not None:
-        name = identify(encode(frame[household]).codes.astype(np.int64)[:, np.newaxis])
+        name = identify(encode(_cells(frame, household)).codes.astype(np.int64)[:, np.newaxis])
         safe = np.bincount(name, weights=np.log1p(-np.minimum(risk, 1 - 2**-53)))
         together = -np.expm1(safe)[name]
     return IndividualRisk(
@@ -154,29 +157,47 @@ def risk_of(sample: ArrayLike, population: ArrayLike) -> NDArray[np.float64]:
     A population smaller than its sample is taken to be the sample: the risk is then 1 / sample.
 
     >>> risk_of([1, 2, 3, 50], [17.0, 110.0, 60.0, 50.0]).round(4).tolist()
-    [0.1771, 0.0171, 0.0252, 0.02]
+    [0.1771, 0.0171, 0.024, 0.02]
     """
-    from scipy.special import hyp2f1  # noqa: PLC0415 - heavy
-
     count = np.asarray(sample, dtype=np.float64)
     chance = np.minimum(count / np.asarray(population, dtype=np.float64), 1.0)
     rest = 1 - chance
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log = np.log(chance)
-        closed = {
-            1: -chance / rest * log,
-            2: chance / rest**2 * (chance * log + rest),
-            3: chance / (2 * rest**3) * (rest * (3 * rest - 2) - 2 * chance**2 * log),
-        }
-    found: NDArray[np.float64] = chance / count * hyp2f1(1, 1, count + 1, rest)
-    for few, formula in closed.items():
-        # Where the population is near the sample the closed forms lose digits; the sum does not.
-        found = np.where((count == few) & (rest > 0.5), formula, found)
-    return found
+    found = np.where(
+        (rest > 0.5) & (count < _MANY), _by_recurrence(count, chance), _by_series(count, chance)
+    )
+    return np.asarray(found, dtype=np.float64)
+
+
+def _by_series(count: NDArray[np.float64], chance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The series p / f sum q^n / C(f + n, n), whose terms fall below 2**-53 in time.
+
+    That is, for q of at most a half, or for f of at least `_MANY`: C(84, 20) is beyond 2**61.
+    """
+    term = np.ones_like(count)
+    total = np.ones_like(count)
+    for number in range(1, 65):
+        term = term * (1 - chance) * number / (count + number)
+        total = total + term
+    return chance / count * total
+
+
+def _by_recurrence(count: NDArray[np.float64], chance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """By the risk of one fewer: q R(f + 1) = p (1 / f - R(f)) with R(1) = p / q log(1 / p).
+
+    The risk is the integral of p u^(f-1) / (p + q u) over [0, 1], and u^(f-1) (p + q u) / (p + q u)
+    has the integral 1 / f. An error shrinks by p / q in each step, if p is below a half.
+    """
+    inside = np.where((chance > 0) & (chance < 0.5), chance, 0.25)  # elsewhere it is not used
+    rest = 1 - inside
+    risk: NDArray[np.float64] = -inside / rest * np.log(inside)
+    for number in range(1, _MANY):
+        further = inside / rest * (1 / number - risk)
+        risk = np.where(count > number, further, risk)
+    return risk
 
 
 def _weights(frame: pl.DataFrame, name: str) -> NDArray[np.float64]:
-    series = frame[name]
+    series = _cells(frame, name)
     bad = frame.height
     if series.dtype.is_numeric():
         values = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
@@ -190,3 +211,7 @@ def _weights(frame: pl.DataFrame, name: str) -> NDArray[np.float64]:
         fix="Name the column with the weights of the survey.",
         column=name,
     )
+
+
+def _cells(frame: pl.DataFrame, name: str) -> pl.Series:
+    return frame.get_column(name).alias("cell")  # Polars reads some names as patterns

@@ -67,7 +67,7 @@ def read_edge_list(
         found = encode(pl.concat([series.alias("vertex") for series in ends]))
         codes, names = found.codes.astype(np.int64), found.values.alias("vertex")
     sources, targets = codes.reshape(2, -1)
-    extra = [infer(series) for series in frame.iter_columns()][_ENDS:]
+    extra = [infer(frame.to_series(place)) for place in range(_ENDS, frame.width)]
     return Parsed(
         names=names,
         sources=sources,
@@ -92,8 +92,8 @@ def _compact(given: NDArray[np.int64]) -> tuple[NDArray[np.int64], pl.Series]:
 
 def _lay_out(body: bytes, path: Path, header: bool | None) -> _Layout:
     heads = []
-    for _, line in _lines(body, path):
-        heads.append(line)
+    for found in _lines(body, path):
+        heads.append(found)
         if len(heads) == 2:  # the first and the one to compare it with
             break
     if not heads:
@@ -102,17 +102,15 @@ def _lay_out(body: bytes, path: Path, header: bool | None) -> _Layout:
             f"{path} has no edge.",
             fix="Check that the right file is read, and that its lines are no comments.",
         )
-    separator = next((each for each in "\t;," if each in heads[0]), None)
-    if separator == "\t" and len(heads[0].split()) != len(heads[0].split("\t")):
-        separator = None if '"' not in heads[0] and "," not in heads[0] else "\t"
-    rows = [_cells(line, separator, path, 1) for line in heads]
+    separator = next((each for each in "\t;," if each in heads[0][1]), None)
+    rows = [[cell.strip() for cell in _cells(text, separator, path, n)] for n, text in heads]
     if header is None:
-        words = {cell.strip().lower() for cell in rows[0][:_ENDS]}
-        texts = not any(_NUMBER.fullmatch(cell.strip()) for cell in rows[0][:_ENDS])
+        words = {cell.lower() for cell in rows[0][:_ENDS]}
+        texts = not any(_NUMBER.fullmatch(cell) for cell in rows[0][:_ENDS])
         digits = len(rows) > 1 and all(_NUMBER.fullmatch(cell) for cell in rows[1][:_ENDS])
         header = words <= _HEADS or (texts and digits)
     width = len(rows[0])
-    names = [cell.strip() for cell in rows[0]] if header else None
+    names = rows[0] if header else None
     if names is not None:
         check_names(names, path=path)
     return _Layout(separator, width, names)

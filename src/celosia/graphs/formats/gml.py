@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from html import escape, unescape
+from html import escape
+from html.entities import html5
 from pathlib import Path
 from typing import IO
 
@@ -25,11 +26,12 @@ _TOKEN = re.compile(
     |(?P<bracket>[\[\]])
     |(?P<text>"[^"]*")
     |(?P<decimal>[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?|[+-]?(?:INF|NAN)\b)
-    |(?P<whole>[+-]?\d+)
+    |(?P<whole>[+-]?\d{1,4000})
     |(?P<key>[A-Za-z_]\w*)""",
     re.VERBOSE,
 )
 _KEY = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_ENTITY = re.compile(r"&(?:#(\d{1,7})|#x([0-9a-fA-F]{1,6})|(\w+));", re.ASCII)
 _OWN = ("id", "label", "source", "target")
 DEEPEST = 50
 
@@ -121,12 +123,22 @@ def _entries(tokens: Iterator[tuple[str, str, int]], path: Path, *, depth: int) 
         elif kind in ("whole", "decimal"):
             found.append((key, int(told) if kind == "whole" else float(told), line))
         elif kind == "text":
-            found.append((key, unescape(told[1:-1]), line))
+            found.append((key, _ENTITY.sub(_sign, told[1:-1]), line))
         else:
             raise malformed(path, line, "a key has no value that GML knows")
     if depth:
         raise malformed(path, line, "a bracket is not closed")
     return found
+
+
+def _sign(found: re.Match[str]) -> str:
+    """What an entity stands for; one that nobody knows is left as it is."""
+    whole, hexadecimal, name = found.groups()
+    if name is not None:
+        return html5.get(f"{name};", found.group())
+    number = int(whole) if whole is not None else int(hexadecimal, 16)
+    plain = number < 0xD800 or 0xE000 <= number < 0x110000  # no halves of signs
+    return chr(number) if plain else found.group()
 
 
 def write_gml(graph: Graph, stream: IO[bytes]) -> None:
@@ -166,7 +178,8 @@ def _value(value: Value) -> str:
 
 
 def _quoted(text: str) -> str:
-    return f'"{escape(text)}"'
+    # GML is ASCII by its definition; other signs are numbers.
+    return '"' + escape(text).encode("ascii", "xmlcharrefreplace").decode() + '"'
 
 
 def check_gml(graph: Graph) -> None:

@@ -34,6 +34,8 @@ def read_graphml(data: bytes, path: Path) -> Parsed:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise malformed(path, error.lineno, "the XML is broken") from None
+    except (LookupError, ValueError):  # raised by Python's part of the parser
+        raise malformed(path, 1, "the encoding is not known", fix="Save it as UTF-8.") from None
     if not reader.graphs:
         raise malformed(path, 1, "there is no <graph>", fix="Check the format of the file.")
     return reader.gatherer.finish()

@@ -18,8 +18,8 @@ def read_node_link(data: bytes, path: Path) -> Parsed:
         told = json.loads(utf8(data, path))
     except json.JSONDecodeError as error:
         raise malformed(path, error.lineno, "the JSON is broken") from None
-    except RecursionError:
-        raise malformed(path, 1, "the JSON is nested too deeply") from None
+    except (RecursionError, ValueError):
+        raise malformed(path, 1, "it is nested too deeply, or a number is too long") from None
     nodes = told.get("nodes") if isinstance(told, dict) else None
     links = told.get("links", told.get("edges")) if isinstance(told, dict) else None
     if not isinstance(nodes, list) or not isinstance(links, list):

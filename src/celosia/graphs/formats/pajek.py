@@ -19,16 +19,19 @@ from celosia.graphs.formats.parsed import (
     names_of,
     utf8,
 )
-from celosia.graphs.graph import MOST_VERTICES, Graph
+from celosia.graphs.graph import Graph
 
 _CELL = re.compile(r'"([^"]*)"|(\S+)')
 _SECTIONS = ("*vertices", "*arcs", "*edges", "*arcslist", "*edgeslist", "*network")
+BARE = 10_000_000
+"""Vertices that a file may declare without a line for each; one number could ask for any memory."""
+
 _COORDINATES = ("x", "y", "z")
 
 
 def read_pajek(data: bytes, path: Path) -> Parsed:
     """The network of a Pajek file; weights and coordinates are kept, shapes and colours are not."""
-    reader = _Reader(path)
+    reader = _Reader(path, most=max(len(data), BARE))
     for line, text in enumerate(utf8(data, path).splitlines(), 1):
         cells = [match[0] or match[1] for match in _CELL.findall(text)]
         if cells and not text.lstrip().startswith("%"):
@@ -37,8 +40,9 @@ def read_pajek(data: bytes, path: Path) -> Parsed:
 
 
 class _Reader:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, most: int) -> None:
         self.path = path
+        self.most = most
         self.gatherer = Gatherer(path)
         self.section = ""
         self.order = -1
@@ -82,8 +86,8 @@ class _Reader:
             if self.order >= 0:
                 raise malformed(self.path, line, "there is a second *Vertices")
             self.order = self._whole(cells[1] if len(cells) > 1 else "", line)
-            if self.order > MOST_VERTICES:
-                raise malformed(self.path, line, "there are too many vertices")
+            if self.order > self.most:
+                raise malformed(self.path, line, "so many vertices are not in the file")
 
     def _vertex(self, cells: list[str], line: int) -> None:
         number = self._known(cells[0], line)
@@ -152,9 +156,9 @@ def _decimal(cell: str) -> float | None:
 def write_pajek(graph: Graph, stream: IO[bytes]) -> None:
     """Names and weights of a graph."""
     stream.write(f"*Vertices {graph.order}\n".encode())
-    if graph.labels is not None:
-        for number, name in enumerate(graph.labels, 1):
-            stream.write(f'{number} "{name}"\n'.encode())
+    names = range(graph.order) if graph.labels is None else graph.labels
+    for number, name in enumerate(names, 1):
+        stream.write(f'{number} "{name}"\n'.encode())
     stream.write(b"*Edges\n")
     ends = pl.DataFrame(graph.edges + 1, schema=["source", "target"])
     if graph.edge_attributes is not None and "weight" in graph.edge_attributes.columns:

@@ -17,7 +17,7 @@ from celosia.frames.inference import parse
 Value = object
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)  # names are private
 class Parsed:
     """Vertices with names, and records that join two of them."""
 
@@ -34,7 +34,7 @@ class Parsed:
     """What the file has that a graph cannot hold, in words."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Gatherer:
     """Takes vertices and edges as a parser meets them, in any order."""
 
@@ -135,7 +135,7 @@ def _series(name: str, values: Sequence[Value]) -> pl.Series:
 
 
 def _text(value: Value) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value)
+    return value if value is None or isinstance(value, str) else json.dumps(value, default=str)
 
 
 def place(line: int) -> str:

@@ -34,4 +34,4 @@ def _noise(make: str, metric: str, unit: str, scale: float, size: int) -> NDArra
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i64")), getattr(dp, metric)(T=unit)
     measurement = getattr(dp.m, make)(*space, scale=scale)
-    return np.array(measurement([0] * size), dtype=np.int64)
+    return np.array(measurement(np.zeros(size, dtype=np.int64)), dtype=np.int64)

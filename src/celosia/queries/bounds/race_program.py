@@ -13,7 +13,8 @@ moves by a number in [0, t]. It is concave in t, and at t = most it is the sum o
 has more (Dong et al. 2022, section 6, with z_v = sum of f_r eliminated). A result of n rows counts
 for at most n * t, and is cut off there.
 
-A solver returns floats, which prove nothing. Any y >= 0 on people gives the upper bound
+Most of it is settled without a solver (`presolve`), which returns floats, and these prove nothing.
+Any y >= 0 on people gives the upper bound
     t * sum of y_p + sum over v of w_v * max(0, 1 - least over the rows r of v of sum of y_p in r)
 by duality, and any feasible f a lower one. Both are computed in whole numbers from the solver's
 rounded dual and primal (`certificate`). Totals are counted in parts of 1 / grain and rounded to
@@ -30,7 +31,7 @@ to two people always are, for caps below 2^31 (`pair_flow`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -163,8 +164,12 @@ def _programs(incidence: Incidence, caps: list[int]) -> Iterator[tuple[int, int,
     kept = undominated(rows, people)[people]
     rows, people = rows[kept], people[kept]
     if incidence.results is not None:
-        plain = replace(incidence, rows=rows, people=people)
-        yield from ((cap, *_reduced(plain, cap)) for cap in caps)
+        present, results = np.unique(incidence.results, return_inverse=True)
+        weights = np.ones_like(present)
+        if incidence.weights is not None:
+            weights = incidence.weights[present]
+        shown = _Shown(rows, people, results, weights, _once(results[rows], people))
+        yield from ((cap, *_reduced(shown, cap)) for cap in caps)
         return
     held = np.zeros(incidence.amounts.size, dtype=bool)
     held[rows] = True
@@ -176,19 +181,26 @@ def _programs(incidence: Incidence, caps: list[int]) -> Iterator[tuple[int, int,
         yield cap, everyone + free, program
 
 
-def _reduced(incidence: Incidence, cap: int) -> tuple[int, Program | None]:
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Rows of which several may show one result, whose weight counts once."""
+
+    rows: Whole
+    people: Whole
+    results: Whole
+    weights: Whole
+    touched: tuple[Whole, Whole]
+    """Each result with each of its people, once."""
+
+
+def _reduced(shown: _Shown, cap: int) -> tuple[int, Program | None]:
     """The weight that counts in full, and the program that is left, where results are shared.
 
     A person whose results add up to no more than the cap never binds. A row without a binding
     person lets its result count in full.
     """
-    rows, people = incidence.rows, incidence.people
-    present, results = np.unique(incidence.results, return_inverse=True)
-    weights = np.ones_like(present)
-    if incidence.weights is not None:
-        weights = incidence.weights[present]
-    touched = np.unique(np.stack([results[rows], people]), axis=1)
-    loads = capped_sums(touched[1], weights[touched[0]], cap + 1)
+    rows, people, results, weights = shown.rows, shown.people, shown.results, shown.weights
+    loads = capped_sums(shown.touched[1], weights[shown.touched[0]], cap + 1)
     binding = loads[people] > cap
     rows, people = rows[binding], people[binding]
     held = np.zeros(results.size, dtype=bool)

@@ -58,18 +58,21 @@ class ProtectedTable:
         `suppressed`; for the officer it says `primary` or `secondary`, and the true values stand
         beside.
         """
-        whole = self.table.frame()
-        shown = pl.Series(self.table.value, self.published().reshape(-1)).fill_nan(None)
-        status = np.where(self.hidden, "suppressed", "published").reshape(-1)
+        table = self.table
         if not for_officer:
-            told = whole.select(self.table.by)
-            return told.with_columns(shown, pl.Series("status", status))
-        status = np.where(self.hidden & ~self.unsafe, "secondary", "published")
-        status = np.where(self.unsafe, "primary", status).reshape(-1)
-        return whole.with_columns(
-            shown.alias("published"),
-            pl.Series("status", status),
-            pl.Series("protection", self.protection.reshape(-1)),
+            status = np.where(self.hidden, "suppressed", "published")
+            return table.labelled({table.value: self.published(), "status": status})
+        status = np.where(self.hidden, "secondary", "published")
+        return table.labelled(
+            {
+                table.value: table.values,
+                "published": self.published(),
+                "status": np.where(self.unsafe, "primary", status),
+                "contributors": table.counts,
+                "largest": table.largest[..., 0],
+                "second_largest": table.largest[..., 1],
+                "protection": self.protection,
+            }
         )
 
     def as_dict(self) -> dict[str, Any]:

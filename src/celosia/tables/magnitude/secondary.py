@@ -21,9 +21,9 @@ from celosia.core.errors import PrivacyError
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.magnitude.attack import TOLERANCE, Threat, deviation, withstands
 
-LARGEST = 6_000
+LARGEST = 2_500
 """Most pairs of a cell and a threat of the integer program."""
-NODES = 500
+NODES = 200
 CHECKS = 3_000
 """Most linear programs that are spent on publishing cells again."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -16,6 +16,7 @@ from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 from celosia.core.wording import did_you_mean
 from celosia.frames import as_frame, as_text, encode
+from celosia.tables.masking.columns import cells
 
 MOST_DIMENSIONS = 3
 MOST_CELLS = 200_000
@@ -72,17 +73,34 @@ class MagnitudeTable:
 
     def frame(self) -> pl.DataFrame:
         """One row a cell: for the officer, as it shows every value and the largest contributors."""
-        columns = pl.DataFrame(
-            [self.label(cell) for cell in self.cells()],
-            schema=dict.fromkeys(self.by, pl.String),
-            orient="row",
+        return self.labelled(
+            {
+                self.value: self.values,
+                "contributors": self.counts,
+                "largest": self.largest[..., 0],
+                "second_largest": self.largest[..., 1],
+            }
         )
-        return columns.with_columns(
-            pl.Series(self.value, self.values.reshape(-1)),
-            pl.Series("contributors", self.counts.reshape(-1)),
-            pl.Series("largest", self.largest[..., 0].reshape(-1)),
-            pl.Series("second_largest", self.largest[..., 1].reshape(-1)),
-        )
+
+    def labelled(self, columns: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
+        """One row a cell: its categories, then arrays of the table's shape.
+
+        A name that a dimension has already gets an underscore.
+        """
+        texts = zip(*(self.label(cell) for cell in self.cells()), strict=True)
+        made = [
+            pl.Series(name, text, dtype=pl.String)
+            for name, text in zip(self.by, texts, strict=True)
+        ]
+        taken = set(self.by)
+        for name, array in columns.items():
+            free = name
+            while free in taken:
+                free += "_"
+            taken.add(free)
+            series = pl.Series(array.reshape(-1))
+            made.append((series.fill_nan(None) if series.dtype.is_float() else series).alias(free))
+        return pl.DataFrame(made)
 
     def as_dict(self) -> dict[str, Any]:
         """What the table is about, without its cells."""
@@ -129,7 +147,7 @@ def magnitude_table(  # noqa: PLR0913 - each keyword is one thing that a table i
     _check(frame, by, value, unit, largest)
     places, labels = [], []
     for name in by:
-        coded = encode(frame[name])
+        coded = encode(cells(frame, name))
         texts = as_text(coded.values).to_list()
         if total in texts:
             raise InputError(
@@ -148,8 +166,8 @@ def magnitude_table(  # noqa: PLR0913 - each keyword is one thing that a table i
             f"the table would have {prod(shape):,} cells; {MOST_CELLS:,} are allowed.",
             fix="Recode the columns to fewer categories, or name fewer of them.",
         )
-    amounts = frame[value].cast(pl.Float64).to_numpy()
-    units = None if unit is None else encode(frame[unit]).codes.astype(np.int64)
+    amounts = cells(frame, value).cast(pl.Float64).to_numpy()
+    units = None if unit is None else encode(cells(frame, unit)).codes.astype(np.int64)
     values = np.zeros(shape)
     counts = np.zeros(shape, dtype=np.int64)
     top = np.zeros((*shape, largest))
@@ -218,19 +236,19 @@ def _check(
                 fix="Check the names of the columns.",
                 column=name,
             )
-    if value in by or not frame[value].dtype.is_numeric():
+    if value in by or not cells(frame, value).dtype.is_numeric():
         raise InputError(
             "CEL-V311",
-            f"column '{value}' cannot be summed: it holds {frame[value].dtype}, or is a dimension.",
+            f"column '{value}' cannot be summed: it holds no numbers, or is a dimension.",
             fix="Name a column of numbers.",
             column=value,
         )
     if not frame.height:
         raise InputError("CEL-V316", "the table has no rows.", fix="Give a table with rows.")
     for name in named:
-        empty = frame[name].null_count()
-        if name == value and frame[name].dtype.is_float():
-            empty += int(frame[name].is_nan().sum())
+        empty = cells(frame, name).null_count()
+        if name == value and cells(frame, name).dtype.is_float():
+            empty += int(cells(frame, name).is_nan().sum())
         if empty:
             raise InputError(
                 "CEL-V312",
@@ -239,7 +257,7 @@ def _check(
                 fix="Fill the cells or leave their rows out.",
                 column=name,
             )
-    amounts = frame[value].cast(pl.Float64).to_numpy()
+    amounts = cells(frame, value).cast(pl.Float64).to_numpy()
     if not np.isfinite(amounts).all():
         raise InputError(
             "CEL-V318",

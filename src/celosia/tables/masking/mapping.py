@@ -66,7 +66,8 @@ def map_methods(  # noqa: PLR0913 - what is tried, and by which measures
     Args:
         data: the table (never changed).
         columns: what is masked, and what an attacker links by.
-        methods: by name; by default usual methods for numbers with four strengths each.
+        methods: by name; by default usual methods for numbers with four strengths each, as far
+            as they fit the table.
         risk: how records are linked (see `assess.risk_utility_map`).
         loss: what counts as lost.
         randomness: where the methods draw from.
@@ -84,7 +85,12 @@ def map_methods(  # noqa: PLR0913 - what is tried, and by which measures
     masked: dict[str, Candidate] = {"none": (frame, None)}
     for number, (label, method) in enumerate(tried.items()):
         progress(Step(f"Masking: {label}", number, len(tried)))
-        done = method.apply(frame, names, rng=rng)
+        try:
+            done = method.apply(frame, names, rng=rng)
+        except InputError:
+            if methods is not None:  # of the usual ones, those that fit this table are tried
+                raise
+            continue
         if done.synthetic:
             raise InputError(
                 "CEL-V020",

@@ -67,13 +67,17 @@ def mask(
     notes = _warnings(keep_order)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
-    smallest = told.risk.smallest if told.risk is not None else 0
+    # Rows that are nobody's form no classes of people.
+    crowd = told.risk if made.rows is not None else None
     # What compares with the original rows would undo a differentially private promise.
     shown = told.figures() if not is_private(recipe) else {}
     return MaskedTable(
         data=_ordered(made.frame, keep_order, rng),
         guarantee=guarantee(
-            recipe, made.frame.columns, k=smallest if names else 0, simulation=rng.simulation
+            recipe,
+            made.frame.columns,
+            k=0 if crowd is None else crowd.smallest,
+            simulation=rng.simulation,
         ),
         provenance=Provenance.now(
             "celosia.tables.masking.mask",

@@ -124,7 +124,7 @@ class Recipe:
         check_keys(table, {"schema", "table", "columns", "steps"}, "the recipe")
         return cls(
             schema or _schema(table, folder),
-            tuple(_step(each, number) for number, each in enumerate(_listed(table), 1)),
+            tuple(_step(each, number, folder) for number, each in enumerate(_listed(table), 1)),
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def _listed(table: Mapping[str, Any]) -> list[Any]:
     return steps
 
 
-def _step(given: Any, number: int) -> RecipeStep:
+def _step(given: Any, number: int, folder: Path) -> RecipeStep:
     where = f"step {number} of the recipe"
     if not isinstance(given, Mapping) or not {"method", "columns"} <= set(given):
         raise InputError(
@@ -179,6 +179,9 @@ def _step(given: Any, number: int) -> RecipeStep:
             fix='Write columns = ["age", "income"].',
         )
     parameters = {key: value for key, value in given.items() if key not in ("method", "columns")}
+    hierarchy = parameters.get("hierarchy")
+    if isinstance(hierarchy, Mapping) and isinstance(hierarchy.get("file"), str):
+        parameters["hierarchy"] = {**hierarchy, "file": str(folder / hierarchy["file"])}
     try:
         return RecipeStep(method_from(given["method"], parameters), tuple(names))
     except InputError as error:

@@ -98,16 +98,17 @@ class BayesianNetwork(Method):
             here = cases(given, sizes, node.parents)
             wanted = cases(drawn, sizes, node.parents)
             # Only the cases that occur in the new rows are tabulated.
-            asked, place = np.unique(wanted, return_inverse=True)
-            at = np.minimum(np.searchsorted(asked, here), asked.size - 1)
-            seen = asked[at] == here
-            cells = at[seen] * width + given[node.child][seen]
-            table = np.bincount(cells, minlength=asked.size * width).reshape(-1, width)
+            occurs = np.bincount(wanted, minlength=int(here.max()) + 1) > 0
+            places = np.cumsum(occurs) - 1
+            seen = occurs[here]
+            cells = places[here[seen]] * width + given[node.child][seen]
+            table = np.bincount(cells, minlength=int(occurs.sum()) * width).reshape(-1, width)
             shares = np.bincount(given[node.child], minlength=width) / here.size
             # A case that no real row has (its parents were drawn apart) is drawn as the column is.
             weight = np.where(table.sum(axis=1, keepdims=True) > 0, self.prior, 1.0)
+            place = places[wanted]
             drawn[node.child] = draw_codes(
-                table + weight * shares, place, even_uniforms(place.astype(np.int64), rng)
+                table + weight * shares, place, even_uniforms(place, rng)
             )
         return drawn
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from celosia.tables.masking.draws import normals
 from celosia.tables.masking.method import Masked, Method
 from celosia.tables.masking.parameters import choice, names, wrong
 from celosia.tables.synthesis.families import best_family
-from celosia.tables.synthesis.normal_scores import latent_correlation, normal_scores
+from celosia.tables.synthesis.latents import Name, in_order
 from celosia.tables.synthesis.variables import Variable, variables
 from celosia.tables.synthesis.whole_table import (
     NO_PROMISE,
@@ -29,8 +29,6 @@ Matrix = NDArray[np.float64]
 
 EMPIRICAL = "empirical"
 PARAMETRIC = "parametric"
-ORDERINGS = 4
-"""Rounds of ordering the values of columns that have no order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +79,8 @@ class Copula(Method):
         check_whole_table(frame, columns, self.kind)
         check_filled(frame, self.kind)
         progress(Step("fitting a copula", 0, len(columns) + 1))
-        fitted = _ordered(variables(frame, columns, self.order))
-        latents, scores, variances = _latents(fitted)
-        correlation = latent_correlation(scores, variances)
+        fitted, found = in_order(variables(frame, columns, self.order))
+        latents, correlation = found.names, found.correlation()
         count = frame.height if self.rows is None else self.rows
         root = np.linalg.cholesky(correlation)
         drawn = normals(rng, count * len(latents)).reshape(count, len(latents)) @ root.T
@@ -98,9 +95,7 @@ class Copula(Method):
         }
         return Masked(frame=pl.DataFrame(cells).select(frame.columns), facts=facts, synthetic=True)
 
-    def _values(
-        self, variable: Variable, place: int, latents: list[tuple[int, bool]], drawn: Matrix
-    ) -> Matrix:
+    def _values(self, variable: Variable, place: int, latents: list[Name], drawn: Matrix) -> Matrix:
         """The values of one variable from the normal numbers of its latent variables."""
         from scipy.special import ndtr  # noqa: PLC0415 - heavy
 
@@ -132,52 +127,3 @@ class Copula(Method):
             "of categories that one person has come again",
             "only how pairs of columns rise and fall together is kept, nothing of three or more",
         )
-
-
-def _ordered(found: list[Variable]) -> list[Variable]:
-    """The variables, those without an order numbered in the one that goes best with the others."""
-    if not any(each.nominal for each in found) or len(found) < 2:
-        return found
-    for _ in range(ORDERINGS):
-        latents, scores, variances = _latents(found)
-        if len(latents) < 2:
-            break
-        vector = np.linalg.eigh(latent_correlation(scores, variances))[1][:, -1]
-        weighted = np.where(np.isnan(scores), 0.0, scores) * vector
-        component = weighted.sum(axis=1)
-        for place, each in enumerate(found):
-            if each.nominal and (place, False) in latents:
-                others = component - weighted[:, latents.index((place, False))]
-                found[place] = _numbered_anew(each, others)
-    return found
-
-
-def _numbered_anew(each: Variable, component: Matrix) -> Variable:
-    """A variable whose values are numbered by the mean of the component over their rows."""
-    known = ~np.isnan(each.values)
-    codes = each.values[known].astype(np.int64)
-    sizes = np.bincount(codes)
-    order = np.argsort(np.bincount(codes, weights=component[known]) / sizes, kind="stable")
-    ranks = np.empty(order.size)
-    ranks[order] = np.arange(order.size)
-    values = np.full(each.values.size, np.nan)
-    values[known] = ranks[codes]
-    labels = None if each.labels is None else each.labels.gather(order)
-    return replace(each, values=values, labels=labels)
-
-
-def _latents(found: list[Variable]) -> tuple[list[tuple[int, bool]], Matrix, Matrix]:
-    """The normal variables as (place, whether it is the one of empty cells), scores, variances."""
-    latents, columns, variances = [], [], []
-    for place, each in enumerate(found):
-        empty = np.isnan(each.values)
-        parts = [(False, each.values)] if np.unique(each.present).size > 1 else []
-        parts += [(True, empty.astype(np.float64))] if 0 < empty.sum() < empty.size else []
-        for of_gaps, values in parts:
-            scores, variance = normal_scores(values)
-            latents.append((place, of_gaps))
-            columns.append(scores)
-            variances.append(variance)
-    size = found[0].values.size
-    scores = np.column_stack(columns) if columns else np.empty((size, 0))
-    return latents, scores, np.array(variances)

@@ -35,15 +35,19 @@ def test_scores_are_those_of_scikit_learn() -> None:
     assert found.parameters == 4
 
 
-def test_chance_gives_the_expected_score_for_independent_tables() -> None:
+@pytest.mark.parametrize(("fitted", "expected"), [(True, 1.0), (False, 1 / 0.6)])
+def test_a_right_model_scores_what_chance_gives(fitted: bool, expected: float) -> None:
     rng = np.random.default_rng(2)
     ratios = []
     for _ in range(60):
-        x, y = rng.normal(size=(300, 2)), rng.normal(size=(200, 2))
-        ratios.append(propensity(align(_frame(x), _frame(y), synthetic=True)).ratio)
-    # Under chance the score is a chi-squared variable with 5 degrees of freedom over 5, whose
-    # standard deviation is sqrt(2/5): the mean of 60 lies within four of 0.632/sqrt(60) = 0.082.
-    assert np.mean(ratios) == pytest.approx(1, abs=4 * np.sqrt(2 / 5 / 60))
+        x = rng.normal(size=(1_500, 2))
+        centre, spread = (x.mean(axis=0), np.cov(x.T)) if fitted else (np.zeros(2), np.eye(2))
+        made = rng.multivariate_normal(centre, spread, 1_000)
+        ratios.append(propensity(align(_frame(x), _frame(made), synthetic=True)).ratio)
+    # The score is a chi-squared variable with 5 degrees of freedom over 5, times its mean; one has
+    # the standard deviation sqrt(2/5), and the mean of 60 lies within four of sqrt(2/5/60). A
+    # second sample, not made by a fit to the first, differs from it by 1 / (1 - c) as much.
+    assert np.mean(ratios) == pytest.approx(expected, abs=4 * expected * np.sqrt(2 / 5 / 60))
 
 
 def test_a_table_that_differs_is_told_apart_by_the_moment_that_differs() -> None:
@@ -139,7 +143,10 @@ def test_attenuated_slopes_overlap_less() -> None:
 
 
 def test_categories_are_compared_with_the_first_and_not_named() -> None:
-    table = {"y": [1.0, 2.0, 3.0, 4.0, 5.5, 6.0], "job": ["a", "a", "b", "b", "c", "c"]}
+    table: dict[str, Any] = {
+        "y": [1.0, 2.0, 3.0, 4.0, 5.5, 6.0],
+        "job": ["a", "a", "b", "b", "c", "c"],
+    }
     found = regression_overlap(align(table, table), Regression("y", ("job",)))
     assert [each.term for each in found.coefficients] == [
         "constant",

@@ -195,6 +195,31 @@ def test_a_rare_pattern_is_refused_by_count_and_emptied_on_request() -> None:
     assert caught.value.code == "CEL-V112"
 
 
+def test_a_table_without_a_full_record_is_masked_too() -> None:
+    frame = pl.DataFrame({"a": [1, 3, None, None, None], "b": [None, None, 5, 7, 9]})
+    done = masked(frame, Mdav(k=2)).frame
+    assert done["a"].to_list() == [2, 2, None, None, None]
+    assert done["b"].to_list() == [None, None, 7, 7, 7]
+
+
+def test_only_the_records_that_are_too_few_are_counted() -> None:
+    frame = pl.DataFrame(
+        {"a": [1, 2, 3, None, None, None, 4], "b": [1, 2, 3, None, None, None, None]}
+    )
+    with pytest.raises(InputError, match=r"^1 record has"):
+        masked(frame, Mdav(k=3))
+    done = masked(frame, Mdav(k=3, rare_patterns="empty"))
+    assert done.frame["a"].to_list() == [2, 2, 2, None, None, None, None]
+    assert done.facts["emptied_cells"] == 1
+
+
+def test_a_table_that_would_be_emptied_wholly_is_refused() -> None:
+    frame = pl.DataFrame({"a": [1, 2, None, None], "b": [None, None, 3, 4]})
+    with pytest.raises(InputError) as caught:
+        masked(frame, Mdav(k=3, rare_patterns="empty"))
+    assert caught.value.code == "CEL-V112"
+
+
 def test_the_promise_names_the_columns_and_what_is_left_open() -> None:
     assert Mdav(k=4).promise(["a", "b"]) == "each combination of a, b occurs at least 4 times"
     assert "outside the step" in Mdav().leaves_open(["a"])[0]

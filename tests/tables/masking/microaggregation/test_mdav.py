@@ -162,6 +162,8 @@ def test_huge_and_tiny_numbers_are_grouped_alike() -> None:
     groups = mdav_groups(table, 3).tolist()
     assert mdav_groups(table * 2.0**900, 3).tolist() == groups
     assert mdav_groups(table * 2.0**-900, 3).tolist() == groups
+    plain = mdav_groups(table, 3, standardise=False).tolist()
+    assert mdav_groups(table * 2.0**1020, 3, standardise=False).tolist() == plain
 
 
 @given(st.integers(0, 2**32 - 1))

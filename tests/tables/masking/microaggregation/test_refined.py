@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from celosia.tables.masking.microaggregation.published import losses
 from tests.tables.masking.microaggregation.plain_groups import as_groups, error, partitions
 
 from celosia.core.errors import InputError
@@ -16,6 +15,7 @@ from celosia.tables.masking.microaggregation import (
     mdav_groups,
     refined_groups,
 )
+from celosia.tables.masking.microaggregation.published import losses
 
 
 @given(st.integers(2, 5), st.integers(1, 4), st.integers(5, 80), st.integers(0, 2**32 - 1))

@@ -97,6 +97,11 @@ def test_far_off_values_with_little_spread_keep_their_digits() -> None:
     )
 
 
+def test_huge_values_are_cut_as_small_ones() -> None:
+    huge = [age * 2.0**1000 for age in AGES]
+    assert optimal_groups(huge, 3).tolist() == optimal_groups(AGES, 3).tolist()
+
+
 def test_many_values_are_cut_into_runs() -> None:
     values = np.random.default_rng(3).normal(size=300_000)
     labels = optimal_groups(values, 5)

@@ -28,7 +28,8 @@ class Propensity:
     pmse: float
     """Mean squared difference of the scores from the share of masked records."""
     expected: float
-    """What it would be for an independent table of the same distribution."""
+    """What it would be on average for a synthetic table drawn from the right model, fitted to the
+    original. (For a second sample of the same people it would be 1 / (1 - c) times that.)"""
     parameters: int
     """Terms of the model, the constant included."""
 
@@ -55,8 +56,8 @@ def propensity(tables: Aligned, *, order: Literal[1, 2] = 2) -> Propensity:
     Terms are the amounts, with `order` 2 also their squares and products, and the categories. A
     gap counts as the mean, with a term of its own. Terms that follow from others are left out.
 
-    Under chance the expectation is (k - 1) (1 - c)^2 c / N for k parameters, N records in all and
-    the share c of masked ones.
+    The expectation for a table drawn from the right model, fitted to the original, is
+    (k - 1) (1 - c)^2 c / N for k parameters, N records in all and the share c of masked ones.
 
     Reference: Woo, Reiter, Oganian & Karr 2009; Snoke, Raab, Nowok, Dibben & Slavkovic 2018.
     """

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
+from celosia.core.wording import counted
 from celosia.tables.masking.columns import with_categories, with_numbers
 from celosia.tables.masking.method import Masked, Method
 from celosia.tables.masking.microaggregation.limits import check_choice, check_k, check_records
@@ -117,25 +118,26 @@ class JointMicroaggregation(Method):
         self, points: Points
     ) -> tuple[list[tuple[NDArray[np.bool_], NDArray[np.int64]]], int]:
         """The records by which cells they have, without the wholly empty; and the cells emptied."""
-        filled = ~np.isnan(points.values)
-        kinds, kind_of = np.unique(filled, axis=0, return_inverse=True)
-        kind_of = kind_of.reshape(-1)
+        kinds, kind_of = _kinds(~np.isnan(points.values))
         sizes = np.bincount(kind_of, minlength=len(kinds))
         some = kinds.any(axis=1)
+        rare = (sizes > 0) & (sizes < self.k)
         kept = some & (sizes >= self.k)
-        rare = some & ~kept
-        emptied = int((kinds.sum(axis=1) * sizes)[rare].sum())
-        empty_rows = int(sizes[~some].sum() + sizes[rare].sum())
-        if (rare.any() and self.rare_patterns == REFUSE) or 0 < empty_rows < self.k:
+        refused = int(sizes[rare].sum())
+        if self.rare_patterns == EMPTY and kept.any():
+            joined = int(sizes[rare | ~some].sum())  # all of them are wholly empty then
+            refused = joined if joined < self.k else 0
+        if refused:
             raise InputError(
                 "CEL-V112",
-                f"{empty_rows:,} records have empty cells in a combination of columns that fewer "
-                f"than k = {self.k} records share.",
+                f"{counted(refused, 'record has', 'records have')} empty cells in a combination "
+                f"of columns that fewer than k = {self.k} records share.",
                 why="Cells that stay empty would single them out.",
                 fix="Fill the cells, leave out a column, or empty all cells of such records with "
                 "rare_patterns = 'empty' (at least k of them are needed).",
-                records=empty_rows,
+                records=refused,
             )
+        emptied = int((kinds.sum(axis=1) * sizes)[rare].sum())
         found = [(kinds[kind], np.flatnonzero(kind_of == kind)) for kind in np.flatnonzero(kept)]
         return found, emptied
 
@@ -176,6 +178,15 @@ class JointMicroaggregation(Method):
         if self.representative == MEDIAN:
             return group_medians(values, labels)
         return group_means(values[:, np.newaxis], labels)[:, 0]
+
+
+def _kinds(filled: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """The different rows, the full one first, and which of them each row is."""
+    gaps = np.flatnonzero(~filled.all(axis=1))  # few as a rule, and only these need a sort
+    kind_of = np.zeros(len(filled), dtype=np.int64)
+    kinds, found = np.unique(filled[gaps], axis=0, return_inverse=True)
+    kind_of[gaps] = found.reshape(-1) + 1
+    return np.vstack([np.ones((1, filled.shape[1]), dtype=np.bool_), kinds]), kind_of
 
 
 def _facts(

@@ -12,6 +12,9 @@ from celosia.core.errors import InputError
 SMALLEST = 2
 """A group of one is a single person."""
 
+LARGEST = 1e140
+"""The sum of the squares of 1e20 such numbers is still inside the range of a float."""
+
 
 def check_k(k: Any) -> int:
     """The group size as a whole number, refused below two."""
@@ -30,7 +33,7 @@ def check_records(records: int, k: int) -> None:
     if records < k:
         raise InputError(
             "CEL-V101",
-            f"there are {records:,} records, and a group needs k = {k:,}.",
+            f"a group needs k = {k:,} records, and there are {records:,}.",
             fix="Choose a smaller k, or mask a larger table.",
             records=records,
             k=k,
@@ -74,13 +77,21 @@ def _check_finite(table: NDArray[np.float64]) -> None:
 
 
 def check_varies(name: str, values: NDArray[Any]) -> None:
-    """Refuse a column without two different values: there is nothing to mask."""
+    """Refuse a column without two different values, or with numbers whose squares overflow."""
     if values.size == 0 or (values == values[0]).all():
         raise InputError(
             "CEL-V108",
             f"column '{name}' {'is empty' if values.size == 0 else 'holds one value only'}.",
             why="There is nothing to group by it.",
             fix="Leave it out of the step.",
+            column=name,
+        )
+    if np.abs(values).max() > LARGEST:
+        raise InputError(
+            "CEL-V113",
+            f"column '{name}' has numbers beyond {LARGEST:g}.",
+            why="Their squares and sums pass what a decimal number can hold.",
+            fix="Scale the column.",
             column=name,
         )
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.core.wording import counted
 from celosia.tables.masking.columns import (
     categories,
     check_columns,
@@ -158,8 +159,8 @@ class Microaggregation(Method):
         if small:
             raise InputError(
                 "CEL-V107",
-                f"{small:,} of the groups by '{self.by}' have fewer than k = {self.k} values of "
-                f"'{name}'.",
+                f"{counted(small, 'group', 'groups')} of equal '{self.by}' with fewer than "
+                f"k = {self.k} values of '{name}'.",
                 why="The mean of a small group tells too much of its records.",
                 fix="Choose a smaller k or a coarser column, or leave `by` out.",
                 groups=small,

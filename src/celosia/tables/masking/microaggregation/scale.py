@@ -31,6 +31,12 @@ def standardised(matrix: ArrayLike) -> NDArray[np.float64]:
     return table
 
 
+def below_one(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """All values divided by one power of two, without rounding, so that no square can overflow."""
+    scaled: NDArray[np.float64] = np.ldexp(values, -np.frexp(np.abs(values).max(initial=0.0))[1])
+    return scaled
+
+
 def on_grid(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """The matrix times a power of two, rounded to whole numbers whose sums are exact in a float.
 
@@ -38,12 +44,12 @@ def on_grid(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     a sum that is kept by subtracting records is the sum of those left. Equal distances are then
     equal in every implementation that adds the columns from left to right.
     """
-    largest = float(np.abs(matrix).sum(axis=0).max()) if matrix.size else 0.0
+    near_one = below_one(matrix)
+    largest = float(np.abs(near_one).sum(axis=0).max()) if matrix.size else 0.0
     if largest == 0.0:
         return np.zeros_like(matrix)
-    shift = _BITS - math.frexp(largest)[1]
     # Rounding adds at most a half to each term, far below the bit that is left free.
-    return np.rint(np.ldexp(matrix, shift))
+    return np.rint(np.ldexp(near_one, _BITS - math.frexp(largest)[1]))
 
 
 def group_means(matrix: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:

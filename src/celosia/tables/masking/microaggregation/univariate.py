@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.tables.masking.microaggregation.limits import check_line
+from celosia.tables.masking.microaggregation.scale import below_one
 
 
 def fixed_groups(values: ArrayLike, k: int) -> NDArray[np.int64]:
@@ -42,7 +43,7 @@ def optimal_groups(values: ArrayLike, k: int) -> NDArray[np.int64]:
 
     line = check_line(values, k)
     order = np.argsort(line, kind="stable")
-    last = best_cuts(line[order], k)
+    last = best_cuts(below_one(line[order]), k)
     starts = np.zeros(line.size, dtype=np.int64)
     end = line.size
     while end > 0:

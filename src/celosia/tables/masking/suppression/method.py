@@ -16,7 +16,7 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.core.wording import did_you_mean
 from celosia.frames import as_text, encode
-from celosia.tables.masking.columns import check_columns
+from celosia.tables.masking.columns import cells, check_columns
 from celosia.tables.masking.method import Masked, Method
 from celosia.tables.masking.suppression import minimum, own_value, wildcard
 from celosia.tables.masking.suppression.counting import (
@@ -181,7 +181,7 @@ class LocalSuppression(Method):
     def _codes(self, frame: pl.DataFrame, columns: Sequence[str]) -> Codes:
         codes = np.empty((frame.height, len(columns)), dtype=np.int64)
         for place, name in enumerate(columns):
-            coded = encode(frame[name])
+            coded = encode(cells(frame, name))
             codes[:, place] = coded.codes
             if self.marker is not None and self.reading == "own":
                 codes[codes[:, place] < 0, place] = len(coded.values)
@@ -209,24 +209,23 @@ class LocalSuppression(Method):
             gone = pl.Series(blank[:, place])
             if not gone.any():
                 continue
-            series = frame[name] if self.marker is None else as_text(frame[name])
-            filler = pl.Series(name, [self.marker], dtype=series.dtype)
-            written.append(series.zip_with(~gone, filler.new_from_index(0, frame.height)))
+            series = cells(frame, name)
+            series = series if self.marker is None else as_text(series)
+            filler = pl.Series([self.marker], dtype=series.dtype).new_from_index(0, frame.height)
+            written.append(series.zip_with(~gone, filler).alias(name))
         return frame.with_columns(written)
 
     def _verify(self, released: pl.DataFrame, columns: Sequence[str]) -> None:
         """Count again, from the cells that are released and not from the codes."""
         size = len(columns) if self.subsets is None else self.subsets
-        for chosen in combinations(columns, size):
+        # Numbered anew: Polars reads some names as patterns.
+        shown = pl.DataFrame([cells(released, c).alias(str(n)) for n, c in enumerate(columns)])
+        for chosen in combinations(shown.columns, size):
             if self.reading == "own":
-                rarest = released.group_by(list(chosen)).len()["len"].min()
+                rarest = shown.group_by(list(chosen)).len("count")["count"].min()
             else:
-                cells = np.column_stack([encode(released[name]).codes for name in chosen])
-                for place, name in enumerate(chosen):
-                    if self.marker is not None and released[name].dtype == pl.String:
-                        marked = (released[name] == self.marker).fill_null(value=False)
-                        cells[marked.to_numpy(), place] = BLANK
-                rarest = matching(cells.astype(np.int64), cells.astype(np.int64)).min()
+                codes = np.column_stack([self._read_as_any(shown[name]) for name in chosen])
+                rarest = matching(codes, codes).min()
             if rarest is None or int(str(rarest)) < self.k:
                 raise PrivacyError(
                     "CEL-V307",
@@ -234,6 +233,12 @@ class LocalSuppression(Method):
                     why="The promise does not hold, so nothing is released.",
                     fix="Report this as a fault of Celosía.",
                 )
+
+    def _read_as_any(self, series: pl.Series) -> Codes:
+        codes = encode(series).codes.astype(np.int64)
+        if self.marker is not None and series.dtype == pl.String:
+            codes[(series == self.marker).fill_null(value=False).to_numpy()] = BLANK
+        return codes
 
     def _facts(
         self,

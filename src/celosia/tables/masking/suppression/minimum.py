@@ -24,7 +24,7 @@ from celosia.tables.masking.suppression.counting import (
 )
 
 NODES = 2_000
-LARGEST_OWN = 12_000
+LARGEST_OWN = 4_000
 """Most pairs of a combination and a set of columns of the program for "own"."""
 LARGEST_ANY = 190
 """Most pairs of records of the program for "any"."""

@@ -1,0 +1,217 @@
+"""`celosia magnitude`: a table of sums that gives nobody's contribution away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.tables.magnitude import MagnitudeTable, Rule
+
+EXAMPLES = """**Examples**
+
+`celosia magnitude firms.csv --by region --by sector --value turnover --p 10 -o table.csv`
+
+`celosia magnitude firms.csv --by region --value turnover --dominance 1:80 --min-frequency 3 --json`
+
+`celosia magnitude plants.csv --by region --value sales --unit firm --pq 10:50 --report audit.html`
+
+`celosia magnitude firms.csv --by region --by sector --value staff --round 5 -o table.csv`
+"""
+
+
+def magnitude(
+    table: options.Input,
+    by: Annotated[
+        list[str], typer.Option(metavar="COLUMN", help="A dimension; one to three of them.")
+    ],
+    value: Annotated[str, typer.Option(metavar="COLUMN", help="What is summed; at least 0.")],
+    p: Annotated[
+        float | None, typer.Option("--p", help="p% rule: nobody known to p percent by another.")
+    ] = None,
+    pq: Annotated[
+        str | None, typer.Option("--pq", metavar="P:Q", help="Prior-posterior rule, such as 10:50.")
+    ] = None,
+    dominance: Annotated[
+        str | None,
+        typer.Option(metavar="N:K", help="The N largest make up at most K percent, such as 2:85."),
+    ] = None,
+    min_frequency: Annotated[
+        int | None, typer.Option(metavar="N", help="At least N contributors in a cell.")
+    ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Who a record belongs to; else each is a contributor."),
+    ] = None,
+    cost: Annotated[
+        str, typer.Option(help="What to lose least of: cells, value or contributors.")
+    ] = "cells",
+    round_to: Annotated[
+        float | None,
+        typer.Option("--round", metavar="BASE", help="Round with totals instead of suppressing."),
+    ] = None,
+    random: Annotated[
+        bool, typer.Option("--random", help="With --round: at random and unbiased.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Repeat --random; makes the table a simulation.")
+    ] = None,
+    total: Annotated[str, typer.Option(help="What a total is called.")] = "Total",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where the table goes; its suffix names the format."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write the audit for the officer (one HTML file, not to be published)."),
+    ] = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    header: options.Header = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Sum a column over one to three others, and suppress or round so that nobody is given away."""
+    from celosia.core.progress import Step
+    from celosia.frames import format_of, read
+    from celosia.tables.magnitude import magnitude_table
+
+    places = {"the table": output, "the report": report}
+    options.check_places(places, inputs=(table,), overwrite=force)
+    if output is not None:
+        format_of(output)
+    rules = _rules(p, pq, dominance, min_frequency)
+    _check(rules, round_to, random=random, seed=seed, report=report)
+    largest = max([3, *(getattr(rule, "n", 0) for rule in rules if rule.kind == "dominance")])
+    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    with console.progress_bar(quiet=as_json) as progress:
+        progress(Step("Reading the file", 0))
+        sums = magnitude_table(
+            read(table, **reading), by=by, value=value, unit=unit, largest=largest, total=total
+        )
+        if round_to is None:
+            facts, shown, last = _suppressed(sums, rules, cost, report, force, progress)
+        else:
+            facts, shown, last = _rounded(sums, round_to, random=random, seed=seed)
+    if output is not None:
+        _write(shown, output, overwrite=force)
+    if facts.get("simulation"):
+        console.note("Simulation: made with a seed, not for release.")
+    if as_json:
+        console.show_json(facts)
+        return
+    for what, path in (("table", output), ("report", report)):
+        if path is not None:
+            console.show(f"{what}: {path}")
+    if output is None:
+        console.note("The table was not written: give -o FILE to keep it.")
+    console.show(last, strong=True)
+
+
+magnitude.__doc__ = f"{magnitude.__doc__}\n\n{EXAMPLES}"
+
+
+def _suppressed(
+    sums: MagnitudeTable,
+    rules: list[Rule],
+    cost: Any,
+    report: Path | None,
+    force: bool,
+    progress: Any,
+) -> tuple[dict[str, Any], pl.DataFrame, str]:
+    from celosia.tables.magnitude import audit, protect
+    from celosia.tables.magnitude.report import document
+
+    protected = protect(sums, rules, cost=cost, progress=progress)
+    facts = protected.as_dict()
+    if report is not None:
+        page = document(protected, audit(protected, progress=progress))
+        options.write_text(report, page.html(), force)
+    return facts, protected.frame(), str(protected)
+
+
+def _rounded(
+    sums: MagnitudeTable, base: float, *, random: bool, seed: int | None
+) -> tuple[dict[str, Any], pl.DataFrame, str]:
+    from celosia.core.randomness import source
+    from celosia.tables.magnitude import controlled_rounding
+
+    rounded = controlled_rounding(
+        sums, base=base, manner="random" if random else "nearest", rng=source(seed)
+    )
+    facts = rounded.as_dict()
+    del facts["values"]
+    facts = {"table": sums.as_dict(), **facts, "simulation": random and seed is not None}
+    shown = sums.labelled({sums.value: rounded.values})
+    return facts, shown, f"{sums}; {rounded}"
+
+
+def _rules(
+    p: float | None, pq: str | None, dominance: str | None, min_frequency: int | None
+) -> list[Rule]:
+    from celosia.tables.magnitude import Dominance, MinimumFrequency, PPercent, PriorPosterior
+
+    rules: list[Rule] = []
+    if p is not None:
+        rules.append(PPercent(p))
+    if pq is not None:
+        rules.append(PriorPosterior(*_pair(pq, "--pq")))
+    if dominance is not None:
+        n, k = _pair(dominance, "--dominance")
+        rules.append(Dominance(int(n) if n.is_integer() else -1, k))
+    if min_frequency is not None:
+        rules.append(MinimumFrequency(min_frequency))
+    return rules
+
+
+def _pair(text: str, option: str) -> tuple[float, float]:
+    try:
+        first, second = (float(part) for part in text.split(":"))
+    except ValueError as error:
+        raise InputError(
+            "CEL-V324",
+            f"{option} takes two numbers with a colon between them, got {text!r}.",
+            fix=f"Write {option} {'10:50' if option == '--pq' else '2:85'}.",
+        ) from error
+    return first, second
+
+
+def _check(
+    rules: list[Rule], base: float | None, *, random: bool, seed: int | None, report: Path | None
+) -> None:
+    if base is not None and (rules or report is not None):
+        raise InputError(
+            "CEL-V325",
+            "--round does not go with a rule or with --report.",
+            why="A rounded table has no suppressed cells.",
+            fix="Give --round alone, or rules such as --p 10.",
+        )
+    if (random and base is None) or (seed is not None and not random):
+        raise InputError(
+            "CEL-V325",
+            "--random goes with --round, and --seed with --random.",
+            why="Suppression draws nothing.",
+            fix="Leave them out, or write --round 5 --random.",
+        )
+    if base is None and not rules:
+        raise InputError(
+            "CEL-V321",
+            "no rule was given.",
+            why="Without one every cell would be published.",
+            fix="Try --p 10, or --min-frequency 3.",
+        )
+
+
+def _write(shown: pl.DataFrame, output: Path, *, overwrite: bool) -> None:
+    from celosia.core.files import replacing
+    from celosia.frames import format_of, write
+
+    with replacing(output, overwrite=overwrite) as draft:
+        write(shown, draft, format=format_of(output))

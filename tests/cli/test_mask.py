@@ -1,0 +1,97 @@
+"""`celosia mask` and `celosia assess map`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.cli.running import MARK, Run
+
+RECIPE = """
+schema = "people.toml"
+[[steps]]
+method = "microaggregation"
+columns = ["age"]
+k = 10
+[[steps]]
+method = "pram"
+columns = ["zip"]
+stay = 0.8
+"""
+
+
+@pytest.fixture
+def recipe(people: Path, schema: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "recipe.toml"
+    path.write_text(RECIPE)
+    return path
+
+
+@pytest.mark.usefixtures("recipe")
+def test_a_recipe_masks_a_file_with_certificate_and_report(run: Run, tmp_path: Path) -> None:
+    told = run("mask", "people.csv", "-r", "recipe.toml", "-o", "safe.csv", "--report", "r.html")
+    assert told.code == 0, told.err
+    for line in ("data: safe.csv", "certificate: safe.csv.cert.json", "report: r.html"):
+        assert line in told.out.splitlines()
+    made = pl.read_csv(tmp_path / "safe.csv")
+    assert made.columns == ["age", "zip", "disease"]
+    assert made.height == 60
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert MARK not in told.out + told.err + page
+    again = run("mask", "people.csv", "-r", "recipe.toml", "-o", "safe.csv")
+    assert again.code == 2
+    assert "--force" in again.err
+
+
+@pytest.mark.usefixtures("recipe")
+def test_the_same_seed_writes_the_same_file(run: Run, tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        told = run("mask", "people.csv", "-r", "recipe.toml", "--seed", 4, "-o", name)
+        assert "Simulation: made with a seed" in told.err
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+@pytest.mark.usefixtures("people", "schema")
+def test_one_method_needs_no_recipe(run: Run) -> None:
+    wish = ("mask", "people.csv", "-s", "people.toml", "--method", "mdav", "--set", "k=12")
+    data = run(*wish, "-c", "age", "--json").data()
+    assert data["provenance"]["parameters"]["steps"] == [
+        {"method": "mdav", "columns": ["age"], "k": 12}
+    ]
+    assert data["guarantee"]["promise"]
+    assert MARK not in json.dumps(data)
+
+
+@pytest.mark.usefixtures("recipe")
+def test_bad_wishes_are_refused_and_nothing_is_written(run: Run, tmp_path: Path) -> None:
+    out = ("-o", "safe.csv")
+    run("mask", "people.csv", *out).complains("CEL-V018")
+    run("mask", "people.csv", "-r", "recipe.toml", "--method", "mdav", *out).complains("CEL-V018")
+    run("mask", "people.csv", "-r", "recipe.toml", "-q", "age", *out).complains("CEL-V018")
+    one = ("mask", "people.csv", "-s", "people.toml", "--method", "noise", *out)
+    run(*one, "-c", "age", "--set", "amount").complains("CEL-V019")
+    run(*one, "-c", "disease", "--set", "amount=0.1").complains("CEL-V004")
+    run(*one, "-c", "ag", "--set", "amount=0.1").complains("CEL-V003")
+    assert not (tmp_path / "safe.csv").exists()
+
+
+def test_the_methods_are_listed(run: Run) -> None:
+    told = run("mask", "--methods")
+    assert told.code == 0
+    for name in ("mdav", "noise", "rank-swap", "pram", "copula", "marginals"):
+        assert name in told.out.splitlines()
+
+
+@pytest.mark.usefixtures("people")
+def test_maskings_are_placed_on_a_map(run: Run, tmp_path: Path) -> None:
+    wish = ("assess", "map", "people.csv", "-c", "age", "--seed", 2)
+    told = run(*wish, "--method", "noise:amount=0.1,2", "--plot", "m.svg", "--report", "m.html")
+    assert told.code == 0, told.err
+    assert "noise amount=2" in told.out
+    assert (tmp_path / "m.svg").read_text().startswith("<svg")
+    found = run(*wish, "--method", "mdav:k=3", "--json").data()
+    assert [point["name"] for point in found["points"]] == ["none", "mdav k=3"]
+    run(*wish, "--method", "noise:amount").complains("CEL-V021")
+    run(*wish, "--risk", "luck").complains("CEL-A241")
