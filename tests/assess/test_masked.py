@@ -154,6 +154,29 @@ def test_a_table_of_categories_alone_is_accounted_for() -> None:
     assert "Kolmogorov" in masked_document(account).html()
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series([7]),
+        pl.Series([None, None], dtype=pl.Float64),
+        pl.Series([None, None], dtype=pl.String),
+        pl.Series([True, None, True]),
+        pl.Series([1e99, -1e99, None, 0.0]),
+        pl.Series([5, 5, 5]),
+        pl.Series(["*", None, "a"]),
+    ],
+    ids=["one row", "no number", "no text", "truths", "immense", "constant", "stars"],
+)
+def test_odd_tables_are_accounted_for_without_a_warning(column: pl.Series) -> None:
+    table = pl.DataFrame({"odd": column, "plain": range(len(column)), "other": column})
+    masked = masked_account(table, table[::-1], sensitive=["other"])
+    made = synthetic_account(table, table[:1], sensitive=["other"])
+    for account in (masked, made):
+        json.dumps(account.as_dict(), allow_nan=False)
+    assert masked_document(masked).html()
+    assert synthetic_document(made).html()
+
+
 def test_progress_is_told() -> None:
     steps: list[Step] = []
     before = _people()

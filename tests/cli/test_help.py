@@ -181,7 +181,7 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
                 *("assess", "audit", "collect", "datasets", "demo", "doctor", "epsilon", "explain"),
                 *("explore", "hierarchy", "lab", "ledger", "magnitude", "mask", "policy"),
                 *("publish", "query"),
-                *("rdf", "release", "serve", "teach", "token"),
+                *("rdf", "release", "serve", "synthesise", "teach", "token"),
             ],
         ),
         ("celosia hierarchy ", ["build", "check"]),

@@ -95,3 +95,36 @@ def test_maskings_are_placed_on_a_map(run: Run, tmp_path: Path) -> None:
     assert [point["name"] for point in found["points"]] == ["none", "mdav k=3"]
     run(*wish, "--method", "noise:amount").complains("CEL-V021")
     run(*wish, "--risk", "luck").complains("CEL-A241")
+
+
+@pytest.fixture
+def shoppers(run: Run, tmp_path: Path) -> Path:
+    path = tmp_path / "shoppers.csv"
+    rows = [f"{MARK}-{i},{20 + i % 30},{i % 7 * 10}" for i in range(200)]
+    path.write_text("\n".join(["name,age,spent", *rows]) + "\n")
+    return path
+
+
+@pytest.mark.usefixtures("shoppers")
+@pytest.mark.parametrize("method", ["copula", "trees", "bayesian-network"])
+def test_a_synthetic_table_has_new_rows_and_promises_nothing(
+    method: str, run: Run, tmp_path: Path
+) -> None:
+    wish = ("synthesise", "shoppers.csv", "--method", method, "--identifier", "name")
+    told = run(*wish, "--rows", 90, "-o", "fake.csv", "--report", "r.html")
+    assert told.code == 0, told.err
+    made = pl.read_csv(tmp_path / "fake.csv")
+    assert made.columns == ["age", "spent"]
+    assert made.height == 90
+    assert "no formal guarantee" in told.out
+    assert MARK not in told.out + (tmp_path / "r.html").read_text("utf-8")
+
+
+@pytest.mark.usefixtures("shoppers")
+def test_private_synthesis_states_its_epsilon(run: Run) -> None:
+    wish = ("synthesise", "shoppers.csv", "--method", "marginals", "--identifier", "name")
+    bounds = "bounds={age=[0, 100], spent=[0, 100]}"
+    data = run(*wish, "--set", "epsilon=1", "--set", bounds, "--seed", 3, "--json").data()
+    assert "(1, 1e-09)-differential privacy" in data["guarantee"]["promise"]
+    assert data["measures"]["figures"] == {}
+    run(*wish).complains("CEL-V012")

@@ -35,6 +35,7 @@ from celosia.cli import (
     rdf,
     release,
     serve,
+    synthesise,
     teach,
 )
 from celosia.cli.ending import MISUSE, discard_output, refused, run
@@ -84,6 +85,7 @@ app.command("demo")(demo.demo)
 app.command("publish")(publish.publish)
 app.command("explore")(explore.explore)
 app.command("mask")(mask.mask)
+app.command("synthesise")(synthesise.synthesise)
 app.command("magnitude")(magnitude.magnitude)
 app.add_typer(release.app, name="release")
 app.add_typer(epsilon.app, name="epsilon")

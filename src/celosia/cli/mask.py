@@ -24,8 +24,6 @@ EXAMPLES = """**Examples**
 `celosia mask people.csv --method rank-swap --set percent=5 -c income -s people.toml -o safe.csv`
 
 `celosia mask people.csv --recipe people-recipe.toml --seed 7 --json`  (a simulation)
-
-`celosia mask --methods`  (every method with its parameters)
 """
 
 
@@ -95,7 +93,10 @@ def mask(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more."""
+    """Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more.
+
+    With --methods, every method is listed with its parameters.
+    """
     from celosia.core.progress import Step
     from celosia.core.randomness import source
     from celosia.core.release import certificate_path
@@ -126,11 +127,7 @@ def mask(
             release.save(output, overwrite=force)
     if report is not None:
         release.report(report, overwrite=force)
-    warn(release)
-    if as_json:
-        console.show_json(release.certificate())
-    else:
-        _tell(release, output, report)
+    tell(release, output, report, as_json=as_json)
 
 
 mask.__doc__ = f"{mask.__doc__}\n\n{EXAMPLES}"
@@ -156,11 +153,11 @@ def _recipe(
         )
     if recipe is not None:
         return Recipe.load(recipe)
-    step = {"method": method, "columns": columns or [], **dict(map(_setting, parameters or ()))}
+    step = {"method": method, "columns": columns or [], **dict(map(setting, parameters or ()))}
     return Recipe.from_table({"steps": [step]}, schema=options.schema_from(schema, **roles))
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def setting(text: str) -> tuple[str, Any]:
     """A parameter of a method, as a recipe has it."""
     name, equals, value = text.partition("=")
     if not (equals and name.strip()):
@@ -170,9 +167,14 @@ def _setting(text: str) -> tuple[str, Any]:
     return name.strip(), options.value(value)
 
 
-def _tell(release: MaskedTable, output: Path | None, report: Path | None) -> None:
+def tell(release: MaskedTable, output: Path | None, report: Path | None, *, as_json: bool) -> None:
+    """Say what was done, what was measured and where it lies, the most important line last."""
     from celosia.core.release import certificate_path
 
+    warn(release)
+    if as_json:
+        console.show_json(release.certificate())
+        return
     for number, step in enumerate(release.steps, 1):
         console.show(f"step {number}: {step}")
     told = release.account.lines()

@@ -214,6 +214,8 @@ def test_the_incidence_of_random_questions(bench: Bench) -> None:
         expected = {tuple(people.index(each) for each in owners): n for owners, n in exact.items()}
         assert {row[:-1]: row[-1] for row in answer} == expected
         assert answer == sorted(answer)
+        by_key = incidence_query(question, owned, target=bench.target(), numbered=False)
+        assert {row[:-1]: row[-1] for row in bench.ask(by_key)} == dict(exact)
         several += owned.classes > 1
     assert several > 5
 
@@ -241,6 +243,8 @@ def test_the_incidence_of_sums_and_groups(bench: Bench) -> None:
     question = Question(relation, (Aggregate("distinct", "n", tree("m.amount")),))
     query = incidence_query(question, owned, target=bench.target())
     assert bench.ask(query) == [(0, 1, 0, 1), (1, 0, 1, 1), (1, 0, 2, 1)]
+    query = incidence_query(question, owned, target=bench.target(), numbered=False)
+    assert sorted(bench.ask(query)) == [(30, 40, 0, 1), (40, 30, 1, 1), (40, 30, 2, 1)]
     question = Question(relation, (Aggregate("rows", "n"),), (Key("k", tree("m.amount")),))
     query = incidence_query(question, owned, target=bench.target())
     assert bench.ask(query) == [(0, 0, 1, 1), (2, 1, 0, 1), (5, 1, 0, 1)]

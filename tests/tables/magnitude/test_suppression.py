@@ -219,6 +219,22 @@ def test_two_single_contributors_in_a_line_cannot_tell_each_other_apart() -> Non
     assert not withstand(table, [PPercent(10)], hidden)
 
 
+def test_a_firm_that_is_alone_in_two_cells_knows_both() -> None:
+    # a and b belong to one firm: hiding them with c would tell it c exactly.
+    frame = pl.DataFrame(
+        {
+            "region": ["a", "b", "c", *"d" * 9, *"e" * 9],
+            "firm": ["one", "one", "two", *(f"f{number}" for number in range(18))],
+            "sales": [50.0, 50.0, 50.0, *[5.0] * 9, *[4.0] * 9],
+        }
+    )
+    table = magnitude_table(frame, by=["region"], value="sales", unit="firm")
+    assert table.sole[0] == table.sole[1] != table.sole[2]
+    assert not withstand(table, [PPercent(10)], np.zeros(6, dtype=np.bool_))
+    found = protect(table, [PPercent(10)])
+    assert found.hidden.tolist() == [True, True, True, False, True, False]
+
+
 def test_the_published_frame_does_not_say_which_cells_were_unsafe() -> None:
     table = magnitude_table(firms(3), by=["d0", "d1"], value="sales")
     found = protect(table, [Dominance(1, 30)])

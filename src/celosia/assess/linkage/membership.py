@@ -178,8 +178,7 @@ def _closeness(
     tables = align(people, made, columns, nominal=nominal, synthetic=True)
     points, queries = standardised(tables.after, tables.before, tables.nominal)
     found = nearest(queries, points, tables.nominal, progress=progress, stage="closest records")
-    # Equal but for rounding counts as equal.
-    return np.asarray(-np.round(np.minimum(found.squared, 1e300), 12), dtype=np.float64)
+    return -found.squared
 
 
 def _auc(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> tuple[float, float]:

@@ -37,13 +37,14 @@ SHARES = "celosia_shares"
 """A name of our own, as all names of WITH are: one of a table would be taken for that table."""
 
 
-def incidence_query(
+def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
     question: Question,
     owned: Owned,
     *,
     target: Target,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
     once: Column | None = None,
+    numbered: bool = True,
 ) -> exp.Select:
     """The keys, one number for each owner, and the weight that these people own together.
 
@@ -60,6 +61,8 @@ def incidence_query(
         target: the engine.
         fixed: how a sum is put on its grid.
         once: a column that tells the rows that count once, whatever they were joined with.
+        numbered: whether people are numbered; else their own keys stand there, and rows come in
+            any order: for keys that are whole numbers, as those of entities, which is faster.
 
     Raises:
         InputError: CEL-Q135 more than one aggregate.
@@ -76,12 +79,11 @@ def incidence_query(
     shares, flat = _shares(question, owned, target, fixed, once)
     with_weight = exp.NEQ(this=column("value_1"), expression=exp.Literal.number(0))
     shares = chosen(shares, [exp.Star()]).where(with_weight, copy=False)
-    numbers = {
-        table: f"celosia_numbers_{place}" for place, table in enumerate(dict.fromkeys(owned.tables))
-    }
     people = [f"person_{place}" for place, _ in enumerate(flat.owners, start=1)]
     columns: list[exp.Expr] = [named(column(key, SHARES), key) for key in flat.keys]
-    columns += [named(column("number", person), person) for person in people]
+    for owner, person in zip(flat.owners, people, strict=True):
+        told = column("number", person) if numbered else column(owner, SHARES)
+        columns.append(named(told, person))
     shown = once is not None or question.aggregates[0].kind == "distinct"
     if shown:
         by_value = exp.Ordered(this=column("shown", SHARES), nulls_first=False)
@@ -89,12 +91,20 @@ def incidence_query(
         columns.append(named(exp.Sub(this=place, expression=whole(1)), "result"))
     columns.append(named(column("value_1", SHARES), "weight"))
     made = exp.Select(expressions=columns, from_=exp.From(this=exp.Table(this=name(SHARES))))
+    made = made.with_(name(SHARES), as_=shares, copy=False)
+    if not numbered:
+        for owner in flat.owners:  # as the join with their numbers would leave them out
+            missing = exp.Is(this=column(owner, SHARES), expression=exp.Null())
+            made.where(exp.Not(this=missing), copy=False)
+        return made
+    numbers = {
+        table: f"celosia_numbers_{place}" for place, table in enumerate(dict.fromkeys(owned.tables))
+    }
     for owner, person, table in zip(flat.owners, people, owned.tables, strict=True):
         known = exp.Table(this=name(numbers[table]), alias=exp.TableAlias(this=name(person)))
         same = exp.EQ(this=column(owner, SHARES), expression=column("owner", person))
         made.append("joins", exp.Join(this=known, on=same))
     ordered(made, [*flat.keys, *people, *(["result"] if shown else [])])
-    made = made.with_(name(SHARES), as_=shares, copy=False)
     for table, word in numbers.items():
         mine = [
             owner for owner, space in zip(flat.owners, owned.tables, strict=True) if space == table

@@ -44,12 +44,16 @@ class Side:
     def query(self) -> exp.Expr:
         """What the engine is asked, first whether it understands."""
         assert self.scene.owned is not None
+        policy = self.scene.target.policy
+        # Entities are whole numbers of 63 bits already (`rdf.terms.number_of`).
+        numbered = policy.graph is None or policy.unit.is_row
         return incidence_query(
             self.scene.asked([self.total]),
             self.scene.owned,
             target=self.scene.target,
             fixed=fixed_of([self.total]),
             once=self.once,
+            numbered=numbered,
         )
 
     def totals(self, ask: Ask, known: Known | None, caps: Sequence[int]) -> list[list[list[int]]]:
@@ -79,9 +83,10 @@ def incidence_of(
 ) -> Incidence:
     """Rows of numbers of people, of a result if `shown`, and a weight, as pairs.
 
-    People of different tables are different: numbers start from 0 in each table, so the n-th of k
-    tables takes n, n + k, n + 2 k, ... Only weights of the sign count, and none for more than the
-    largest cap there is, which takes nothing from a total under a cap.
+    People are numbered anew, in the order of their numbers, and rows put in the order of people, so
+    that nothing depends on how the engine told them. People of different tables are different: the
+    n-th of k tables takes n, n + k, n + 2 k, ... Only weights of the sign count, and none for more
+    than the largest cap there is, which takes nothing from a total under a cap.
     """
     spaces = list(dict.fromkeys(tables))
     width = len(tables)
@@ -89,13 +94,17 @@ def incidence_of(
     # Cut off before they are put in 64 bits, which a sum need not fit in.
     weights = np.clip(sign * cells[:, -1], 0, MOST).astype(np.int64)
     numbers = cells[:, :-1].astype(np.int64)
-    places = [spaces.index(space) for space in tables]
-    people = np.sort(numbers[:, :width] * len(spaces) + np.array(places, dtype=np.int64), axis=1)
+    for number, space in enumerate(spaces):
+        mine = [place for place, table in enumerate(tables) if table == space]
+        _, found = np.unique(numbers[:, mine], return_inverse=True)
+        numbers[:, mine] = found.reshape(len(rows), len(mine)) * len(spaces) + number
+    order = np.lexsort(numbers.T[::-1]) if numbers.size else np.arange(len(rows))
+    numbers, weights = numbers[order], weights[order]
+    people = np.sort(numbers[:, :width], axis=1).reshape(-1)
     pairs = np.repeat(np.arange(len(rows), dtype=np.int64), width)
-    everyone = people.reshape(-1)
     if not shown:
-        return Incidence(pairs, everyone, weights)
-    found, results = np.unique(numbers[:, width], return_inverse=True)
-    once = np.zeros(found.size, dtype=np.int64)
+        return Incidence(pairs, people, weights)
+    shows, results = np.unique(numbers[:, width], return_inverse=True)
+    once = np.zeros(shows.size, dtype=np.int64)
     np.maximum.at(once, results, weights)  # all rows of a result have the same
-    return Incidence(pairs, everyone, weights, results, once)
+    return Incidence(pairs, people, weights, results, once)

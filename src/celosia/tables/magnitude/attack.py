@@ -47,15 +47,15 @@ def relations(shape: tuple[int, ...]) -> Any:
 class Threat:
     """A cell that must not be computed too closely, in one direction, by somebody.
 
-    The attacker may be the only contributor of another cell, who knows that one.
+    The attacker may be the only contributor of other cells, who knows these.
     """
 
     cell: int
     needed: float
     """How far the cell must be able to deviate."""
     upwards: bool
-    insider: int | None = None
-    """The cell whose value the attacker knows, None for an outsider."""
+    known: tuple[int, ...] = ()
+    """The hidden cells whose value the attacker knows; none for an outsider."""
 
 
 def threats(
@@ -64,25 +64,21 @@ def threats(
     """What each unsafe cell must withstand, those that need most first."""
     values, needed = table.values.reshape(-1), protection.reshape(-1)
     cells = np.flatnonzero(unsafe.reshape(-1))
-    places = list(
-        zip(*(axis.tolist() for axis in np.unravel_index(cells, table.shape)), strict=True)
-    )
-    name = dict(zip(cells.tolist(), places, strict=True))
-    single = set(cells[table.counts.reshape(-1)[cells] == 1].tolist())
+    sole = np.where(unsafe, table.sole, -1).reshape(-1)
     share = (lines.T @ lines).tocsr()
     found: list[Threat] = []
     for cell in cells[np.argsort(-needed[cells], kind="stable")].tolist():
-        near = share.indices[share.indptr[cell] : share.indptr[cell + 1]].tolist()
-        knowing: list[tuple[int | None, float]] = [(None, 0.0)]
-        for other in sorted(single.intersection(near) - {cell}):
-            part = table.known_part(name[cell], name[other])
-            if part is not None:  # else it is his own cell
-                knowing.append((other, part))
-        for insider, part in knowing:
-            found.append(Threat(cell, float(needed[cell]), True, insider))
+        near = share.indices[share.indptr[cell] : share.indptr[cell + 1]]
+        # Nobody attacks a cell that is his alone.
+        insiders = np.setdiff1d(sole[near], [-1, sole[cell]])
+        place = tuple(int(axis) for axis in np.unravel_index(cell, table.shape))
+        for insider in (None, *insiders.tolist()):
+            known = () if insider is None else tuple(np.flatnonzero(sole == insider).tolist())
+            part = 0.0 if insider is None else table.known_part(place, insider)
+            found.append(Threat(cell, float(needed[cell]), True, known))
             below = min(float(needed[cell]), float(values[cell]) - part)
             if below > 0:
-                found.append(Threat(cell, below, False, insider))
+                found.append(Threat(cell, below, False, known))
     return found
 
 
@@ -95,8 +91,7 @@ def withstands(
 ) -> bool:
     """Whether a cell can deviate far enough when these cells, flat, are hidden."""
     open_ = hidden.copy()
-    if threat.insider is not None:
-        open_[threat.insider] = False
+    open_[list(threat.known)] = False
     place = tuple(int(axis) for axis in np.unravel_index(threat.cell, shape))
     return in_cube(
         place,
@@ -128,9 +123,8 @@ def deviation(
     part = part[np.diff(part.indptr) > 0]
     down = values[cells] / threat.needed
     up = np.full(cells.size, np.inf)
-    if threat.insider is not None:
-        known = cells == threat.insider
-        up[known] = down[known] = 0
+    known = np.isin(cells, threat.known)
+    up[known] = down[known] = 0
     (up if threat.upwards else down)[place] = 1
     (down if threat.upwards else up)[place] = 0
     least = np.zeros(2 * cells.size)

@@ -168,8 +168,9 @@ def audit(protected: ProtectedTable, *, progress: Progress = silent) -> tuple[Ce
     """
     published, table = protected.published(), protected.table
     intervals = feasible(published, progress=progress)
-    unsafe = [tuple(cell) for cell in np.argwhere(protected.unsafe).tolist()]
-    insiders = [cell for cell in unsafe if table.counts[cell] == 1]
+    insiders: dict[int, list[Cell]] = {}
+    for cell in map(tuple, np.argwhere(protected.unsafe & (table.sole >= 0)).tolist()):
+        insiders.setdefault(int(table.sole[cell]), []).append(cell)
     told = []
     for number, (cell, interval) in enumerate(intervals.items()):
         progress(Step("Auditing insiders", number, len(intervals)))
@@ -177,9 +178,9 @@ def audit(protected: ProtectedTable, *, progress: Progress = silent) -> tuple[Ce
         holds = _covers(interval, needs) and (
             not protected.unsafe[cell]
             or all(
-                _holds_against(protected, published, cell, insider)
-                for insider in insiders
-                if _in_line(cell, insider)
+                _holds_against(protected, published, cell, insider, his)
+                for insider, his in insiders.items()
+                if insider != table.sole[cell] and any(_in_line(cell, each) for each in his)
             )
         )
         told.append(
@@ -198,15 +199,18 @@ def audit(protected: ProtectedTable, *, progress: Progress = silent) -> tuple[Ce
 
 
 def _holds_against(
-    protected: ProtectedTable, published: NDArray[np.float64], cell: Cell, insider: Cell
+    protected: ProtectedTable,
+    published: NDArray[np.float64],
+    cell: Cell,
+    insider: int,
+    his: Sequence[Cell],
 ) -> bool:
-    """Whether a cell is wide enough to the only contributor of another; a cube proves it."""
-    part = protected.table.known_part(cell, insider)
-    if part is None:
-        return True
+    """Whether a cell is wide enough to the only contributor of others; a cube proves it."""
     hidden = protected.hidden.copy()
-    hidden[insider] = False
-    values, needs = protected.table.values, _needs(protected, cell, part)
+    for each in his:
+        hidden[each] = False
+    values = protected.table.values
+    needs = _needs(protected, cell, protected.table.known_part(cell, insider))
     if all(
         in_cube(cell, needed=needed, upwards=upwards, hidden=hidden, values=values)
         for needed, upwards in (
@@ -215,7 +219,7 @@ def _holds_against(
         )
     ):
         return True
-    seen = feasible(published, known={insider: float(values[insider])}, only=[cell])
+    seen = feasible(published, known={each: float(values[each]) for each in his}, only=[cell])
     return cell in seen and _covers(seen[cell], needs)
 
 

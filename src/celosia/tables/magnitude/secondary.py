@@ -148,9 +148,8 @@ def _program(problem: Problem, start: NDArray[np.bool_]) -> Choice:
             blocks.append([wall, *(own if each == number else None for each in range(many))])
         low += [np.zeros(rows), np.full(2 * count, -np.inf)]
         high += [np.zeros(rows + 2 * count)]
-        if threat.insider is not None:
-            known = cells == threat.insider
-            down[known] = up[known] = 0
+        known = np.isin(cells, threat.known)
+        down[known] = up[known] = 0
         place = int(np.searchsorted(cells, threat.cell))
         up[place] = 1.0 if threat.upwards else -1.0
         down[place] = -up[place]

@@ -44,6 +44,8 @@ class MagnitudeTable:
     """How many contributors each cell has."""
     largest: NDArray[np.float64] = field(repr=False)
     """The largest contributions of each cell along a last axis, zero where there are fewer."""
+    sole: NDArray[np.int64] = field(repr=False)
+    """The number of the contributor of a cell that has only one, else -1."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -58,18 +60,15 @@ class MagnitudeTable:
         """The categories of a place."""
         return tuple(names[place] for names, place in zip(self.labels, cell, strict=True))
 
-    def known_part(self, cell: Cell, insider: Cell) -> float | None:
-        """How much of a cell the only contributor of another one in its line knows to be there.
-
-        That is his own value if the cell is the total of the line, else nothing. None if the cell
-        is his alone, so that he learns nothing: where both have one contributor and one is the
-        total.
-        """
-        (axis,) = (place for place, (a, b) in enumerate(zip(cell, insider, strict=True)) if a != b)
-        total = self.shape[axis] - 1
-        if self.counts[cell] == 1 and total in (cell[axis], insider[axis]):
-            return None
-        return float(self.values[insider]) if cell[axis] == total else 0.0
+    def known_part(self, cell: Cell, insider: int) -> float:
+        """What a contributor knows to be in a cell: the inner cells of it that are his alone."""
+        inner = tuple(
+            slice(0, -1) if place == size - 1 else slice(place, place + 1)
+            for place, size in zip(cell, self.shape, strict=True)
+        )
+        is_inner = all(place < size - 1 for place, size in zip(cell, self.shape, strict=True))
+        his = self.sole[inner] == insider
+        return 0.0 if is_inner else float(self.values[inner][his].sum())
 
     def frame(self) -> pl.DataFrame:
         """One row a cell: for the officer, as it shows every value and the largest contributors."""
@@ -171,6 +170,8 @@ def magnitude_table(  # noqa: PLR0913 - each keyword is one thing that a table i
     values = np.zeros(shape)
     counts = np.zeros(shape, dtype=np.int64)
     top = np.zeros((*shape, largest))
+    sole = np.full(shape, -1, dtype=np.int64)
+    owners = np.arange(frame.height) if units is None else units
     for totals in product((False, True), repeat=len(by)):
         cell = np.ravel_multi_index(
             tuple(
@@ -179,40 +180,48 @@ def magnitude_table(  # noqa: PLR0913 - each keyword is one thing that a table i
             ),
             shape,
         )
-        of_cell, amount = _contributions(cell, amounts, units)
-        _add_up(of_cell, amount, values.reshape(-1), counts.reshape(-1), top.reshape(-1, largest))
+        of_cell, amount, owner = _contributions(cell, amounts, owners)
+        flat = (values.reshape(-1), counts.reshape(-1), sole.reshape(-1))
+        _add_up(of_cell, amount, owner, flat, top.reshape(-1, largest))
     return MagnitudeTable(
-        by=tuple(by), labels=tuple(labels), value=value, values=values, counts=counts, largest=top
+        by=tuple(by),
+        labels=tuple(labels),
+        value=value,
+        values=values,
+        counts=counts,
+        largest=top,
+        sole=sole,
     )
 
 
 def _contributions(
-    cell: NDArray[np.int64], amounts: NDArray[np.float64], units: NDArray[np.int64] | None
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The cell and amount of each contribution: of each record, or of each unit in a cell."""
-    if units is None:
-        return cell, amounts
+    cell: NDArray[np.int64], amounts: NDArray[np.float64], owners: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """The cell, amount and owner of each contribution: what an owner has in a cell is one."""
     # Both factors are below the number of cells and of rows, so the product is within 64 bits.
-    pairs, place = np.unique(cell * (int(units.max()) + 1) + units, return_inverse=True)
+    many = int(owners.max()) + 1
+    pairs, place = np.unique(cell * many + owners, return_inverse=True)
     summed = np.bincount(place.reshape(-1), weights=amounts).astype(np.float64)
-    return pairs // (int(units.max()) + 1), summed
+    return pairs // many, summed, pairs % many
 
 
 def _add_up(
     cell: NDArray[np.int64],
     amounts: NDArray[np.float64],
-    values: NDArray[np.float64],
-    counts: NDArray[np.int64],
+    owners: NDArray[np.int64],
+    flat: tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]],
     top: NDArray[np.float64],
 ) -> None:
-    """Write sums, numbers and largest contributions of the cells that occur into flat arrays."""
+    """Write sums, numbers, sole owners and largest contributions of the cells that occur."""
+    values, counts, sole = flat
     order = np.lexsort((-amounts, cell))
-    cell, amounts = cell[order], amounts[order]
+    cell, amounts, owners = cell[order], amounts[order], owners[order]
     start = np.flatnonzero(np.diff(cell, prepend=-1))
     size = np.diff(np.append(start, cell.size))
     found = cell[start]
     values[found] = np.add.reduceat(amounts, start)
     counts[found] = size
+    sole[found] = np.where(size == 1, owners[start], -1)
     for rank in range(top.shape[1]):
         enough = size > rank
         top[found[enough], rank] = amounts[start[enough] + rank]

@@ -86,13 +86,13 @@ def test_covariances_correlations_and_eigenvalues_are_those_of_numpy() -> None:
     x = rng.multivariate_normal([0, 0, 0], [[2.0, 1.0, 0.0], [1.0, 2.0, 0.5], [0.0, 0.5, 1.0]], 300)
     y = x + rng.normal(size=x.shape)
     found = moments(align(_frame(x), _frame(y)))
-    spread_x: Any = np.cov(x.T)
-    spread_y: Any = np.cov(y.T)
+    linked_x, linked_y = (np.atleast_2d(np.corrcoef(side.T)) for side in (x, y))
+    spread_x, spread_y = (np.atleast_2d(np.cov(side.T)) for side in (x, y))
     for pair, (i, j) in zip(found.pairs, [(0, 1), (0, 2), (1, 2)], strict=True):
         assert pair.covariance_before == pytest.approx(spread_x[i, j])
         assert pair.covariance_after == pytest.approx(spread_y[i, j])
-        assert pair.correlation_before == pytest.approx(np.corrcoef(x.T)[i, j])
-        assert pair.correlation_after == pytest.approx(np.corrcoef(y.T)[i, j])
+        assert pair.correlation_before == pytest.approx(linked_x[i, j])
+        assert pair.correlation_after == pytest.approx(linked_y[i, j])
     values = np.sort(np.linalg.eigvalsh(np.corrcoef(x.T)))[::-1]
     np.testing.assert_allclose(found.eigenvalues_before, values)
     assert sum(found.eigenvalues_after) == pytest.approx(3)

@@ -1,0 +1,103 @@
+"""`celosia synthesise`: a table of invented rows, like a real one."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.mask import setting, tell
+
+EXAMPLES = """**Examples**
+
+`celosia synthesise people.csv --method trees -o fake.csv --report report.html`
+
+`celosia synthesise people.csv --method copula --identifier name --rows 5000 -o fake.csv`
+
+`celosia synthesise people.csv --method marginals --set epsilon=1 --set bounds={age=[0,100]}
+--set domains={sex=["F","M"]} -o fake.csv`  (differentially private)
+"""
+
+
+def synthesise(
+    table: options.Input,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="copula, trees, bayesian-network or distribution; marginals with noise that "
+            "promises something (see celosia mask --methods)."
+        ),
+    ] = "copula",
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method, as in TOML."),
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option(help="How many rows to make; by default as many as given.")
+    ] = None,
+    identifiers: Annotated[
+        list[str] | None,
+        typer.Option("--identifier", metavar="COLUMN", help="Left out; may be repeated."),
+    ] = None,
+    sensitive: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="How well it can be told from the others is measured."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where the release goes; its suffix names the format."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Repeat every draw; makes the release a simulation.")
+    ] = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    header: options.Header = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Make a synthetic table of all columns, and measure what it gives away and keeps.
+
+    Without noise nothing is promised: the report says how many real people are repeated.
+    """
+    from celosia.core.progress import Step
+    from celosia.core.randomness import source
+    from celosia.core.release import certificate_path
+    from celosia.frames import format_of, read
+    from celosia.tables import Role, Schema, masking
+
+    certificate = None if output is None else certificate_path(output)
+    places = {"the release": output, "its certificate": certificate, "the report": report}
+    options.check_places(places, inputs=(table,), overwrite=force)
+    if output is not None:
+        format_of(output)
+    chosen = dict(map(setting, parameters or ())) | ({} if rows is None else {"rows": rows})
+    made = masking.method_from(method, chosen)
+    roles = Schema.of(
+        quasi_identifiers=(),
+        identifiers=identifiers or (),
+        sensitive=sensitive or (),
+        other_columns=Role.INSENSITIVE,
+    )
+    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the release carries them, and they are shown below
+        progress(Step("Reading the file", 0))
+        frame = read(table, **reading)
+        names = [name for name in frame.columns if name not in (identifiers or ())]
+        recipe = masking.Recipe.of(roles, [(made, names)])
+        release = masking.mask(frame, recipe, randomness=source(seed), progress=progress)
+        if output is not None:
+            release.save(output, overwrite=force)
+    if report is not None:
+        release.report(report, overwrite=force)
+    tell(release, output, report, as_json=as_json)
+
+
+synthesise.__doc__ = f"{synthesise.__doc__}\n\n{EXAMPLES}"

@@ -1,0 +1,81 @@
+"""Targets that a supergraph can reach: low degrees are raised by lot until one is found."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import PrivacyError
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.graphs.graph import Graph
+from celosia.graphs.kdegree.realisation import construct_graph, shortfall, try_supergraph
+from celosia.graphs.kdegree.sequence import Way, anonymous_degrees
+from celosia.graphs.sampling import subset
+
+
+def probed_supergraph(  # noqa: PLR0913 - one step of the method
+    graph: Graph, k: int, *, way: Way, probes: int, rng: Source, progress: Progress = silent
+) -> tuple[Graph, int]:
+    """A k-degree anonymous graph with every edge of the given one, and the probes it took.
+
+    Where targets cannot be reached, some low degrees are taken for one more than they are, and the
+    targets made anew. How many: what the necessary condition says is lacking, or twice as many as
+    before where it says nothing.
+
+    Raises:
+        PrivacyError: CEL-G102 no such graph was found in `probes` rounds.
+
+    Reference: Liu, Terzi 2008, section 5.3.
+    """
+    taken = graph.degrees.copy()
+    step = 1
+    for probe in range(probes + 1):
+        progress(Step("probe degrees", probe, probes))
+        targets = anonymous_degrees(taken, k, way=way)
+        found = try_supergraph(graph, targets, rng=rng)
+        if found is not None:
+            return found, probe
+        lacking = shortfall(graph, targets)
+        step = max(1, lacking + lacking // 16) if lacking else min(2 * step, graph.order)
+        raised = _low(taken, step, rng)
+        if not raised.size:
+            taken = graph.degrees.copy()  # all are at the top: begin again with another lot
+        taken[raised] += 1
+    raise stuck(k, probes)
+
+
+def probed_construction(  # noqa: PLR0913 - one step of the method
+    graph: Graph, k: int, *, near: bool, probes: int, rng: Source, progress: Progress = silent
+) -> tuple[Graph, int]:
+    """A new graph with k-degree anonymous degrees near those of the given one, and the probes.
+
+    Raises:
+        PrivacyError: CEL-G102 no such graph was found in `probes` rounds.
+    """
+    taken = graph.degrees.copy()
+    for probe in range(probes + 1):
+        progress(Step("probe degrees", probe, probes))
+        targets = anonymous_degrees(taken, k, way="raise")
+        found = construct_graph(targets, rng=rng, near=graph if near else None)
+        if found is not None:
+            return graph.with_edges(found.edges), probe
+        taken[_low(taken, 1 + probe // 4, rng)] += 1
+    raise stuck(k, probes)
+
+
+def _low(taken: NDArray[np.int64], count: int, rng: Source) -> NDArray[np.int64]:
+    """Some of the vertices with the lower half of the degrees, by lot."""
+    low = np.flatnonzero((taken <= np.median(taken)) & (taken < len(taken) - 1))
+    return low[subset(low.size, min(count, low.size), rng)] if low.size else low
+
+
+def stuck(k: int, probes: int) -> PrivacyError:
+    """The error where no graph was found."""
+    return PrivacyError(
+        "CEL-G102",
+        f"no graph with k = {k:,} for its degrees was found in {probes:,} rounds of probing.",
+        why="Adding edges cannot bring these degrees together, or only with many more edges.",
+        fix="Choose a smaller k, more rounds (probes), variant umga-random, or method "
+        "vertex-addition.",
+    )

@@ -1,0 +1,124 @@
+"""Graphs with wanted degrees: new ones, and ones that keep every edge of a given graph."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import PrivacyError
+from celosia.core.randomness import Source
+from celosia.graphs.graph import Graph
+from celosia.graphs.kdegree.sequence import is_graphical
+
+ATTEMPTS = 5
+"""Random orders of service before the neediest are served first."""
+
+_WORK = 1 << 24
+
+
+def construct_graph(
+    degrees: NDArray[np.int64], *, rng: Source, near: Graph | None = None
+) -> Graph | None:
+    """A random graph with exactly these degrees, or None if there is none.
+
+    A random vertex is joined with those that miss the most edges, until none misses any. Given a
+    graph to be `near` to, neighbours in it are taken first (Priority); that walk can get stuck,
+    and after some attempts a graph without regard to `near` is made.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> construct_graph(np.array([2, 2, 2]), rng=Seeded(1)).edges.tolist()
+    [[0, 1], [0, 2], [1, 2]]
+
+    Reference: Liu, Terzi 2008, algorithms ConstructGraph and Priority (a randomised Havel, Hakimi).
+    """
+    from celosia.graphs.kdegree._realisation_kernels import FREE, PREFER  # noqa: PLC0415
+
+    if not is_graphical(degrees):
+        return None
+    if near is not None:
+        for _ in range(ATTEMPTS):
+            edges = _walk(near, degrees, rng.permutation(near.order), PREFER, rng)
+            if edges is not None:
+                return near.with_edges(edges)
+    empty = Graph.of([], order=len(degrees))
+    edges = _walk(empty, degrees, rng.permutation(empty.order), FREE, rng)
+    assert edges is not None, "Havel and Hakimi: serving any vertex keeps the rest graphical"
+    return empty.with_edges(edges) if near is None else near.with_edges(edges)
+
+
+def supergraph(graph: Graph, targets: NDArray[np.int64], *, rng: Source) -> Graph:
+    """The graph with more edges, so that each vertex reaches its target.
+
+    Raises:
+        PrivacyError: CEL-G101 there is no such graph, or none was found.
+
+    Reference: Liu, Terzi 2008, algorithm Supergraph.
+    """
+    found = try_supergraph(graph, targets, rng=rng)
+    if found is not None:
+        return found
+    missing = targets - graph.degrees
+    if missing.min(initial=0) < 0:
+        why = "Some targets are below the degree, and edges are only added."
+    elif missing.sum() % 2:
+        why = "The degrees of a graph have an even sum, and these targets have not."
+    elif shortfall(graph, targets):
+        why = (
+            "The vertices that need new edges are joined already, or too few: there are not "
+            "enough pairs of them without an edge."
+        )
+    else:
+        why = "The walk got stuck in every order that was tried; whether there is one is not known."
+    raise PrivacyError(
+        "CEL-G101",
+        "these degrees cannot be reached by adding edges to this graph.",
+        why=why,
+        fix="Allow probing (other targets near these), method vertex-addition, or variant "
+        "umga-random, which also moves edges.",
+    )
+
+
+def try_supergraph(graph: Graph, targets: NDArray[np.int64], *, rng: Source) -> Graph | None:
+    """As `supergraph`, but None where there is none or none was found."""
+    from celosia.graphs.kdegree._realisation_kernels import AVOID  # noqa: PLC0415
+
+    missing = targets - graph.degrees
+    if missing.min(initial=0) < 0 or missing.sum() % 2 or shortfall(graph, targets):
+        return None
+    needy = np.flatnonzero(missing)
+    orders = [needy[rng.permutation(needy.size)] for _ in range(ATTEMPTS)]
+    orders.append(needy[np.argsort(-missing[needy], kind="stable")])
+    for service in orders:
+        edges = _walk(graph, missing, service, AVOID, rng)
+        if edges is not None:
+            return graph.with_edges(np.concatenate([graph.edges, edges]))
+    return None
+
+
+def shortfall(graph: Graph, targets: NDArray[np.int64]) -> int:
+    """How many edge ends are certainly lacking; above 0 there is no supergraph.
+
+    Looks at the neediest vertex, the two neediest, and so on, in large graphs at the first few.
+    """
+    from celosia.graphs.kdegree._realisation_kernels import worst_shortfall  # noqa: PLC0415
+
+    missing = targets - graph.degrees
+    needy = np.flatnonzero(missing)
+    ranked = needy[np.argsort(-missing[needy], kind="stable")]
+    most = _WORK // max(needy.size, 1) + 32
+    return int(worst_shortfall(missing, ranked, graph.starts, graph.neighbours, most))
+
+
+def _walk(
+    graph: Graph, missing: NDArray[np.int64], service: NDArray[np.int64], mode: int, rng: Source
+) -> NDArray[np.int32] | None:
+    from celosia.graphs.kdegree._realisation_kernels import connect  # noqa: PLC0415
+
+    shuffled = rng.permutation(len(missing))  # ties by lot
+    ranked = shuffled[np.argsort(-missing[shuffled], kind="stable")]
+    counts = np.bincount(missing, minlength=1)
+    above = len(missing) - np.cumsum(counts)
+    edges, whole = connect(
+        missing.astype(np.int64), ranked, above, service, graph.starts, graph.neighbours, mode
+    )
+    return edges if whole else None
