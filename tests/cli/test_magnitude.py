@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 from pathlib import Path
 
 import polars as pl
 import pytest
 from tests.cli.running import MARK, Run
+
+from celosia.cli.magnitude import solver_aside
 
 ASKED = ("--by", "region", "--by", "sector", "--value", "sales")
 
@@ -95,3 +99,13 @@ def test_what_does_not_fit_is_refused_and_nothing_written(
     run("magnitude", "firms.csv", *asked).complains(code)
     assert [path.name for path in tmp_path.iterdir()] == ["firms.csv"]
     assert (tmp_path / "firms.csv").read_bytes() == before
+
+
+def test_what_the_solver_prints_does_not_mix_with_the_result(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with solver_aside():
+        ctypes.CDLL(None).puts(b"a remark of the solver")
+        os.write(1, b"another\n")
+    os.write(1, b"the result\n")
+    assert capfd.readouterr().out == "the result\n"

@@ -128,3 +128,10 @@ def test_private_synthesis_states_its_epsilon(run: Run) -> None:
     assert "(1, 1e-09)-differential privacy" in data["guarantee"]["promise"]
     assert data["measures"]["figures"] == {}
     run(*wish).complains("CEL-V012")
+
+
+@pytest.mark.usefixtures("shoppers")
+def test_synthesis_refuses_methods_that_keep_rows(run: Run, tmp_path: Path) -> None:
+    wish = ("synthesise", "shoppers.csv", "--identifier", "name", "-o", "fake.csv")
+    run(*wish, "--method", "pram", "--set", "stay=0.9").complains("CEL-V022")
+    assert not (tmp_path / "fake.csv").exists()

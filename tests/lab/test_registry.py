@@ -58,6 +58,10 @@ def test_the_studies_and_their_parts_are_known() -> None:
         "telemetry/sfp",
         "telemetry/rappor",
         "telemetry/dbitflip",
+        "masking",
+        "masking/tables",
+        "masking/telemetry",
+        "masking/reference",
     ]
 
 

@@ -56,7 +56,7 @@ def run(
         Path | None, typer.Option("--output", "-o", help="Write all cells to a table.")
     ] = None,
     path: Annotated[
-        Path | None, typer.Option("--from", help="The file that holds the original data.")
+        Path | None, typer.Option("--from", help="The file or folder that holds the original data.")
     ] = None,
     triples: Annotated[
         int | None, typer.Option(help="How many facts the graph of a study has, if it makes one.")
@@ -75,6 +75,8 @@ def run(
     `celosia lab run tables/reference --from adult.data`
 
     `celosia lab run sparql --triples 1000000`
+
+    `celosia lab run masking --from sdcmicro-tables`
     """
     from celosia import lab
     from celosia.core.files import replacing

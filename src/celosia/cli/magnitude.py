@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -118,6 +122,33 @@ def magnitude(
 magnitude.__doc__ = f"{magnitude.__doc__}\n\n{EXAMPLES}"
 
 
+@contextmanager
+def solver_aside() -> Iterator[None]:
+    """Keep what the solver prints by itself off standard output, which is for the result.
+
+    HiGHS has remarks that no option silences (`transformNewIntegerFeasibleSolution`). They are
+    written by C, so the C library must let go of them before standard output is given back.
+    """
+    import ctypes
+
+    try:
+        saved = os.dup(1)
+    except OSError:  # closed by the caller: nothing to keep clean
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    sys.stdout.flush()
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        with suppress(OSError, TypeError, AttributeError):  # where C has no library to ask
+            ctypes.CDLL(None).fflush(None)
+        os.dup2(saved, 1)
+        os.close(saved)
+        os.close(nowhere)
+
+
 def _suppressed(
     sums: MagnitudeTable,
     rules: list[Rule],
@@ -129,7 +160,8 @@ def _suppressed(
     from celosia.tables.magnitude import audit, protect
     from celosia.tables.magnitude.report import document
 
-    protected = protect(sums, rules, cost=cost, progress=progress)
+    with solver_aside():
+        protected = protect(sums, rules, cost=cost, progress=progress)
     facts = protected.as_dict()
     if report is not None:
         page = document(protected, audit(protected, progress=progress))

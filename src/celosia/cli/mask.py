@@ -100,8 +100,9 @@ def mask(
     from celosia.core.progress import Step
     from celosia.core.randomness import source
     from celosia.core.release import certificate_path
-    from celosia.frames import format_of, read
+    from celosia.frames import format_of
     from celosia.tables import masking
+    from celosia.tables.masking.reading import read_for
 
     certificate = None if output is None else certificate_path(output)
     places = {"the release": output, "its certificate": certificate, "the report": report}
@@ -119,7 +120,7 @@ def mask(
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
         progress(Step("Reading the file", 0))
-        frame = read(table, types=wish.schema.types(), **reading)
+        frame = read_for(table, wish, **reading)
         release = masking.mask(
             frame, wish, keep_order=keep_order, randomness=source(seed), progress=progress
         )

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from celosia.cli import console, options
 from celosia.cli.mask import setting, tell
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.tables.masking import Method
 
 EXAMPLES = """**Examples**
 
@@ -79,6 +83,7 @@ def synthesise(
         format_of(output)
     chosen = dict(map(setting, parameters or ())) | ({} if rows is None else {"rows": rows})
     made = masking.method_from(method, chosen)
+    _check_new_rows(made)
     roles = Schema.of(
         quasi_identifiers=(),
         identifiers=identifiers or (),
@@ -98,6 +103,20 @@ def synthesise(
     if report is not None:
         release.report(report, overwrite=force)
     tell(release, output, report, as_json=as_json)
+
+
+def _check_new_rows(method: Method) -> None:
+    """Refuse a method that keeps the rows of real people, which nobody expects of synthesis."""
+    from celosia.tables import private, synthesis
+
+    makers = (*synthesis.METHODS, *private.METHODS)
+    if not isinstance(method, makers):
+        raise InputError(
+            "CEL-V022",
+            f"{method.kind} makes no new rows.",
+            why="Its rows would be those of real people, blurred.",
+            fix=f"Choose one of {', '.join(each.kind for each in makers)}; or use celosia mask.",
+        )
 
 
 synthesise.__doc__ = f"{synthesise.__doc__}\n\n{EXAMPLES}"

@@ -40,6 +40,8 @@ class GraphMethod(ABC, Generic[Result]):
     """What it does, in one line."""
     randomised: ClassVar[bool]
     """Whether it draws: a method that does is repeated by a seed, and only a simulation then."""
+    is_private: ClassVar[bool] = False
+    """Whether it is differentially private, so that nothing exact may be told beside its result."""
 
     @abstractmethod
     def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> Changed[Result]:

@@ -76,3 +76,7 @@ def relabelled(graph: Graph, rng: Source) -> Relabelled:
         ),
         numbers,
     )
+
+
+METHODS = (Relabelling,)
+"""The methods of this module."""

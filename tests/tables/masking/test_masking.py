@@ -133,6 +133,17 @@ def test_synthetic_rows_come_from_nobody(people: pl.DataFrame) -> None:
     assert "synthetic" in made.document().html()
 
 
+def test_a_listing_of_counts_is_not_taken_for_records(people: pl.DataFrame) -> None:
+    table = people.select("zip")
+    method = private.Contingency(epsilon=1, bounds={"zip": (0, 40)}, bins=4)
+    schema = Schema.of(quasi_identifiers=["zip"])
+    masked = masking.mask(table, Recipe.of(schema, [(method, ["zip"])]), randomness=Seeded(1))
+    assert masked.data.columns == ["zip", "count"]
+    assert masked.account.compared is None
+    assert masked.account.lines() == []
+    assert str(masked).startswith("1-differential privacy")
+
+
 def test_the_given_table_stays_as_it_was(people: pl.DataFrame) -> None:
     before = people.clone()
     _masked(people, (masking.Noise(amount=1), ["age", "zip"]))

@@ -20,8 +20,8 @@ def probed_supergraph(  # noqa: PLR0913 - one step of the method
     """A k-degree anonymous graph with every edge of the given one, and the probes it took.
 
     Where targets cannot be reached, some low degrees are taken for one more than they are, and the
-    targets made anew. How many: what the necessary condition says is lacking, or twice as many as
-    before where it says nothing.
+    targets made anew. How many: what the necessary condition says is lacking; where it says
+    nothing, a random number below a bound that grows, so that the sum can become even.
 
     Raises:
         PrivacyError: CEL-G102 no such graph was found in `probes` rounds.
@@ -29,7 +29,6 @@ def probed_supergraph(  # noqa: PLR0913 - one step of the method
     Reference: Liu, Terzi 2008, section 5.3.
     """
     taken = graph.degrees.copy()
-    step = 1
     for probe in range(probes + 1):
         progress(Step("probe degrees", probe, probes))
         targets = anonymous_degrees(taken, k, way=way)
@@ -37,8 +36,8 @@ def probed_supergraph(  # noqa: PLR0913 - one step of the method
         if found is not None:
             return found, probe
         lacking = shortfall(graph, targets)
-        step = max(1, lacking + lacking // 16) if lacking else min(2 * step, graph.order)
-        raised = _low(taken, step, rng)
+        count = lacking + lacking // 16 if lacking else _some(probe, graph.order, rng)
+        raised = _low(taken, count, rng)
         if not raised.size:
             taken = graph.degrees.copy()  # all are at the top: begin again with another lot
         taken[raised] += 1
@@ -60,8 +59,12 @@ def probed_construction(  # noqa: PLR0913 - one step of the method
         found = construct_graph(targets, rng=rng, near=graph if near else None)
         if found is not None:
             return graph.with_edges(found.edges), probe
-        taken[_low(taken, 1 + probe // 4, rng)] += 1
+        taken[_low(taken, _some(probe, graph.order, rng), rng)] += 1
     raise stuck(k, probes)
+
+
+def _some(probe: int, order: int, rng: Source) -> int:
+    return 1 + int(rng.integers(min(1 << min(probe // 4, 30), order), 1)[0])
 
 
 def _low(taken: NDArray[np.int64], count: int, rng: Source) -> NDArray[np.int64]:

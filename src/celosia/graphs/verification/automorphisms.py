@@ -33,9 +33,7 @@ def are_automorphisms(graph: Graph, renamings: Sequence[ArrayLike]) -> bool:
         return False
     if any(len(set(column)) < len(table) for column in table.T.tolist()):
         return False
-    return all(
-        graph.same_edges(Graph.of(row[graph.edges], order=graph.order)) for row in table[1:]
-    )
+    return all(graph.same_edges(Graph.of(row[graph.edges], order=graph.order)) for row in table[1:])
 
 
 def is_k_automorphic(graph: Graph, k: int) -> bool:

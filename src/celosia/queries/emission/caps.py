@@ -26,11 +26,13 @@ of one value all belong to the same people, come and go with them, and displace 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from sqlglot import exp
 
 from celosia.queries.emission.target import (
+    Dialect,
     Target,
     at_most,
     chosen,
@@ -50,18 +52,28 @@ def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:
     declared = target.table(table)
     if not _caps(declared):
         return exp.Table(this=name(declared.name), alias=exp.TableAlias(this=name(alias)))
-    made = exp.Subquery(this=_kept(declared.name, target), alias=exp.TableAlias(this=name(alias)))
+    rows = _kept(_Capped(declared, target.dialect, target))
+    made = exp.Subquery(this=rows, alias=exp.TableAlias(this=name(alias)))
     made.meta[CAPPED] = declared.name
     return made
 
 
+@dataclass(frozen=True, slots=True)
+class _Capped:
+    """All that the rows within caps depend on."""
+
+    table: TablePolicy
+    dialect: Dialect
+    target: Target = field(compare=False)
+
+
 @lru_cache(maxsize=512)
-def _kept(table: str, target: Target) -> exp.Union:
+def _kept(capped: _Capped) -> exp.Union:
     """The rows of a table within its caps: one tree for all questions, which nothing may change.
 
     Queries are rewritten and written as copies, so all that they do to it is to point at it.
     """
-    declared = target.table(table)
+    declared, target = capped.table, capped.target
     caps = _caps(declared)
     columns = [each.name for each in declared.columns]
     crowded = _is_crowded(declared.name, caps)

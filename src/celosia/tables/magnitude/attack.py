@@ -23,6 +23,15 @@ TOLERANCE = 1e-6
 """Programs are scaled so that the protection needed is 1; a shortfall below this is rounding."""
 
 
+FURTHEST = 1e3
+"""No cell is let deviate by more times the protection needed: none need to, and solvers like it."""
+
+
+def bounded(room: NDArray[np.float64], most: float) -> NDArray[np.float64]:
+    """Room to deviate without the extremes that upset a solver; less room is the safe side."""
+    return np.where(room < TOLERANCE, 0.0, np.minimum(room, most))
+
+
 def relations(shape: tuple[int, ...]) -> Any:
     """The sums of a table as a sparse matrix: each row a line, +1 its cells and -1 its total.
 
@@ -121,8 +130,8 @@ def deviation(
     place = int(np.searchsorted(cells, threat.cell))
     part = lines[:, cells]
     part = part[np.diff(part.indptr) > 0]
-    down = values[cells] / threat.needed
-    up = np.full(cells.size, np.inf)
+    down = bounded(values[cells] / threat.needed, FURTHEST)
+    up = np.full(cells.size, FURTHEST)
     known = np.isin(cells, threat.known)
     up[known] = down[known] = 0
     (up if threat.upwards else down)[place] = 1

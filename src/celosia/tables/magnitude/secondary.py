@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
 from celosia.core.progress import Progress, Step, silent
-from celosia.tables.magnitude.attack import TOLERANCE, Threat, deviation, withstands
+from celosia.tables.magnitude.attack import (
+    TOLERANCE,
+    Threat,
+    bounded,
+    deviation,
+    withstands,
+)
 
 LARGEST = 2_500
 """Most pairs of a cell and a threat of the integer program."""
@@ -138,7 +144,7 @@ def _program(problem: Problem, start: NDArray[np.bool_]) -> Choice:
     least = [problem.unsafe[cells].astype(np.float64)]
     most = [np.ones(count)]
     for number, threat in enumerate(problem.threats):
-        down = np.minimum(problem.values[cells] / threat.needed, furthest)
+        down = bounded(problem.values[cells] / threat.needed, furthest)
         up = np.full(count, furthest)
         for wall, own in (
             (csr_array((rows, count)), part),  # lines add up to zero
@@ -162,7 +168,7 @@ def _program(problem: Problem, start: NDArray[np.bool_]) -> Choice:
         ),
         bounds=Bounds(np.concatenate(least), np.concatenate(most)),
         integrality=np.append(np.ones(count), np.zeros(count * many)),
-        options={"node_limit": NODES, "mip_rel_gap": 1e-6},
+        options={"node_limit": NODES, "mip_rel_gap": 1e-6, "presolve": False},
     )
     if result.x is None:
         return Choice(start, False)

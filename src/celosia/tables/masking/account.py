@@ -92,6 +92,9 @@ def account(
         progress: called as the work proceeds.
     """
     progress(Step("Measuring risk and use", 0))
+    if rows is None and set(masked.columns) != set(raw.columns):
+        # A listing of counts: each row is a cell of a table, and no record.
+        return Account(risk=None, risk_before=None, compared=None)
     keys = [name for name in recipe.schema.named(Role.QUASI_IDENTIFIER) if name in masked.columns]
     touched = dict.fromkeys([*keys, *(name for step in recipe.steps for name in step.columns)])
     known = [name for name in touched if name in masked.columns and name in raw.columns]

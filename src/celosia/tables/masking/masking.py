@@ -6,23 +6,26 @@ declare (recipe) -> protect (step by step) -> release -> account (risk and use, 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyWarning
-from celosia.core.progress import Progress, Step, silent
+from celosia.core.progress import Progress, silent
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
 from celosia.frames import as_frame, pick
-from celosia.tables.masking.account import account
+from celosia.tables.masking.account import Account, account
 from celosia.tables.masking.promises import guarantee, is_private
 from celosia.tables.masking.recipe import Recipe
-from celosia.tables.masking.release import MaskedTable, StepOutcome
-from celosia.tables.publishing import check_table, released_names, without_trace
+from celosia.tables.masking.release import MaskedTable
+from celosia.tables.masking.stepping import Stepped, run_steps
+from celosia.tables.publishing import (
+    check_table,
+    released_names,
+    without_minus_zero,
+    without_trace,
+)
 from celosia.tables.schema import Role
 
 
@@ -59,11 +62,11 @@ def mask(
     """
     rng = System() if randomness is None else randomness
     frame = as_frame(data)
-    check_table(frame, recipe.schema)
-    raw = pick(frame, released_names(frame, recipe.schema))
-    made = _stepped(raw, recipe, rng, progress)
+    _check(frame, recipe)
+    raw = without_minus_zero(pick(frame, released_names(frame, recipe.schema)))
+    made = run_steps(raw, recipe, rng, progress)
     names = recipe.schema.named(Role.QUASI_IDENTIFIER)
-    told = account(raw, made.frame, recipe, rows=made.rows, progress=progress)
+    told = _account(raw, made, recipe, progress)
     notes = _warnings(keep_order)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
@@ -78,6 +81,7 @@ def mask(
             made.frame.columns,
             k=0 if crowd is None else crowd.smallest,
             simulation=rng.simulation,
+            keep_order=keep_order,
         ),
         provenance=Provenance.now(
             "celosia.tables.masking.mask",
@@ -91,36 +95,34 @@ def mask(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Made:
-    frame: pl.DataFrame
-    rows: NDArray[np.int64] | None
-    """The original row of each row; None where rows are new."""
-    outcomes: tuple[StepOutcome, ...]
+def _check(frame: pl.DataFrame, recipe: Recipe) -> None:
+    """Refuse a table that does not fit; whether it has rows is no reason where that is private."""
+    if is_private(recipe) and not frame.height:
+        recipe.schema.check_columns(frame.columns)
+    else:
+        check_table(frame, recipe.schema)
+    wide = [name for name, kind in frame.schema.items() if kind in (pl.Int128, pl.UInt128)]
+    if wide:
+        raise InputError(
+            "CEL-V023",
+            f"column '{wide[0]}' holds whole numbers of 128 bits.",
+            why="Neither the methods nor the formats of files have room for them.",
+            fix="Cast the column to 64 bits, or to text.",
+            column=wide[0],
+        )
 
 
-def _stepped(raw: pl.DataFrame, recipe: Recipe, rng: Source, progress: Progress) -> _Made:
-    frame, outcomes = raw, []
-    rows: NDArray[np.int64] | None = np.arange(raw.height, dtype=np.int64)
-    for number, step in enumerate(recipe.steps, 1):
-        progress(Step(f"Step {number}: {step.method.kind}", number - 1, len(recipe.steps)))
-        try:
-            done = step.method.apply(frame, step.columns, rng=rng, progress=progress)
-        except InputError as error:
-            raise InputError(
-                error.code,
-                f"step {number} of the recipe: {error.what}",
-                why=error.why,
-                fix=error.fix,
-                **error.details,
-            ) from error
-        frame = done.frame
-        if done.synthetic or rows is None:
-            rows = None
-        elif done.rows is not None:
-            rows = rows[done.rows]
-        outcomes.append(StepOutcome(step.method.kind, step.columns, dict(done.facts)))
-    return _Made(frame, rows, tuple(outcomes))
+def _account(raw: pl.DataFrame, made: Stepped, recipe: Recipe, progress: Progress) -> Account:
+    nothing = Account(risk=None, risk_before=None, compared=None)
+    if not raw.height:
+        return nothing
+    try:
+        return account(raw, made.frame, recipe, rows=made.rows, progress=progress)
+    except InputError:
+        if not is_private(recipe):
+            raise
+        # A cell that cannot be measured, such as an infinite one, must not show by a refusal.
+        return nothing
 
 
 def _ordered(frame: pl.DataFrame, keep_order: bool, rng: Source) -> pl.DataFrame:

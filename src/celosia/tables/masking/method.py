@@ -49,6 +49,11 @@ class Method(ABC):
     neighbours: ClassVar[Neighbours | None] = None
     """Of a differentially private method: which two tables its result does not tell apart."""
 
+    assumes: ClassVar[tuple[str, ...]] = ()
+    """What must hold for its promise, besides one record for each person."""
+    confidential: ClassVar[tuple[str, ...]] = ()
+    """Facts that tell a moment of the original columns: for the report, never for a certificate."""
+
     @abstractmethod
     def apply(
         self,

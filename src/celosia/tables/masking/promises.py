@@ -11,7 +11,14 @@ from celosia.tables.schema import Role
 NOTHING = "no formal guarantee"
 
 
-def guarantee(recipe: Recipe, released: Sequence[str], *, k: int, simulation: bool) -> Guarantee:
+def guarantee(
+    recipe: Recipe,
+    released: Sequence[str],
+    *,
+    k: int,
+    simulation: bool,
+    keep_order: bool = False,
+) -> Guarantee:
     """The promise of a masked table.
 
     Args:
@@ -20,6 +27,7 @@ def guarantee(recipe: Recipe, released: Sequence[str], *, k: int, simulation: bo
         k: the size of the smallest class over the quasi-identifiers, as measured; 0 if there are
             none. It is a fact of the released table, whatever the steps intended.
         simulation: whether a seed was used.
+        keep_order: whether the rows are in their original order.
     """
     names = ", ".join(recipe.schema.named(Role.QUASI_IDENTIFIER))
     promises = [f"{k}-anonymity over {names}"] if k > 1 else []
@@ -27,6 +35,12 @@ def guarantee(recipe: Recipe, released: Sequence[str], *, k: int, simulation: bo
     gaps: list[str] = []
     if k == 1:
         gaps.append(f"a record that is alone in its values of {names} can be linked to a person")
+    if keep_order:
+        gaps.append(
+            "rows are in their original order: whoever knows it knows whose record each is, "
+            "whatever is promised of the values"
+        )
+    claimed: list[RecipeStep] = []
     for number, step in enumerate(recipe.steps, 1):
         gaps += step.method.leaves_open(step.columns)
         promise = step.method.promise(step.columns)
@@ -39,6 +53,7 @@ def guarantee(recipe: Recipe, released: Sequence[str], *, k: int, simulation: bo
                 "works on the same columns or rows"
             )
             continue
+        claimed.append(step)
         promises.append(promise)
         protects.append(f"step {number} ({step}): {promise}")
         rest = [name for name in released if name not in step.columns]
@@ -47,14 +62,15 @@ def guarantee(recipe: Recipe, released: Sequence[str], *, k: int, simulation: bo
                 f"step {number} promises nothing of {', '.join(rest)}, released beside its columns"
             )
     relations = dict.fromkeys(
-        str(step.method.neighbours) for step in recipe.steps if step.method.neighbours is not None
+        str(step.method.neighbours) for step in claimed if step.method.neighbours is not None
     )
+    assumed = [text for step in claimed for text in step.method.assumes]
     return Guarantee(
         promise="; ".join(promises) or NOTHING,
         unit="record",
         neighbours="; ".join(relations) or None,
         protects="; ".join(protects) or "values are blurred; how well is measured, not promised",
-        assumes=("each person has at most one record",),
+        assumes=tuple(dict.fromkeys(["each person has at most one record", *assumed])),
         leaves_open=tuple(dict.fromkeys(gaps)),
         simulation=simulation,
     )

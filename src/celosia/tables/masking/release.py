@@ -22,11 +22,14 @@ class StepOutcome:
 
     method: str
     columns: tuple[str, ...]
-    facts: dict[str, Any]
+    facts: dict[str, Any] = field(repr=False)
+    confidential: tuple[str, ...] = field(default=(), repr=False)
+    """Which facts tell a moment of the original; they are not published."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"method": self.method, "columns": list(self.columns), "facts": self.facts}
+        """What may be published, as plain values for JSON."""
+        facts = _without(self.facts, self.confidential)
+        return {"method": self.method, "columns": list(self.columns), "facts": facts}
 
     def __str__(self) -> str:
         told = ", ".join(
@@ -37,6 +40,15 @@ class StepOutcome:
         return f"{self.method} of {', '.join(self.columns)}" + (f": {told}" if told else "")
 
 
+def _without(facts: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The facts without some, however deep they lie (a column may have facts of its own)."""
+    return {
+        name: _without(value, names) if isinstance(value, dict) else value
+        for name, value in facts.items()
+        if name not in names
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
 class MaskedTable(Release):
     """A table after a recipe."""
@@ -45,7 +57,7 @@ class MaskedTable(Release):
 
     data: pl.DataFrame = field(repr=False)
     steps: tuple[StepOutcome, ...]
-    account: Account
+    account: Account = field(repr=False)
     """What was measured against the original; empty in a release that was loaded."""
     figures: dict[str, Any]
     """What of it may be published beside the table."""

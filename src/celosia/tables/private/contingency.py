@@ -18,6 +18,7 @@ from celosia.accounting.losses import Composed
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.frames import pick
 from celosia.mechanisms import GaussianCounts, Geometric
 from celosia.tables.masking.method import Masked
 from celosia.tables.masking.parameters import choice, listed, put, whole_number
@@ -145,12 +146,11 @@ class Contingency(PrivateMethod):
         else:
             count = min(total, MOST_ROWS) if self.rows is None else self.rows
             codes = np.unravel_index(drawn(counts, count, rng), shape)
-            told = pl.DataFrame(
-                [
-                    column.series(np.asarray(code, dtype=np.int64), rng)
-                    for column, code in zip(public, codes, strict=True)
-                ]
-            ).select(frame.columns)
+            made = [
+                column.series(np.asarray(code, dtype=np.int64), rng)
+                for column, code in zip(public, codes, strict=True)
+            ]
+            told = pick(pl.DataFrame(made), frame.columns)
         return Masked(
             frame=told,
             facts={

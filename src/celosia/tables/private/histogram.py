@@ -15,6 +15,7 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Composed
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.frames import pick
 from celosia.mechanisms import GaussianCounts, Geometric
 from celosia.tables.masking.method import Masked
 from celosia.tables.masking.parameters import choice, put
@@ -123,12 +124,11 @@ class NoisyHistogram(PrivateMethod):
             )
         else:
             count = min(total, MOST_ROWS) if self.rows is None else self.rows
-            told = pl.DataFrame(
-                [
-                    column.series(drawn(counts, count, rng), rng)
-                    for column, counts in zip(public, best, strict=True)
-                ]
-            ).select(frame.columns)
+            made = [
+                column.series(drawn(counts, count, rng), rng)
+                for column, counts in zip(public, best, strict=True)
+            ]
+            told = pick(pl.DataFrame(made), frame.columns)
         return Masked(
             frame=told,
             facts={

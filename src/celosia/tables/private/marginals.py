@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from celosia.accounting.loss import Loss
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.frames import pick
 from celosia.tables.masking.method import Masked
 from celosia.tables.masking.parameters import put
 from celosia.tables.private.consistency import onto_simplex, with_margins
@@ -134,7 +135,7 @@ class Marginals(PrivateMethod):
         drawn = _drawn(fitted, singles, count, rng)
         cells = [column.series(code, rng) for column, code in zip(public, drawn, strict=True)]
         return Masked(
-            frame=pl.DataFrame(cells).select(frame.columns),
+            frame=pick(pl.DataFrame(cells), frame.columns),
             facts={
                 "rows": count,
                 "pairs": [[columns[one], columns[two]] for one, two in pairs],

@@ -26,6 +26,10 @@ class PrivateMethod(Method):
     picks_rows: ClassVar[bool] = True
     neighbours: ClassVar[Neighbours] = ADD_REMOVE
     """Which two tables the result must not tell apart."""
+    assumes: ClassVar[tuple[str, ...]] = (
+        "domains, bounds, bins and the names and types of the columns were not taken from the data",
+        "nothing else is released from the same rows, or it is added to the same budget",
+    )
 
     @property
     @abstractmethod
@@ -47,12 +51,7 @@ class PrivateMethod(Method):
             protects="nobody can tell, beyond what epsilon allows, whether any one row was in the "
             "table or what it held",
             neighbours=str(self.neighbours),
-            assumes=(
-                "each person has one row",
-                "domains, bounds, bins and the names and types of the columns were not taken from "
-                "the data",
-                "nothing else is released from the same rows, or it is added to the same budget",
-            ),
+            assumes=("each person has one row", *self.assumes),
             leaves_open=self.leaves_open(columns),
             simulation=simulation,
         )

@@ -18,6 +18,7 @@ from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE, Neighbours
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.frames import pick
 from celosia.mechanisms import Geometric
 from celosia.tables.masking.method import Masked
 from celosia.tables.masking.parameters import choice, put, whole_number
@@ -131,7 +132,7 @@ class PrivateMicroaggregation(PrivateMethod):
             shuffled = means[rng.permutation(means.size)] if self.order == SEPARATE else means
             cells.append(pl.Series(name, shuffled))
         return Masked(
-            frame=pl.DataFrame(cells).select(frame.columns),
+            frame=pick(pl.DataFrame(cells), frame.columns),
             facts={
                 "groups": int(starts.size),
                 "loss": self.privacy_loss(columns).as_dict(),

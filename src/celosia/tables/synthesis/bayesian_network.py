@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.frames import pick
 from celosia.tables.masking.method import Masked, Method
 from celosia.tables.masking.parameters import number
 from celosia.tables.synthesis.bins import Binned, binned
@@ -83,7 +84,7 @@ class BayesianNetwork(Method):
         cells = [each.series(codes, rng) for each, codes in zip(found, drawn, strict=True)]
         parents = {columns[each.child]: [columns[one] for one in each.parents] for each in nodes}
         return Masked(
-            frame=pl.DataFrame(cells).select(frame.columns),
+            frame=pick(pl.DataFrame(cells), frame.columns),
             facts={"rows": count, "parents": parents},
             synthetic=True,
         )

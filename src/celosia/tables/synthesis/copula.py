@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.frames import pick
 from celosia.tables.masking.draws import normals
 from celosia.tables.masking.method import Masked, Method
 from celosia.tables.masking.parameters import choice, names, wrong
@@ -93,7 +94,7 @@ class Copula(Method):
             "latent variables": len(latents),
             "least eigenvalue": float(np.linalg.eigvalsh(correlation)[0]) if latents else 1.0,
         }
-        return Masked(frame=pl.DataFrame(cells).select(frame.columns), facts=facts, synthetic=True)
+        return Masked(frame=pick(pl.DataFrame(cells), frame.columns), facts=facts, synthetic=True)
 
     def _values(self, variable: Variable, place: int, latents: list[Name], drawn: Matrix) -> Matrix:
         """The values of one variable from the normal numbers of its latent variables."""

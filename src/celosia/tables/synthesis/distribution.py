@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.frames import pick
 from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.draws import uniforms
 from celosia.tables.masking.method import Masked, Method
@@ -50,6 +51,7 @@ class Distribution(Method):
     summary: ClassVar[str] = "replace numbers by draws from the distribution that fits them best"
     randomised: ClassVar[bool] = True
     truthful: ClassVar[bool] = False
+    confidential: ClassVar[tuple[str, ...]] = ("aic",)  # it tells the parameters, one for one
 
     keep_ranks: bool = True
     """Whether the draws are placed by the ranks of the values."""
@@ -104,7 +106,7 @@ class Distribution(Method):
             drawn[:, place] = self._column(matrix[:, place], found, anew, count, rng)
         base = frame if count == frame.height else frame.clear(count)
         return Masked(
-            frame=with_numbers(base, columns, drawn, integer=self.integer).select(frame.columns),
+            frame=pick(with_numbers(base, columns, drawn, integer=self.integer), frame.columns),
             facts={name: found.as_dict() for name, found in zip(columns, fits, strict=True)},
             synthetic=anew,
         )

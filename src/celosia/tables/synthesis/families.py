@@ -15,6 +15,8 @@ Numbers = NDArray[np.float64]
 
 AIC = "aic"
 KS = "ks"
+LARGEST = 1e100
+"""Squares of numbers up to it, and of differences down to one over it, are within the floats."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +133,8 @@ def best_family(
     Families of positive numbers are tried only where all values are above 0.
 
     Raises:
-        InputError: CEL-Y008 fewer than two distinct values, or only families that do not apply.
+        InputError: CEL-Y008 fewer than two distinct values, or only families that do not apply;
+            CEL-V203 numbers whose squares leave the floats.
     """
     if values.size < 2 or values.min() == values.max():
         raise InputError(
@@ -139,6 +142,14 @@ def best_family(
             f"column '{column}' has fewer than two distinct values.",
             why="A distribution of one value has no spread to fit.",
             fix="Leave the column out, or release its one value as it is.",
+            column=column,
+        )
+    if np.abs(values).max() > LARGEST or values.max() - values.min() < 1 / LARGEST:
+        raise InputError(
+            "CEL-V203",
+            f"column '{column}' has numbers too large, or too near to each other, for a fit.",
+            why="Their squares could not be computed.",
+            fix="Write the column in another unit.",
             column=column,
         )
     tried = [fit(values, name) for name in families if _applies(values, name)]

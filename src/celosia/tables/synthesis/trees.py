@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.frames import pick
 from celosia.tables.masking.columns import check_columns
 from celosia.tables.masking.draws import uniforms
 from celosia.tables.masking.method import Masked, Method
@@ -112,7 +113,7 @@ class Trees(Method):
             made.append(seen[-1][donors])
         drawn = pl.DataFrame(cells)
         return Masked(
-            frame=(frame.with_columns(cells) if self.partial else drawn.select(frame.columns)),
+            frame=(frame.with_columns(cells) if self.partial else pick(drawn, frame.columns)),
             facts={"rows": count, "leaves": leaves},
             synthetic=not self.partial,
         )

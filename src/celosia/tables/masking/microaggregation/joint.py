@@ -28,6 +28,7 @@ from celosia.tables.masking.microaggregation.representatives import (
     whole_numbers,
 )
 from celosia.tables.masking.microaggregation.scale import group_means, squared_error
+from celosia.tables.masking.parameters import flag, names, put, wrong
 
 REFUSE, EMPTY = "refuse", "empty"
 
@@ -46,6 +47,8 @@ class JointMicroaggregation(Method):
 
     randomised: ClassVar[bool] = False
     truthful: ClassVar[bool] = False
+    # With the means of the groups these give the values of a group of two.
+    confidential: ClassVar[tuple[str, ...]] = ("squared_error", "total_squares")
 
     k: int = 3
     """The least number of records in a group."""
@@ -70,9 +73,19 @@ class JointMicroaggregation(Method):
         check_k(self.k)
         check_choice("representative", self.representative, (MEAN, MEDIAN))
         check_choice("rare_patterns", self.rare_patterns, (REFUSE, EMPTY))
-        object.__setattr__(self, "nominal", tuple(self.nominal))
-        object.__setattr__(self, "ordinal", tuple(self.ordinal))
+        for name in ("nominal", "ordinal"):
+            put(self, **{name: names(self.kind, name, getattr(self, name))})
+        put(self, orders=self._orders())
+        for name in ("integer", "truncate"):
+            flag(self.kind, name, getattr(self, name))
         self._check()
+
+    def _orders(self) -> dict[str, tuple[str, ...]] | None:
+        if self.orders is None:
+            return None
+        if not isinstance(self.orders, Mapping):
+            raise wrong(self.kind, "orders", "a list of texts for each of some columns")
+        return {name: names(self.kind, "orders", told) for name, told in self.orders.items()}
 
     def _check(self) -> None:
         """Check the parameters that a method has of its own."""

@@ -34,6 +34,7 @@ from celosia.tables.masking.microaggregation.representatives import (
 )
 from celosia.tables.masking.microaggregation.scale import group_means, squared_error
 from celosia.tables.masking.microaggregation.univariate import fixed_groups, optimal_groups
+from celosia.tables.masking.parameters import flag, names, put, wrong
 
 OPTIMAL, FIXED = "optimal", "fixed"
 
@@ -55,6 +56,8 @@ class Microaggregation(Method):
     summary: ClassVar[str] = "each column alone: groups of k near values, replaced by their mean"
     randomised: ClassVar[bool] = False
     truthful: ClassVar[bool] = False
+    # With the means of the groups these give the values of a group of two.
+    confidential: ClassVar[tuple[str, ...]] = ("squared_error", "total_squares")
 
     k: int = 3
     """The least number of records in a group."""
@@ -76,7 +79,11 @@ class Microaggregation(Method):
         check_k(self.k)
         check_choice("variant", self.variant, (OPTIMAL, FIXED))
         check_choice("representative", self.representative, (MEAN, MEDIAN, MODE))
-        object.__setattr__(self, "order", tuple(self.order))
+        put(self, order=names(self.kind, "order", self.order))
+        if self.by is not None and not isinstance(self.by, str):
+            raise wrong(self.kind, "by", "the name of a column")
+        for name in ("integer", "truncate"):
+            flag(self.kind, name, getattr(self, name))
 
     def apply(
         self,
@@ -104,9 +111,11 @@ class Microaggregation(Method):
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         """That columns grouped one by one are not anonymous together."""
+        empty = "A cell that was empty stays empty, however few such cells there are."
         if len(columns) == 1:
-            return ("Other columns of a record are as they were, and may single it out.",)
+            return ("Other columns of a record are as they were, and may single it out.", empty)
         return (
+            empty,
             "Each column was grouped on its own: a combination of their values may belong to one "
             "record only. Use mdav over all of them for groups that are shared.",
         )
@@ -131,7 +140,7 @@ class Microaggregation(Method):
             if whole:
                 matrix = whole_numbers(matrix, truncate=self.truncate, columns=[name])
             return with_numbers(masked, [name], matrix, integer=whole), _facts(values, labels)
-        codes, names = categories(frame, name, self.order or None)
+        codes, values = categories(frame, name, self.order or None)
         present = codes >= 0
         check_varies(name, codes[present])
         labels = self._labels(frame, name, present, codes[present].astype(np.float64))
@@ -140,7 +149,7 @@ class Microaggregation(Method):
         )
         facts = _facts(codes[present].astype(np.float64), labels)
         codes[present] = chosen_codes[labels]
-        return with_categories(masked, name, codes, names), facts
+        return with_categories(masked, name, codes, values), facts
 
     def _labels(
         self,
@@ -180,5 +189,5 @@ def _facts(values: NDArray[np.float64], labels: NDArray[np.int64]) -> dict[str, 
         "largest_group": int(sizes.max()),
         "squared_error": inside,
         "total_squares": total,
-        "loss_percent": 100.0 * inside / total,
+        "loss_percent": 100.0 * inside / total if total > 0 else 0.0,
     }

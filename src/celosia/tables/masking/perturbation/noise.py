@@ -79,6 +79,7 @@ class Noise(Method):
     summary = "adds random noise in the measure of the column's spread"
     randomised = True
     truthful = False
+    confidential = ("noise",)  # over `amount` it is the standard deviation of the column
 
     amount: float | None = None
     alpha: float | None = None

@@ -1,0 +1,76 @@
+"""The account of a published graph: who can be found, and what it is still good for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.progress import Progress, Step
+from celosia.core.randomness import Source
+from celosia.graphs.attacks import GraphAttack, degree, neighbourhood, refinement
+from celosia.graphs.generalisation import GeneralisedGraph
+from celosia.graphs.graph import Graph
+from celosia.graphs.metrics import GraphUtility, compare
+from celosia.graphs.uncertain import UncertainGraph
+
+MOST_NEIGHBOURHOODS = 20_000
+"""Vertices up to which neighbourhoods are compared: beyond, degrees and their refinement tell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphAccount:
+    """What is known of a published graph by comparing it with its original."""
+
+    utility: GraphUtility | None = None
+    attacks: tuple[GraphAttack, ...] = field(default=())
+    world: bool = False
+    """Whether a random world of the release was compared, for the release is no plain graph."""
+
+    def figures(self) -> dict[str, Any]:
+        """What a certificate may hold: shares, no number of a vertex."""
+        found: dict[str, Any] = {
+            each.name: {
+                "smallest": each.smallest,
+                "share_exposed": each.share_exposed,
+                "chance": each.chance,
+            }
+            for each in self.attacks
+        }
+        return found if self.utility is None else found | {"utility": self.utility.shares}
+
+
+def account(
+    original: Graph,
+    published: Graph | UncertainGraph | GeneralisedGraph,
+    *,
+    numbers: NDArray[np.int64] | None,
+    rng: Source,
+    progress: Progress,
+) -> GraphAccount:
+    """Compare a published graph with its original.
+
+    Args:
+        original: the graph before.
+        published: what is released.
+        numbers: the number in the release of each vertex of the original; None where it is the
+            same, or where the release has no vertices.
+        rng: where worlds and samples are drawn from.
+        progress: called as the work proceeds.
+    """
+    progress(Step("Measuring risk and use", 0))
+    world = published if isinstance(published, Graph) else published.sample_world(rng)
+    utility = compare(original, world, rng=rng, numbers=numbers, progress=progress)
+    if isinstance(published, GeneralisedGraph):
+        return GraphAccount(utility=utility, world=True)
+    attacks = [
+        degree(original, world, numbers=numbers),
+        refinement(original, world, rounds=2, numbers=numbers),
+    ]
+    if original.order <= MOST_NEIGHBOURHOODS:
+        attacks.append(neighbourhood(original, world, numbers=numbers))
+    return GraphAccount(
+        utility=utility, attacks=tuple(attacks), world=isinstance(published, UncertainGraph)
+    )

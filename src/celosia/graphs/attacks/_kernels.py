@@ -1,0 +1,249 @@
+"""Signatures, embeddings, path search and matching, compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.compiled import njit
+
+Starts = NDArray[np.int64]
+Vertices = NDArray[np.int32]
+Words = NDArray[np.uint64]
+
+
+@njit(cache=True, nogil=True)
+def mixed(word: int, salt: int) -> int:
+    """A 64-bit word whose bits all depend on all bits of another (Steele et al. 2014)."""
+    value = np.uint64(word) + np.uint64(salt) * np.uint64(0x9E3779B97F4A7C15)
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))  # type: ignore[return-value]
+
+
+@njit(cache=True, nogil=True)
+def neighbour_sums(starts: Starts, neighbours: Vertices, colours: NDArray[np.int64]) -> Words:
+    """For each vertex two sums of the mixed colours around it: one number for each multiset.
+
+    Two different multisets have equal sums with a chance of 2**-128.
+    """
+    found = np.zeros((len(starts) - 1, 2), dtype=np.uint64)
+    for vertex in range(len(starts) - 1):
+        for step in range(starts[vertex], starts[vertex + 1]):
+            colour = colours[neighbours[step]]
+            found[vertex, 0] += np.uint64(mixed(colour, 1))
+            found[vertex, 1] += np.uint64(mixed(colour, 2))
+    return found
+
+
+@njit(cache=True, nogil=True)
+def adjacent(starts: Starts, neighbours: Vertices, one: int, other: int) -> bool:
+    """Whether two vertices are joined: a search in the shorter row."""
+    if starts[one + 1] - starts[one] > starts[other + 1] - starts[other]:
+        one, other = other, one
+    low, high = starts[one], starts[one + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if neighbours[middle] < other:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low < starts[one + 1] and neighbours[low] == other)
+
+
+@njit(cache=True, nogil=True)
+def edges_among(
+    starts: Starts, neighbours: Vertices, vertex: int, mark: Vertices, pairs: Vertices
+) -> int:
+    """The edges between neighbours of a vertex, by their places in its row; how many there are.
+
+    `mark` must be -1 everywhere, and is again afterwards. Of two rows the shorter is walked.
+    """
+    first, last = starts[vertex], starts[vertex + 1]
+    count = 0
+    for place in range(first, last):
+        mark[neighbours[place]] = place - first
+    for place in range(first, last):
+        one = neighbours[place]
+        here = place - first
+        if starts[one + 1] - starts[one] <= last - first:
+            for step in range(starts[one], starts[one + 1]):
+                there = mark[neighbours[step]]
+                if there > here:
+                    if count < len(pairs):
+                        pairs[count, 0], pairs[count, 1] = here, there
+                    count += 1
+        else:
+            for step in range(place + 1, last):
+                if adjacent(starts, neighbours, one, neighbours[step]):
+                    if count < len(pairs):
+                        pairs[count, 0], pairs[count, 1] = here, step - first
+                    count += 1
+    for place in range(first, last):
+        mark[neighbours[place]] = -1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def neighbourhood_hashes(
+    starts: Starts, neighbours: Vertices, edges_around: NDArray[np.int64], rounds: int
+) -> Words:
+    """A number for the graph among the neighbours of each vertex; isomorphic ones have equal ones.
+
+    `edges_around` is how many edges there are among the neighbours. Colours of the neighbours are
+    refined `rounds` times, and what comes out is summed, so the order of vertices does not matter.
+    """
+    order = len(starts) - 1
+    found = np.zeros(order, dtype=np.uint64)
+    mark = np.full(order, -1, dtype=np.int32)
+    most_edges, most_degree = 0, 0
+    for vertex in range(order):
+        most_edges = max(most_edges, edges_around[vertex])
+        most_degree = max(most_degree, starts[vertex + 1] - starts[vertex])
+    pairs = np.empty((most_edges, 2), dtype=np.int32)
+    colours = np.zeros(most_degree, dtype=np.uint64)
+    sums = np.zeros(most_degree, dtype=np.uint64)
+    for vertex in range(order):
+        degree = starts[vertex + 1] - starts[vertex]
+        count = edges_around[vertex]
+        if count:
+            edges_among(starts, neighbours, vertex, mark, pairs)
+        for each in range(degree):
+            colours[each] = np.uint64(1)
+        for turn in range(rounds):
+            for each in range(degree):
+                sums[each] = np.uint64(0)
+            for each in range(count):
+                one, other = pairs[each, 0], pairs[each, 1]
+                sums[one] += np.uint64(mixed(colours[other], 3))
+                sums[other] += np.uint64(mixed(colours[one], 3))
+            for each in range(degree):
+                colours[each] = np.uint64(mixed(colours[each] ^ sums[each], 5 + turn))
+        total = np.uint64(mixed(degree, 4))
+        for each in range(degree):
+            total += np.uint64(mixed(colours[each], 6))
+        found[vertex] = total
+    return found
+
+
+@njit(cache=True, nogil=True)
+def embeds(
+    starts: Starts,
+    neighbours: Vertices,
+    parents: NDArray[np.int64],
+    needed: NDArray[np.bool_],
+    degrees: NDArray[np.int64],
+    root: int,
+    most_steps: int,
+) -> int:
+    """Whether a small pattern fits into the graph with its first vertex at `root`.
+
+    1 yes, 0 no, -1 not known after `most_steps`. Vertex i of the pattern hangs on `parents[i]`,
+    which comes before it; `needed[i, j]` are its edges, `degrees` how many each has.
+    """
+    count = len(parents)
+    image = np.full(count, -1, dtype=np.int64)
+    step = np.zeros(count, dtype=np.int64)
+    if starts[root + 1] - starts[root] < degrees[0]:
+        return 0
+    image[0] = root
+    if count == 1:
+        return 1
+    place, steps = 1, 0
+    step[1] = starts[root]
+    while place > 0:
+        holder = image[parents[place]]
+        if step[place] >= starts[holder + 1]:
+            image[place] = -1
+            place -= 1
+            continue
+        vertex = neighbours[step[place]]
+        step[place] += 1
+        steps += 1
+        if steps > most_steps:
+            return -1
+        fits = starts[vertex + 1] - starts[vertex] >= degrees[place]
+        for before in range(place):
+            if not fits:
+                break
+            fits = image[before] != vertex
+            if fits and needed[place, before] and before != parents[place]:
+                fits = adjacent(starts, neighbours, vertex, image[before])
+        if fits:
+            image[place] = vertex
+            if place == count - 1:
+                return 1
+            place += 1
+            step[place] = starts[image[parents[place]]]
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def embeds_everywhere(
+    starts: Starts,
+    neighbours: Vertices,
+    parents: NDArray[np.int64],
+    needed: NDArray[np.bool_],
+    degrees: NDArray[np.int64],
+    most_steps: int,
+) -> NDArray[np.int8]:
+    """`embeds` for each vertex of the graph."""
+    found = np.zeros(len(starts) - 1, dtype=np.int8)
+    for root in range(len(found)):
+        found[root] = embeds(starts, neighbours, parents, needed, degrees, root, most_steps)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def find_paths(
+    starts: Starts,
+    neighbours: Vertices,
+    degrees: NDArray[np.int64],
+    inside: NDArray[np.bool_],
+    most_steps: int,
+    found: NDArray[np.int64],
+) -> int:
+    """Paths whose vertices have these degrees and exactly these edges among them.
+
+    Returns how many were found (no more than `found` has rows), or -1 after `most_steps`.
+    """
+    count = len(degrees)
+    image = np.full(count, -1, dtype=np.int64)
+    step = np.zeros(count, dtype=np.int64)
+    paths, steps = 0, 0
+    for root in range(len(starts) - 1):
+        if starts[root + 1] - starts[root] != degrees[0]:
+            continue
+        image[0] = root
+        place = 1
+        step[1] = starts[root]
+        while place > 0:
+            holder = image[place - 1]
+            if step[place] >= starts[holder + 1]:
+                place -= 1
+                continue
+            vertex = neighbours[step[place]]
+            step[place] += 1
+            steps += 1
+            if steps > most_steps:
+                return -1
+            fits = starts[vertex + 1] - starts[vertex] == degrees[place]
+            for before in range(place):
+                if not fits:
+                    break
+                fits = image[before] != vertex and (
+                    adjacent(starts, neighbours, vertex, image[before]) == inside[place, before]
+                )
+            if not fits:
+                continue
+            image[place] = vertex
+            if place < count - 1:
+                place += 1
+                step[place] = starts[vertex]
+                continue
+            for each in range(count):
+                found[paths, each] = image[each]
+            paths += 1
+            if paths == len(found):
+                return paths
+    return paths

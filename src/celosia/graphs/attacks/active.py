@@ -1,0 +1,251 @@
+"""Accounts planted before the release find themselves in it, and then the people they are with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, comb, log2
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import whole
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.core.report import Block, Facts, Heading, Paragraph
+from celosia.core.wording import sentence
+from celosia.graphs.attacks.candidates import Numbers
+from celosia.graphs.graph import Graph
+from celosia.graphs.method import GraphMethod
+from celosia.graphs.naive import relabelled
+from celosia.graphs.sampling import subset
+
+LINKS = 3
+"""Accounts that befriend each target."""
+
+_MOST_STEPS = 20_000_000
+_MOST_PATHS = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planted:
+    """A graph with accounts that the attacker made, and what the attacker remembers of them."""
+
+    graph: Graph
+    """The last vertices are the accounts, along their path."""
+    targets: Numbers
+    inside: NDArray[np.bool_]
+    """Which accounts are joined with each other."""
+    links: NDArray[np.bool_]
+    """Which accounts (rows) are joined with which targets (columns)."""
+
+    @property
+    def accounts(self) -> int:
+        """How many were planted."""
+        return len(self.inside)
+
+    @property
+    def degrees(self) -> Numbers:
+        """How many contacts each account has."""
+        return np.asarray(self.inside.sum(axis=1) + self.links.sum(axis=1), dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recovery:
+    """What the attacker finds in one release."""
+
+    paths: NDArray[np.int64]
+    """The paths that fit, no more than two."""
+    candidates: tuple[NDArray[np.int64], ...]
+    """The vertices that each target may be; empty unless there is one path."""
+    cut: bool
+    """Whether the search was given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveAttack:
+    """Planted accounts over several runs."""
+
+    accounts: int
+    targets: int
+    """In each run."""
+    runs: int
+    recovered: int
+    """Runs in which the accounts were found, and no other path fits."""
+    ambiguous: int
+    """Runs in which more than one path fits."""
+    exposed: int
+    """Targets found for certain, over all runs."""
+    release: str
+
+    @property
+    def rate(self) -> float:
+        """The share of runs in which the accounts were found."""
+        return self.recovered / self.runs
+
+    @property
+    def share_exposed(self) -> float:
+        """The share of the targets found for certain."""
+        return self.exposed / (self.runs * self.targets)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "name": "active",
+            "accounts": self.accounts,
+            "targets": self.targets,
+            "runs": self.runs,
+            "recovered": self.recovered,
+            "ambiguous": self.ambiguous,
+            "exposed": self.exposed,
+            "rate": self.rate,
+            "share_exposed": self.share_exposed,
+            "release": self.release,
+        }
+
+    def blocks(self) -> list[Block]:
+        """The attack as parts of a report."""
+        facts = [
+            ("The attacker", "Makes accounts before the release and links them with targets."),
+            ("What repairs it", "Perturbation of edges, generalisation, differential privacy."),
+            ("Accounts", f"{self.accounts:,}"),
+            ("Runs with more than one fit", f"{self.ambiguous:,}"),
+        ]
+        return [Heading("Active attack", level=3), Paragraph(sentence(str(self))), Facts(facts)]
+
+    def __str__(self) -> str:
+        return (
+            f"active, {self.accounts} planted accounts, {self.release} release: recovered in "
+            f"{self.recovered} of {self.runs} runs, {self.share_exposed:.1%} of the targets exposed"
+        )
+
+
+def accounts_needed(order: int, *, slack: float = 0.4) -> int:
+    """How many accounts are found again almost surely: (2 + slack) times log2 n.
+
+    >>> accounts_needed(1000)
+    24
+    """
+    return max(4, ceil((2 + slack) * log2(max(order, 2))))
+
+
+def plant(graph: Graph, *, accounts: int, targets: Numbers, rng: Source) -> Planted:
+    """Add a path of accounts with random edges among them, and link each target to three of them.
+
+    No two targets are linked to the same three.
+
+    Raises:
+        InputError: CEL-G407 fewer than four accounts, or more targets than threes of them.
+    """
+    count = whole(accounts)
+    if count is None or count < 4 or len(targets) > comb(count, LINKS):
+        raise InputError(
+            "CEL-G407",
+            f"{accounts!r} accounts cannot be told apart for {len(targets)} targets.",
+            why=f"Each target is linked to its own {LINKS} accounts, and a path needs four.",
+            fix="Plant more accounts, such as 12.",
+        )
+    inside = np.zeros((count, count), dtype=np.bool_)
+    low, high = np.triu_indices(count, 1)
+    inside[low, high] = (rng.integers(2, low.size) == 1) | (high - low == 1)
+    inside |= inside.T
+    links = np.zeros((count, len(targets)), dtype=np.bool_)
+    used: set[tuple[int, ...]] = set()
+    for place in range(len(targets)):
+        chosen = tuple(subset(count, LINKS, rng).tolist())
+        while chosen in used:
+            chosen = tuple(subset(count, LINKS, rng).tolist())
+        used.add(chosen)
+        links[list(chosen), place] = True
+    own = np.argwhere(np.triu(inside)) + graph.order
+    who, whom = np.nonzero(links)
+    outside = np.stack([targets[whom], who + graph.order], axis=1)
+    ends = np.concatenate([graph.edges.astype(np.int64), own, outside])
+    return Planted(Graph.of(ends, order=graph.order + count), targets, inside, links)
+
+
+def recover(release: Graph, planted: Planted) -> Recovery:
+    """Look for the planted path by degrees and edges among its vertices, then read the targets.
+
+    Reference: Backstrom, Dwork, Kleinberg 2007, the walk-based attack.
+    """
+    from celosia.graphs.attacks._kernels import find_paths  # noqa: PLC0415 - compiles
+
+    paths = np.empty((_MOST_PATHS, planted.accounts), dtype=np.int64)
+    asked = (release.starts, release.neighbours, planted.degrees, planted.inside)
+    found = find_paths(*asked, _MOST_STEPS, paths)
+    if found != 1:
+        return Recovery(paths[: max(found, 0)], (), cut=found < 0)
+    path = paths[0]
+    seen = np.zeros((release.order, planted.accounts), dtype=np.bool_)
+    for place, account in enumerate(path.tolist()):
+        seen[release.neighbours_of(account), place] = True
+    seen[path] = False
+    candidates = tuple(np.flatnonzero((seen == link).all(axis=1)) for link in planted.links.T)
+    return Recovery(paths[:1], candidates, cut=False)
+
+
+def active(  # noqa: PLR0913 - the size of the attack, and what it is run against
+    graph: Graph,
+    *,
+    rng: Source,
+    method: GraphMethod[Graph] | None = None,
+    accounts: int | None = None,
+    targets: int = 10,
+    runs: int = 20,
+    progress: Progress = silent,
+) -> ActiveAttack:
+    """Plant, publish, look for the accounts: again and again, with other draws each time.
+
+    Args:
+        graph: the network before the attacker comes.
+        rng: where targets, accounts and the release draw from.
+        method: what is done to the graph before its vertices get random numbers; nothing by
+            default.
+        accounts: how many are planted; by default as many as are found almost surely.
+        targets: how many people are attacked in each run.
+        runs: how often.
+        progress: called now and then.
+
+    Raises:
+        InputError: CEL-G407 too few accounts for the targets; CEL-G408 no runs, or more targets
+            than vertices.
+    """
+    count = accounts_needed(graph.order) if accounts is None else accounts
+    numbers = whole(runs), whole(targets)
+    if None in numbers or runs < 1 or not 1 <= targets <= graph.order:
+        raise InputError(
+            "CEL-G408",
+            f"{runs!r} runs with {targets!r} targets are not possible.",
+            why=f"There are {graph.order:,} vertices, and at least one run is needed.",
+            fix="Give whole numbers such as 20 runs and 10 targets.",
+        )
+    recovered = ambiguous = exposed = 0
+    for turn in range(runs):
+        progress(Step("plant and look", turn, runs))
+        chosen = subset(graph.order, targets, rng)
+        planted = plant(graph, accounts=count, targets=chosen, rng=rng)
+        changed = planted.graph
+        if method is not None:
+            changed = method.apply(planted.graph, rng=rng).graph
+        published = relabelled(changed, rng)
+        found = recover(published.graph, planted)
+        ambiguous += len(found.paths) > 1
+        true = published.numbers[graph.order : graph.order + count]
+        if len(found.paths) != 1 or not np.array_equal(found.paths[0], true):
+            continue
+        recovered += 1
+        exposed += sum(
+            each.size == 1 and int(each[0]) == int(published.numbers[target])
+            for each, target in zip(found.candidates, chosen.tolist(), strict=True)
+        )
+    return ActiveAttack(
+        accounts=count,
+        targets=targets,
+        runs=runs,
+        recovered=recovered,
+        ambiguous=ambiguous,
+        exposed=exposed,
+        release="naive" if method is None else method.kind,
+    )

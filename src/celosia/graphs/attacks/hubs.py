@@ -1,0 +1,117 @@
+"""How far a person is from people whom everybody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import whole
+from celosia.graphs.attacks.candidates import (
+    Numbers,
+    candidate_sizes,
+    checked_targets,
+    checked_truth,
+    classes,
+)
+from celosia.graphs.attacks.result import GraphAttack
+from celosia.graphs.graph import Graph
+
+HUBS = 5
+
+
+def fingerprints(graph: Graph, hubs: Iterable[int], *, reach: int) -> NDArray[np.int32]:
+    """The distance of each vertex to each hub, one column a hub; 0 if it is farther than `reach`.
+
+    >>> from celosia.graphs.generators import ring
+    >>> fingerprints(ring(5), [0], reach=1).ravel().tolist()
+    [0, 1, 0, 0, 1]
+    """
+    from celosia.graphs.metrics._path_kernels import levels  # noqa: PLC0415 - compiles
+
+    limit = whole(reach)
+    if limit is None or limit < 1:
+        raise InputError(
+            "CEL-G405",
+            f"the reach of a fingerprint must be a whole number of at least 1, got {reach!r}.",
+            fix="Give a number of steps such as 2.",
+        )
+    columns: list[NDArray[np.int32]] = []
+    for hub in checked_targets(graph, hubs).tolist():
+        depth = np.full(graph.order, -1, dtype=np.int32)
+        levels(graph.starts, graph.neighbours, hub, limit, depth, np.empty_like(depth))
+        columns.append(np.maximum(depth, 0))
+    return np.stack(columns, axis=1) if columns else np.zeros((graph.order, 0), dtype=np.int32)
+
+
+def top_hubs(graph: Graph, count: int = HUBS) -> Numbers:
+    """The vertices with most neighbours, the lowest number first among equals."""
+    return np.argsort(-graph.degrees, kind="stable")[:count]
+
+
+def hub_fingerprint(  # noqa: PLR0913 - who is attacked, with what knowledge, how graphs belong
+    original: Graph,
+    release: Graph,
+    *,
+    hubs: Iterable[int] | None = None,
+    reach: int = 2,
+    closed: bool = True,
+    targets: Iterable[int] | None = None,
+    numbers: Numbers | None = None,
+) -> GraphAttack:
+    """The attacker knows the distances of each target to some hubs, and the hubs in the release.
+
+    Args:
+        original: what the attacker knows.
+        release: what is published.
+        hubs: their numbers in the original; the five with most neighbours by default.
+        reach: distances up to this are known.
+        closed: a 0 means that the hub is farther than `reach`; otherwise that nothing is known.
+        targets: the vertices attacked; all where none are named.
+        numbers: the number in the release of each vertex of the original, the same by default.
+
+    Raises:
+        InputError: CEL-G405 the reach is below 1; CEL-G406 a hub is not in the release.
+
+    Reference: Hay, Miklau, Jensen, Towsley, Weis 2008.
+    """
+    truth = checked_truth(original, release, numbers)
+    chosen = top_hubs(original) if hubs is None else checked_targets(original, hubs)
+    there = truth[chosen]
+    if there.size == 0 or there.min() < 0:
+        raise InputError(
+            "CEL-G406",
+            "the attack needs at least one hub, and each must be in the release.",
+            fix="Name hubs that were published.",
+        )
+    wanted = checked_targets(original, targets)
+    known = fingerprints(original, chosen, reach=reach)
+    published = fingerprints(release, there, reach=reach)
+    if closed:
+        codes = classes(known, published)
+        sizes = candidate_sizes(*codes)
+    else:
+        sizes = _compatible_sizes(known, published)
+    own = np.zeros_like(known)
+    own[truth >= 0] = published[truth[truth >= 0]]
+    same = own == known
+    hit = (same if closed else same | (known == 0)).all(axis=1) & (truth >= 0)
+    return GraphAttack(
+        name=f"hub fingerprint, {'closed' if closed else 'open'} world",
+        assumption=f"knows how far each target is from {chosen.size} hubs, up to {reach} steps",
+        mitigation="perturbation around hubs, or generalisation",
+        targets=wanted,
+        sizes=sizes[wanted],
+        hit=hit[wanted],
+        facts={"hubs": int(chosen.size), "reach": reach},
+    )
+
+
+def _compatible_sizes(known: NDArray[np.int32], published: NDArray[np.int32]) -> Numbers:
+    """How many published fingerprints agree with each known one where it is not 0."""
+    asked, place = np.unique(known, axis=0, return_inverse=True)
+    shown, counts = np.unique(published, axis=0, return_counts=True)
+    fitting = [int(counts[((one == 0) | (one == shown)).all(axis=1)].sum()) for one in asked]
+    return np.array(fitting, dtype=np.int64)[place.ravel()]

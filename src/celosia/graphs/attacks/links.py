@@ -1,0 +1,243 @@
+"""What a perturbed graph still says about single edges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import whole
+from celosia.core.randomness import Source
+from celosia.core.report import Block, Facts, Heading, Paragraph, Table
+from celosia.core.wording import sentence
+from celosia.graphs.attacks.candidates import Numbers
+from celosia.graphs.graph import Graph
+from celosia.graphs.method import GraphMethod
+from celosia.graphs.metrics.measured import Measured
+from celosia.graphs.metrics.summary import aligned
+from celosia.graphs.sampling import among, keys_to_pairs, non_edges, pairs_of, subset
+
+SCORES = ("common neighbours", "Adamic-Adar", "Katz, three steps")
+MOST_PAIRS = 20_000
+"""Pairs of each kind that are scored; more are drawn from."""
+
+_DAMPING = 0.05
+"""A walk of one more step counts by this much (Katz 1953)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPosterior:
+    """How sure a reader can be of an edge who knows nothing but the method."""
+
+    of_edge: float
+    """The chance that a published edge is true."""
+    of_non_edge: float
+    """The chance that a pair without a published edge is joined in truth."""
+
+    def as_dict(self) -> dict[str, float]:
+        """Plain values for JSON."""
+        return {"of_edge": self.of_edge, "of_non_edge": self.of_non_edge}
+
+    def __str__(self) -> str:
+        return (
+            f"a published edge is true with chance {self.of_edge:.4f}, "
+            f"an absent one with {self.of_non_edge:.4f}"
+        )
+
+
+def link_posterior(*, order: int, size: int, changed: int) -> LinkPosterior:
+    """The chances after `changed` of `size` edges were deleted and as many false ones added.
+
+    (m - r) / m for a published edge, r / (N - m) for another pair; N = n (n - 1) / 2.
+
+    >>> print(link_posterior(order=9, size=12, changed=2))
+    a published edge is true with chance 0.8333, an absent one with 0.0833
+
+    Raises:
+        InputError: CEL-G409 the numbers are not those of a graph and a change of it.
+
+    Reference: Ying, Wu 2008.
+    """
+    numbers = whole(order), whole(size), whole(changed)
+    free = pairs_of(order) - size if None not in numbers else -1
+    if free < 0 or not 0 <= changed <= min(size, free):
+        raise InputError(
+            "CEL-G409",
+            f"{changed!r} of {size!r} edges among {order!r} vertices cannot be exchanged.",
+            why="As many edges are deleted as there are, and added as there are free pairs.",
+            fix="Give whole numbers with changed <= size.",
+        )
+    return LinkPosterior((size - changed) / size if size else 0.0, changed / free if free else 0.0)
+
+
+def simulated_posterior(
+    graph: Graph, method: GraphMethod[Graph], *, rng: Source, runs: int = 100
+) -> LinkPosterior:
+    """The same chances by counting: a pair drawn from those published, or not, over several runs.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> from celosia.graphs.examples import g9
+    >>> from celosia.graphs.perturbation import RandomPerturbation
+    >>> print(simulated_posterior(g9(), RandomPerturbation(amount=2), rng=Seeded(1), runs=3))
+    a published edge is true with chance 0.8333, an absent one with 0.0833
+    """
+    true, published, missed, absent = 0, 0, 0, 0
+    for _ in range(runs):
+        changed = method.apply(graph, rng=rng).graph
+        kept = int(np.count_nonzero(among(graph.keys, changed.keys)))
+        true += kept
+        published += changed.size
+        missed += graph.size - kept
+        absent += pairs_of(graph.order) - changed.size
+    return LinkPosterior(true / max(published, 1), missed / max(absent, 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkAttack:
+    """How well scores of pairs in the release tell true edges from others.
+
+    Each number is the chance that a pair of the one kind scores higher than a pair of the other:
+    0.5 is a coin, 1 certainty.
+    """
+
+    deleted: Mapping[str, Measured]
+    """Edges that were deleted, against pairs that never were edges; empty if none was."""
+    false: Mapping[str, Measured]
+    """True edges of the release, against false ones; empty if none was added."""
+    edges_deleted: int
+    edges_added: int
+    posterior: LinkPosterior
+
+    @property
+    def best(self) -> float:
+        """The highest of all chances; 0.5 if there is nothing to tell apart."""
+        return max(
+            (each.value for each in (*self.deleted.values(), *self.false.values())), default=0.5
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "name": "link prediction",
+            "deleted": {name: value.as_dict() for name, value in self.deleted.items()},
+            "false": {name: value.as_dict() for name, value in self.false.items()},
+            "edges_deleted": self.edges_deleted,
+            "edges_added": self.edges_added,
+            "posterior": self.posterior.as_dict(),
+        }
+
+    def blocks(self) -> list[Block]:
+        """The attack as parts of a report."""
+        rows = [
+            [
+                name,
+                str(self.deleted.get(name, "none deleted")),
+                str(self.false.get(name, "none added")),
+            ]
+            for name in SCORES
+        ]
+        return [
+            Heading("Link prediction", level=3),
+            Paragraph(sentence(str(self))),
+            Table(
+                ["Score", "Deleted edges found", "False edges told apart"],
+                rows,
+                "The chance to rank a pair of one kind before one of the other; 0.5 is a coin",
+                numeric=(1, 2),
+            ),
+            Facts(
+                [
+                    ("Without any score", sentence(str(self.posterior))),
+                    ("What repairs it", "More changes, or generalisation of the edges."),
+                ]
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return (
+            f"link prediction: {self.edges_deleted:,} edges deleted and {self.edges_added:,} "
+            f"added, told apart with a chance of {self.best:.1%} at best (a coin has 50 %)"
+        )
+
+
+def link_prediction(
+    original: Graph,
+    release: Graph,
+    *,
+    rng: Source,
+    numbers: Numbers | None = None,
+    most_pairs: int = MOST_PAIRS,
+) -> LinkAttack:
+    """Score pairs by their surroundings in the release, and see whom that betrays.
+
+    Args:
+        original: the truth.
+        release: what the attacker sees.
+        rng: which pairs are scored where there are many.
+        numbers: the number in the release of each vertex of the original, the same by default.
+        most_pairs: how many of each kind.
+
+    Reference: Liben-Nowell, Kleinberg 2003.
+    """
+    seen = release if numbers is None else aligned(release, numbers)
+    order = max(original.order, seen.order)
+    truth, shown = (Graph.of(graph.edges, order=order) for graph in (original, seen))
+    stayed = among(shown.keys, truth.keys)
+    gone, kept = truth.keys[~stayed], truth.keys[stayed]
+    false = shown.keys[~among(truth.keys, shown.keys)]
+    either = Graph.from_keys(np.union1d(truth.keys, shown.keys), order=order)
+    never = non_edges(either, min(most_pairs, pairs_of(order) - either.size), rng)
+    return LinkAttack(
+        deleted=_told_apart(shown, gone, never, rng, most_pairs),
+        false=_told_apart(shown, kept, false, rng, most_pairs),
+        edges_deleted=gone.size,
+        edges_added=false.size,
+        posterior=LinkPosterior(
+            kept.size / max(shown.size, 1), gone.size / max(pairs_of(order) - shown.size, 1)
+        ),
+    )
+
+
+def _told_apart(
+    shown: Graph, wanted: Numbers, others: Numbers, rng: Source, most: int
+) -> dict[str, Measured]:
+    from celosia.graphs.attacks._match_kernels import link_scores  # noqa: PLC0415 - compiles
+
+    if not wanted.size or not others.size:
+        return {}
+    few = [keys[subset(keys.size, min(most, keys.size), rng)] for keys in (wanted, others)]
+    scores = [
+        link_scores(shown.starts, shown.neighbours, keys_to_pairs(keys, shown.order), _DAMPING)
+        for keys in few
+    ]
+    return {
+        name: ranking_chance(scores[0][:, place], scores[1][:, place])
+        for place, name in enumerate(SCORES)
+    }
+
+
+def ranking_chance(high: NDArray[np.float64], low: NDArray[np.float64]) -> Measured:
+    """The chance that one of the first scores above one of the second; a tie is half.
+
+    The area under the curve of receiver and operator, with two standard errors.
+
+    >>> ranking_chance(np.array([2.0, 1.0]), np.array([0.0, 1.0])).value
+    0.875
+
+    Reference: Hanley, McNeil 1982.
+    """
+    ranked = np.sort(low)
+    below = np.searchsorted(ranked, high, side="left")
+    level = np.searchsorted(ranked, high, side="right")
+    chance = float((below + level).sum() / (2 * high.size * low.size))
+    both, pair = chance / (2 - chance), 2 * chance**2 / (1 + chance)
+    spread = (
+        chance * (1 - chance)
+        + (high.size - 1) * (both - chance**2)
+        + (low.size - 1) * (pair - chance**2)
+    )
+    return Measured(chance, 2.0 * float(np.sqrt(max(spread, 0.0) / (high.size * low.size))))

@@ -1,0 +1,156 @@
+"""Two releases of one network: from a few known people the match spreads to their contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.core.report import Block, Facts, Heading, Paragraph, Table
+from celosia.core.wording import sentence
+from celosia.graphs.attacks.candidates import Numbers, checked_targets, checked_truth
+from celosia.graphs.graph import Graph
+
+THRESHOLD = 0.5
+"""How far the best match must stand out, in standard deviations (Narayanan, Shmatikov 2009)."""
+
+_MOST_ROUNDS = 50
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class Propagation:
+    """What spread from the seeds, judged by the truth. Seeds count for nothing."""
+
+    matched: NDArray[np.int64]
+    """The vertex of the second graph for each of the first; -1 where none was found."""
+    seeds: NDArray[np.int64]
+    correct: int
+    wrong: int
+    unmatched: int
+    """Vertices that are in both graphs and were not matched."""
+    exposed: NDArray[np.int64]
+    """The vertices of the first graph that were matched with themselves."""
+
+    @property
+    def share_correct(self) -> float:
+        """The share of the vertices in both graphs, seeds apart, that were found."""
+        total = self.correct + self.wrong + self.unmatched
+        return self.correct / total if total else 0.0
+
+    @property
+    def precision(self) -> float:
+        """The share of the matches that are true; 0 if there is none."""
+        made = self.correct + self.wrong
+        return self.correct / made if made else 0.0
+
+    def as_dict(self, *, limit: int = 100) -> dict[str, Any]:
+        """Plain values for JSON; exposed vertices by number, no more than `limit`."""
+        return {
+            "name": "propagation",
+            "seeds": int(self.seeds.size),
+            "correct": self.correct,
+            "wrong": self.wrong,
+            "unmatched": self.unmatched,
+            "share_correct": self.share_correct,
+            "precision": self.precision,
+            "exposed": self.exposed[:limit].tolist(),
+        }
+
+    def blocks(self) -> list[Block]:
+        """The attack as parts of a report."""
+        return [
+            Heading("De-anonymisation between two releases", level=3),
+            Paragraph(sentence(str(self))),
+            Table(
+                ["Match", "Vertices"],
+                [["correct", self.correct], ["wrong", self.wrong], ["none", self.unmatched]],
+                "Vertices that are in both graphs, seeds apart",
+            ),
+            Facts(
+                [
+                    (
+                        "The attacker",
+                        "Has another release or crawl, and knows a few people in both.",
+                    ),
+                    ("What repairs it", "Publish once; perturb or generalise strongly."),
+                ]
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return (
+            f"propagation from {self.seeds.size:,} seeds: {self.correct:,} correct, "
+            f"{self.wrong:,} wrong, {self.unmatched:,} unmatched ({self.share_correct:.1%} found)"
+        )
+
+    def __repr__(self) -> str:
+        return f"Propagation({self})"
+
+
+def propagation(  # noqa: PLR0913 - two graphs, how they belong together, and how bold to be
+    known: Graph,
+    release: Graph,
+    *,
+    seeds: Iterable[int],
+    rng: Source,
+    numbers: Numbers | None = None,
+    threshold: float = THRESHOLD,
+    progress: Progress = silent,
+) -> Propagation:
+    """Match the vertices of two graphs, starting from some that are known in both.
+
+    A vertex is matched with the one that shares most matched neighbours with it, by 1 / sqrt of
+    its degree each, where that stands out and the same holds the other way round.
+
+    Args:
+        known: the graph whose people the attacker knows.
+        release: the graph to be de-anonymised.
+        seeds: vertices of the first whose place in the second is known.
+        rng: the order of visits.
+        numbers: the number in the release of each vertex of the first graph (-1 if it is not
+            there), the same by default; only seeds are used to match, the others to judge.
+        threshold: how far the best must stand out, in standard deviations of the scores.
+        progress: called now and then.
+
+    Raises:
+        InputError: CEL-G401 a seed is no vertex; CEL-G410 a seed is not in the release.
+
+    Reference: Narayanan, Shmatikov 2009.
+    """
+    from celosia.graphs.attacks._match_kernels import spread  # noqa: PLC0415 - compiles
+
+    truth = checked_truth(known, release, numbers)
+    chosen = np.unique(checked_targets(known, seeds))
+    if chosen.size == 0 or truth[chosen].min() < 0:
+        raise InputError(
+            "CEL-G410",
+            "the attack needs seeds, and each must be in both graphs.",
+            why="Matches spread from people whom the attacker knows already.",
+            fix="Name a few vertices that were published in both.",
+        )
+    matched = np.full(known.order, -1, dtype=np.int64)
+    taken = np.full(release.order, -1, dtype=np.int64)
+    matched[chosen], taken[truth[chosen]] = truth[chosen], chosen
+    graphs = (known.starts, known.neighbours, release.starts, release.neighbours)
+    for turn in range(_MOST_ROUNDS):
+        progress(Step("spread matches", turn))
+        if not spread(*graphs, rng.permutation(known.order), matched, taken, float(threshold)):
+            break
+    judged = truth >= 0
+    judged[chosen] = False
+    right = judged & (matched == truth)
+    wrong = judged & (matched >= 0) & ~right
+    return Propagation(
+        matched=matched,
+        seeds=chosen,
+        correct=int(right.sum()),
+        wrong=int(wrong.sum()),
+        unmatched=int((judged & (matched < 0)).sum()),
+        exposed=np.flatnonzero(right),
+    )

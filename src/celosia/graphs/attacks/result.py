@@ -1,0 +1,125 @@
+"""What an attack on a published graph found: how many vertices each person may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.report import Block, Facts, Heading, Paragraph, Table
+from celosia.core.wording import counted, sentence
+
+BUCKETS = (("none", 0, 0), ("1", 1, 1), ("2-4", 2, 4), ("5-10", 5, 10), ("11-20", 11, 20))
+"""Sizes of candidate sets that are told apart (Hay et al. 2008); above 20 is the last."""
+
+SHOWN = 100
+"""How many exposed vertices a dictionary lists."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class GraphAttack:
+    """The candidates of each target: vertices of the release that look as the target did.
+
+    A target is exposed if it has one candidate and that is the target. One candidate that is
+    somebody else misleads the attacker.
+    """
+
+    name: str
+    assumption: str
+    """What the attacker must know."""
+    mitigation: str
+    """What repairs it."""
+    targets: NDArray[np.int64]
+    """The vertices attacked, by their numbers in the original."""
+    sizes: NDArray[np.int64]
+    """How many candidates each target has."""
+    hit: NDArray[np.bool_]
+    """Whether the target itself is among its candidates."""
+    facts: Mapping[str, int | float | str] = field(default_factory=dict)
+    """Figures of this attack alone."""
+
+    @property
+    def exposed(self) -> NDArray[np.int64]:
+        """The targets that are found for certain, by their numbers in the original."""
+        return np.asarray(self.targets[(self.sizes == 1) & self.hit])
+
+    @property
+    def share_exposed(self) -> float:
+        """The share of the targets that are found for certain."""
+        return self.exposed.size / self.targets.size if self.targets.size else 0.0
+
+    @property
+    def share_unique(self) -> float:
+        """The share of the targets with one candidate, true or not."""
+        return float(np.mean(self.sizes == 1)) if self.sizes.size else 0.0
+
+    @property
+    def smallest(self) -> int:
+        """The least number of candidates that a target has; 0 if it has none."""
+        return int(self.sizes.min()) if self.sizes.size else 0
+
+    @property
+    def chance(self) -> float:
+        """The share of targets found by whoever takes one candidate of each at random."""
+        if not self.sizes.size:
+            return 0.0
+        return float(np.mean(np.where(self.hit, 1.0 / np.maximum(self.sizes, 1), 0.0)))
+
+    @property
+    def buckets(self) -> dict[str, int]:
+        """How many targets have so many candidates."""
+        told = {
+            name: int(np.count_nonzero((self.sizes >= low) & (self.sizes <= high)))
+            for name, low, high in BUCKETS
+        }
+        return told | {">20": int(np.count_nonzero(self.sizes > 20))}
+
+    def as_dict(self, *, limit: int = SHOWN) -> dict[str, Any]:
+        """Plain values for JSON; exposed vertices by number, no more than `limit`."""
+        return {
+            "name": self.name,
+            "assumption": self.assumption,
+            "mitigation": self.mitigation,
+            "targets": int(self.targets.size),
+            "buckets": self.buckets,
+            "smallest": self.smallest,
+            "share_unique": self.share_unique,
+            "share_exposed": self.share_exposed,
+            "chance": self.chance,
+            "exposed": self.exposed[:limit].tolist(),
+            "facts": dict(self.facts),
+        }
+
+    def blocks(self) -> list[Block]:
+        """The attack as parts of a report."""
+        facts = [(name, f"{value}") for name, value in self.facts.items()]
+        return [
+            Heading(sentence(self.name)[:-1], level=3),
+            Paragraph(sentence(str(self))),
+            Table(
+                ["Candidates", "Targets"],
+                [[name, count] for name, count in self.buckets.items()],
+                "How many vertices of the release each target may be",
+            ),
+            Facts(
+                [
+                    ("The attacker", sentence(self.assumption)),
+                    ("What repairs it", sentence(self.mitigation)),
+                    *facts,
+                ]
+            ),
+        ]
+
+    def __str__(self) -> str:
+        """The one line that matters most."""
+        people = counted(int(self.targets.size), "target", "targets")
+        return (
+            f"{self.name}: {self.exposed.size:,} of {people} exposed ({self.share_exposed:.1%}), "
+            f"smallest candidate set {self.smallest:,}, a guess is right in {self.chance:.1%}"
+        )
+
+    def __repr__(self) -> str:
+        return f"GraphAttack({self})"

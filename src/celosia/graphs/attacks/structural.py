@@ -1,0 +1,174 @@
+"""What is known of a person's contacts as a number or a pattern: degree, refinement, contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import whole
+from celosia.core.progress import Progress, Step, silent
+from celosia.graphs.attacks.candidates import (
+    Numbers,
+    candidate_sizes,
+    checked_targets,
+    checked_truth,
+    classes,
+    hits,
+)
+from celosia.graphs.attacks.isomorphism import neighbourhood_classes
+from celosia.graphs.attacks.result import GraphAttack
+from celosia.graphs.graph import Graph
+
+
+def degree(
+    original: Graph,
+    release: Graph,
+    *,
+    targets: Iterable[int] | None = None,
+    numbers: Numbers | None = None,
+) -> GraphAttack:
+    """The attacker knows how many contacts each target has.
+
+    Args:
+        original: what the attacker knows.
+        release: what is published.
+        targets: the vertices attacked; all where none are named.
+        numbers: the number in the release of each vertex of the original, the same by default.
+
+    >>> from celosia.graphs.examples import g9
+    >>> print(degree(g9(), g9()))
+    degree: 2 of 9 targets exposed (22.2%), smallest candidate set 1, a guess is right in 44.4%
+    """
+    return attack_by_classes(
+        classes(original.degrees, release.degrees),
+        checked_targets(original, targets),
+        checked_truth(original, release, numbers),
+        name="degree",
+        assumption="knows the number of contacts of each target",
+        mitigation="k-degree anonymity; random switches do not help, for they keep every degree",
+    )
+
+
+def refinement_classes(*graphs: Graph, rounds: int | None = None) -> tuple[Numbers, ...]:
+    """Classes by H_i, numbered alike in all graphs; without `rounds` by H*, where nothing changes.
+
+    H_0 is the same for all vertices, H_1 the degree, H_i the multiset of H_(i-1) around a vertex.
+
+    Raises:
+        InputError: CEL-G403 the rounds are not a whole number of at least 0.
+
+    Reference: Hay, Miklau, Jensen, Towsley, Weis 2008.
+    """
+    from celosia.graphs.attacks._kernels import neighbour_sums  # noqa: PLC0415 - compiles
+
+    number = whole(rounds)
+    if rounds is not None and (number is None or number < 0):
+        raise InputError(
+            "CEL-G403",
+            f"the rounds of refinement must be a whole number of at least 0, got {rounds!r}.",
+            fix="Give 1 for degrees, 2 for the degrees of neighbours, or none for all rounds.",
+        )
+    codes = tuple(np.zeros(graph.order, dtype=np.int64) for graph in graphs)
+    count, done = 1, 0
+    while number is None or done < number:
+        sums = [
+            neighbour_sums(graph.starts, graph.neighbours, code)
+            for graph, code in zip(graphs, codes, strict=True)
+        ]
+        codes = classes(*sums)
+        found = max((int(code.max(initial=-1)) for code in codes), default=-1) + 1
+        done += 1
+        if found <= count and done > 1:  # each round refines the one before: nothing will change
+            break
+        count = found
+    return codes
+
+
+def refinement(
+    original: Graph,
+    release: Graph,
+    *,
+    rounds: int | None = None,
+    targets: Iterable[int] | None = None,
+    numbers: Numbers | None = None,
+) -> GraphAttack:
+    """The attacker knows H_i of each target, such as the degrees of its contacts (i = 2).
+
+    Args:
+        original: what the attacker knows.
+        release: what is published.
+        rounds: i; without it H*, all that counting contacts of contacts can tell.
+        targets: the vertices attacked; all where none are named.
+        numbers: the number in the release of each vertex of the original, the same by default.
+
+    >>> from celosia.graphs.examples import g9
+    >>> refinement(g9(), g9(), rounds=2).sizes.tolist()
+    [1, 2, 1, 1, 2, 1, 2, 2, 1]
+    """
+    return attack_by_classes(
+        refinement_classes(original, release, rounds=rounds),
+        checked_targets(original, targets),
+        checked_truth(original, release, numbers),
+        name=f"refinement H{'*' if rounds is None else rounds}",
+        assumption="knows the contacts of each target, how many contacts those have, and so on "
+        + ("without end" if rounds is None else f"for {rounds} steps"),
+        mitigation="k-automorphism or generalisation; perturbation makes it unsure",
+    )
+
+
+def neighbourhood(
+    original: Graph,
+    release: Graph,
+    *,
+    targets: Iterable[int] | None = None,
+    numbers: Numbers | None = None,
+    progress: Progress = silent,
+) -> GraphAttack:
+    """The attacker knows which contacts of each target know each other.
+
+    Args:
+        original: what the attacker knows.
+        release: what is published.
+        targets: the vertices attacked; all where none are named.
+        numbers: the number in the release of each vertex of the original, the same by default.
+        progress: called now and then.
+
+    >>> from celosia.graphs.examples import dan, vertices
+    >>> found = neighbourhood(dan(), dan())
+    >>> set(found.exposed.tolist()) == set(vertices(dan(), ["Dan", "Joe"]).tolist())
+    True
+    """
+    progress(Step("compare neighbourhoods", 0, 1))
+    codes, undecided = neighbourhood_classes(original, release, progress=progress)
+    return attack_by_classes(
+        codes,
+        checked_targets(original, targets),
+        checked_truth(original, release, numbers),
+        name="neighbourhood",
+        assumption="knows the contacts of each target, and which of them know each other",
+        mitigation="k-neighbourhood anonymity or generalisation; k-degree anonymity does not help",
+        facts={"neighbourhoods compared in part": undecided} if undecided else {},
+    )
+
+
+def attack_by_classes(
+    codes: tuple[Numbers, ...],
+    targets: Numbers,
+    truth: Numbers,
+    *,
+    facts: dict[str, int | float | str] | None = None,
+    **words: str,
+) -> GraphAttack:
+    """The attack of whoever knows the class of each target; classes are numbered alike in both."""
+    known, published = codes
+    inside: NDArray[np.bool_] = hits(known, published, truth)
+    return GraphAttack(
+        targets=targets,
+        sizes=candidate_sizes(known, published)[targets],
+        hit=inside[targets],
+        facts=facts or {},
+        **words,
+    )

@@ -1,0 +1,122 @@
+"""A table with k columns that holds each vertex once; a turn of its columns renames the graph."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.randomness import Source
+from celosia.graphs.graph import Graph
+
+Orbit = tuple[int, int, int]
+"""Two rows and how far apart the columns are: all edges that turns make of one edge."""
+
+_PROPOSALS = 40_000
+
+
+@dataclass(slots=True, eq=False)
+class AlignmentTable:
+    """Where each vertex stands, fakes at the end included, and how often each orbit has an edge."""
+
+    graph: Graph
+    k: int
+    place: list[int]
+    """Row times k plus column, for each vertex."""
+    orbits: Counter[Orbit] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.orbits = Counter(self.orbit(u, v) for u, v in self.graph.edges.tolist())
+
+    def orbit(self, one: int, other: int) -> Orbit:
+        """The orbit of an edge, the same for each of its edges and both directions."""
+        (row, column), (also, far) = (divmod(self.place[v], self.k) for v in (one, other))
+        apart = (far - column) % self.k
+        if row == also:
+            return row, row, min(apart, self.k - apart)
+        return (row, also, apart) if row < also else (also, row, self.k - apart if apart else 0)
+
+    def edges_of(self, orbit: Orbit) -> int:
+        """How many edges an orbit has: k, or half of it where a turn by half swaps the ends."""
+        row, also, apart = orbit
+        return self.k // 2 if row == also and 2 * apart == self.k else self.k
+
+    @property
+    def size(self) -> int:
+        """How many edges the graph has once all turns of its edges are in."""
+        return sum(self.edges_of(orbit) for orbit in self.orbits)
+
+    def exchange(self, one: int, other: int) -> int:
+        """Let two vertices change places; by how many edges the result grows."""
+        touched = {
+            (min(v, near), max(v, near))
+            for v in (one, other)
+            if v < self.graph.order
+            for near in self.graph.neighbours_of(v).tolist()
+        }
+        grown = 0
+        for pair in touched:
+            orbit = self.orbit(*pair)
+            self.orbits[orbit] -= 1
+            if not self.orbits[orbit]:
+                del self.orbits[orbit]
+                grown -= self.edges_of(orbit)
+        self.place[one], self.place[other] = self.place[other], self.place[one]
+        for pair in touched:
+            orbit = self.orbit(*pair)
+            self.orbits[orbit] += 1
+            if self.orbits[orbit] == 1:
+                grown += self.edges_of(orbit)
+        return grown
+
+    def improve(self, rng: Source) -> None:
+        """Exchange random vertices, keeping what does not make the result grow."""
+        count = min(_PROPOSALS, 200 * len(self.place))
+        for one, other in rng.integers(len(self.place), 2 * count).reshape(-1, 2).tolist():
+            if one != other and self.exchange(one, other) > 0:
+                self.exchange(one, other)
+
+    def renamings(self) -> list[NDArray[np.int64]]:
+        """The k - 1 turns of the columns, each as the new number of every vertex."""
+        place = np.array(self.place)
+        holder = np.argsort(place)
+        row, column = np.divmod(place, self.k)
+        return [holder[row * self.k + (column + turn) % self.k] for turn in range(1, self.k)]
+
+    def closed(self) -> NDArray[np.int64]:
+        """The edges with all their turns; some come more than once."""
+        edges = self.graph.edges.astype(np.int64)
+        return np.concatenate([edges, *(renaming[edges] for renaming in self.renamings())])
+
+
+def aligned(graph: Graph, k: int, rng: Source) -> AlignmentTable:
+    """A table with few edges in the end: the better of two starts, improved by exchanges.
+
+    One start has vertices of like degree in a row. The other cuts the vertices, in the order of a
+    walk from the greatest hub, into k blocks, the columns, and sorts each of them by degree.
+    """
+    total = -(-graph.order // k) * k
+    degrees = np.concatenate([graph.degrees, np.zeros(total - graph.order, dtype=np.int64)])
+    by_degree = np.argsort(-degrees, kind="stable")
+    walk = np.array([*_walk(graph), *range(graph.order, total)]).reshape(k, -1)
+    blocks = np.stack([block[np.argsort(-degrees[block], kind="stable")] for block in walk], axis=1)
+    starts = (by_degree, blocks.ravel())
+    tables = [AlignmentTable(graph, k, np.argsort(start).tolist()) for start in starts]
+    best = min(tables, key=lambda table: table.size)
+    best.improve(rng)
+    return best
+
+
+def _walk(graph: Graph) -> list[int]:
+    """All vertices, breadth first from the hubs."""
+    seen: dict[int, None] = {}
+    for hub in np.argsort(-graph.degrees, kind="stable").tolist():
+        queue = deque([hub])
+        while queue:
+            vertex = queue.popleft()
+            if vertex not in seen:
+                seen[vertex] = None
+                queue.extend(graph.neighbours_of(vertex).tolist())
+    return list(seen)

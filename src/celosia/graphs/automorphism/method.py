@@ -1,0 +1,94 @@
+"""k-automorphism: the graph looks the same from k places, whatever is known of a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.graphs.automorphism.alignment_table import aligned
+from celosia.graphs.graph import Graph
+from celosia.graphs.kdegree.sequence import check_k
+from celosia.graphs.kdegree.vertex_addition import grown
+from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.verification import are_automorphisms, contains
+
+MOST = 2000
+"""The most vertices: the search for a good table is in plain Python."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KAutomorphism(GraphMethod[Graph]):
+    """Copy edges until the graph has k - 1 renamings onto itself that agree nowhere.
+
+    The vertices are put into a table with k columns, filled up with fakes. Each edge is copied for
+    every turn of the columns; so each turn maps the graph to itself. The table is chosen so that
+    few copies are new.
+
+    Guarantee: the published graph, fakes included, is k-automorphic, checked edge by edge before
+    it is given out. Whatever is known of a person's place in the published graph, without names,
+    at least k vertices fit it equally.
+
+    Reference: Zou, Chen, Ozsu 2009, algorithm KM.
+    """
+
+    k: int
+    """From how many places the graph looks the same."""
+
+    kind = "k-automorphism"
+    summary = "copy edges until every vertex has k - 1 doubles that nothing tells apart"
+    randomised = True
+
+    def __post_init__(self) -> None:
+        check_k(self.k)
+
+    def apply(  # noqa: D102 - as in GraphMethod
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> Changed[Graph]:
+        check_k(self.k, graph.order)
+        if graph.order > MOST:
+            raise InputError(
+                "CEL-G112",
+                f"k-automorphism takes at most {MOST:,} vertices, got {graph.order:,}.",
+                why="It searches a table of all vertices by trying exchanges.",
+                fix="Choose method k-degree, or publish a part of the graph.",
+            )
+        progress(Step("align vertices", 0, 1))
+        table = aligned(graph, self.k, rng)
+        fakes = len(table.place) - graph.order
+        changed = grown(graph, table.closed(), fakes)
+        progress(Step("verify", 1, 1))
+        if not (are_automorphisms(changed, table.renamings()) and contains(graph, changed)):
+            raise PrivacyError(
+                "CEL-G105",
+                "the graph that was made is not k-automorphic.",
+                why="The check after the method found it; nothing was published.",
+                fix="Please report this: it is a fault of the program.",
+            )
+        return Changed(
+            graph=changed,
+            facts={
+                "vertices": changed.order,
+                "fake vertices": fakes,
+                "edges before": graph.size,
+                "edges after": changed.size,
+                "edges deleted": 0,
+                "edges added": changed.size - graph.size,
+                "k reached": self.k,
+            },
+            kept="every edge between real vertices; edges are only added",
+        )
+
+    def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
+        return (
+            f"k-automorphism, k = {self.k}: every vertex has {self.k - 1} doubles that no "
+            "knowledge of the graph's shape tells apart."
+        )
+
+    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+        return (
+            "All true edges are published: the k doubles of a person may all be joined with the "
+            "doubles of another, and then the link is no secret.",
+            "Attributes of vertices are as they were: protect them as a table.",
+        )

@@ -1,0 +1,183 @@
+"""Simulated annealing over partitions: moves of vertices, and what they cost."""
+
+from __future__ import annotations
+
+from math import exp, lgamma, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.compiled import njit
+
+
+@njit(cache=True, nogil=True)
+def log_choose(pairs: int, edges: int) -> float:
+    """The logarithm of how many ways there are to place the edges on the pairs."""
+    if edges in (0, pairs):
+        return 0.0
+    if edges <= 4:  # the common case, and cheaper
+        ways = 1.0
+        for taken in range(edges):
+            ways *= (pairs - taken) / (taken + 1.0)
+        return float(log(ways))
+    return float(lgamma(pairs + 1.0) - lgamma(edges + 1.0) - lgamma(pairs - edges + 1.0))
+
+
+@njit(cache=True, nogil=True)
+def cost_of(one: int, other: int, counts: NDArray[np.int32], sizes: NDArray[np.int64]) -> float:
+    """The part of log |W| that two blocks have to do with; `one` and `other` may be the same."""
+    total = 0.0
+    for block in (one, other) if one != other else (one, one):
+        size = sizes[block]
+        total += log_choose(size * (size - 1) // 2, counts[block, block])
+        for third in range(len(sizes)):
+            if counts[block, third] and third != block:
+                total += log_choose(size * sizes[third], counts[block, third])
+        if one == other:
+            return total
+    return total - log_choose(sizes[one] * sizes[other], counts[one, other])
+
+
+@njit(cache=True, nogil=True)
+def shift(
+    vertex: int,
+    to: int,
+    starts: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+    block: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    counts: NDArray[np.int32],
+) -> None:
+    """Put a vertex into another block and move the numbers of its edges along."""
+    source = block[vertex]
+    for neighbour in neighbours[starts[vertex] : starts[vertex + 1]]:
+        third = block[neighbour]
+        counts[source, third] -= 1
+        if third != source:
+            counts[third, source] -= 1
+        counts[to, third] += 1
+        if third != to:
+            counts[third, to] += 1
+    block[vertex] = to
+    sizes[source] -= 1
+    sizes[to] += 1
+
+
+@njit(cache=True, nogil=True)
+def _next(state: NDArray[np.uint64], bound: int) -> int:
+    """A number below a bound: SplitMix64 on the word that a step was given (Steele et al. 2014)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    mixed = state[0]
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    drawn: int = np.int64(((mixed >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))  # type: ignore[assignment]
+    return drawn
+
+
+@njit(cache=True, nogil=True)
+def split(
+    state: NDArray[np.uint64],
+    block: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    k: int,
+    one: int,
+    moved: NDArray[np.int64],
+) -> tuple[int, int, int]:
+    """A free block, and vertices for it: a uniform choice that leaves k on both sides."""
+    count, left, empty = 0, sizes[one], 0
+    if left < 2 * k:
+        return one, one, 0
+    while sizes[empty]:  # a block that can be split means that one is free
+        empty += 1
+    wanted = k + _next(state, left - 2 * k + 1)
+    for each in range(len(block)):
+        if block[each] == one:
+            if _next(state, left) < wanted - count:
+                moved[count] = each
+                count += 1
+            left -= 1
+    return one, empty, count
+
+
+@njit(cache=True, nogil=True)
+def propose(
+    state: NDArray[np.uint64],
+    starts: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+    block: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    k: int,
+    moved: NDArray[np.int64],
+) -> tuple[int, int, int]:
+    """Two blocks, and vertices in `moved` that would change between them; 0 if there is no move.
+
+    The first block is that of a random vertex, the second that of another: half of the time of one
+    two steps away, whose neighbours are alike. Then a lot decides among shift, swap, merge, split.
+    """
+    order = len(block)
+    vertex, friend = _next(state, order), _next(state, order)
+    if _next(state, 2) and starts[vertex + 1] > starts[vertex]:
+        middle = neighbours[starts[vertex] + _next(state, starts[vertex + 1] - starts[vertex])]
+        friend = neighbours[starts[middle] + _next(state, starts[middle + 1] - starts[middle])]
+    one, other = block[vertex], block[friend]
+    lot = _next(state, 32)
+    if lot == 1:
+        return split(state, block, sizes, k, one, moved)
+    count = 0
+    if one != other and lot == 0:  # merge
+        for each in range(order):
+            if block[each] == other:
+                moved[count] = each
+                count += 1
+    elif one != other:  # shift where the block can spare one, else or half of the time swap
+        moved[0], moved[1] = vertex, friend
+        count = 1 if lot < 16 and sizes[one] > k else 2
+    return one, other, count
+
+
+@njit(cache=True, nogil=True)
+def anneal(
+    starts: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+    block: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    counts: NDArray[np.int32],
+    k: int,
+    words: NDArray[np.uint64],
+    warmth: tuple[float, float],
+    best: NDArray[np.int64],
+    costs: NDArray[np.float64],
+) -> int:
+    """One step a word, from the first temperature to the second; returns how many were taken.
+
+    `costs` are the cost of `block` and that of `best`, the cheapest partition so far, as sums of
+    changes: only their differences mean anything.
+    """
+    state = np.empty(1, dtype=np.uint64)
+    moved = np.empty(len(block), dtype=np.int64)
+    taken = 0
+    for step in range(len(words)):
+        state[0] = words[step]
+        one, other, count = propose(state, starts, neighbours, block, sizes, k, moved)
+        if count == 0:
+            continue
+        before = cost_of(one, other, counts, sizes)
+        for place in range(count):
+            vertex = moved[place]
+            to = one if block[vertex] == other else other
+            shift(vertex, to, starts, neighbours, block, sizes, counts)
+        change = cost_of(one, other, counts, sizes) - before
+        heat = warmth[0] * (warmth[1] / warmth[0]) ** (step / len(words))
+        if change <= 0 or _next(state, 1 << 30) < exp(-change / heat) * (1 << 30):
+            taken += 1
+            costs[0] += change
+            if costs[0] < costs[1] - 1e-9:
+                costs[1] = costs[0]
+                best[:] = block
+        else:
+            for place in range(count - 1, -1, -1):
+                vertex = moved[place]
+                to = one if block[vertex] == other else other
+                shift(vertex, to, starts, neighbours, block, sizes, counts)
+    return taken

@@ -1,0 +1,184 @@
+"""SaNGreeA: groups of k vertices with like neighbours and like attributes, found greedily."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isclose
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import real, whole
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.graphs.generalisation.attributes import Attributes, code_attributes, schema_of
+from celosia.graphs.generalisation.graph import GeneralisedGraph
+from celosia.graphs.generalisation.partition import Blocks, check_k
+from celosia.graphs.generalisation.publication import LEFT_OPEN, promised, published
+from celosia.graphs.graph import Graph
+from celosia.graphs.method import Changed, GraphMethod
+from celosia.tables.schema import Schema
+
+_AT_A_TIME = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaNGreeA(GraphMethod[GeneralisedGraph]):
+    """Groups of at least k vertices, grown one vertex at a time from the greatest degree down.
+
+    The next vertex of a group is the one that costs least: `alpha` times how far the attributes of
+    the group would be generalised, plus `beta` times how much its neighbours differ from those of
+    the group. Of equal costs the lowest number is taken, so the method draws nothing. Vertices
+    that are left over at the end join the group that costs least.
+
+    Guarantee: every published super-vertex stands for at least k vertices, and nothing published
+    tells these apart.
+
+    Reference: Campan, Truta 2009.
+    """
+
+    k: int
+    """The least number of vertices of a group."""
+    alpha: float = 0.0
+    """The weight of attributes; above 0 it needs a schema."""
+    beta: float = 1.0
+    """The weight of neighbours; the two weights add up to 1."""
+    schema: Schema | str | None = None
+    """Which attributes of vertices are quasi-identifiers: a schema of tables, or its file."""
+
+    kind = "sangreea"
+    summary = "publish groups of at least k like vertices, by greedy clustering"
+    randomised = False
+
+    def __post_init__(self) -> None:
+        alpha, beta = real(self.alpha), real(self.beta)
+        good = alpha is not None and beta is not None and alpha >= 0 and beta >= 0
+        if not good or not isclose((alpha or 0) + (beta or 0), 1) or whole(self.k) is None:
+            raise InputError(
+                "CEL-G215",
+                f"no such clustering: k = {self.k!r}, alpha = {self.alpha!r}, "
+                f"beta = {self.beta!r}.",
+                why="k is a whole number; alpha and beta are at least 0 and add up to 1.",
+                fix="Try alpha = 0.5 and beta = 0.5.",
+            )
+        if alpha and self.schema is None:
+            raise InputError(
+                "CEL-G215",
+                "alpha is above 0, but there is no schema.",
+                why="It weighs how far attributes are generalised, and the schema says which.",
+                fix="Give a schema with quasi-identifiers, or alpha = 0.",
+            )
+
+    def apply(  # noqa: D102 - as in GraphMethod
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> Changed[GeneralisedGraph]:
+        k = check_k(self.k, graph)
+        attributes = code_attributes(graph, schema_of(self.schema))
+        found = greedy_blocks(graph, k, alpha=self.alpha, attributes=attributes, progress=progress)
+        return published(graph, found, k=k, attributes=attributes)
+
+    def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
+        return promised(self.k)
+
+    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+        return LEFT_OPEN
+
+    def as_dict(self) -> dict[str, Any]:  # noqa: D102 - as in GraphMethod
+        return plain_parameters(self)
+
+
+def plain_parameters(method: GraphMethod[GeneralisedGraph]) -> dict[str, Any]:
+    """The parameters of a method, of its schema the names of the quasi-identifiers."""
+    told = GraphMethod.as_dict(method)
+    schema = told.get("schema")
+    if isinstance(schema, Schema):
+        told["schema"] = {"quasi-identifiers": [each.name for each in schema.quasi_identifiers]}
+    return told
+
+
+def greedy_blocks(
+    graph: Graph,
+    k: int,
+    *,
+    alpha: float = 0.0,
+    attributes: Attributes | None = None,
+    progress: Progress = silent,
+) -> Blocks:
+    """The groups of SaNGreeA, in the order in which they are made; secret."""
+    from celosia.graphs.generalisation._cluster_kernels import clusters  # noqa: PLC0415 - compiles
+
+    known = _known(graph, attributes)
+    seeds, by_degree = (np.argsort(sign * graph.degrees, kind="stable") for sign in (-1, 1))
+    block = np.full(graph.order, -1, dtype=np.int64)
+    state = np.zeros(3, dtype=np.int64)
+    weights = (float(alpha), 1.0 - float(alpha))
+    rows = (graph.starts, graph.neighbours, seeds, by_degree, known, weights, k)
+    while clusters(*rows, block, state, _AT_A_TIME):
+        progress(Step("group the vertices", int((block >= 0).sum()), graph.order))
+    last = int(state[2]) - 1
+    left = np.flatnonzero(block == last)
+    if left.size < k:
+        block[left] = -1
+        for vertex in left.tolist():
+            block[vertex] = _closest(graph, block, vertex, known, weights)
+    return block
+
+
+def _known(
+    graph: Graph, attributes: Attributes | None
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]:
+    if attributes is None:
+        return (
+            np.empty((0, graph.order)),
+            np.empty((0, 1, graph.order), dtype=np.int32),
+            np.empty(0, dtype=np.int64),
+        )
+    return attributes.numbers, attributes.ancestors, attributes.heights
+
+
+def _closest(
+    graph: Graph,
+    block: Blocks,
+    vertex: int,
+    known: tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
+    weights: tuple[float, float],
+) -> int:
+    """The group that costs least with one more vertex, the first of equal ones."""
+    from celosia.graphs.generalisation._cluster_kernels import TIE, spread  # noqa: PLC0415
+
+    inside = np.flatnonzero(block >= 0)
+    groups = block[inside]
+    sizes = np.bincount(groups)
+    shared = np.zeros(graph.order, dtype=np.int64)
+    spread(vertex, graph.starts, graph.neighbours, shared, np.empty_like(shared), 0)
+    apart = graph.degrees[vertex] + graph.degrees - 2 * shared
+    total = np.bincount(groups, weights=apart[inside])
+    cost = weights[1] * total / sizes / max(graph.order - 2, 1)
+    if weights[0] > 0:
+        cost = cost + weights[0] * _widened(inside, groups, vertex, known)
+    return int(np.flatnonzero(cost <= cost.min() + TIE)[0])
+
+
+def _widened(
+    inside: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    vertex: int,
+    known: tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
+) -> NDArray[np.float64]:
+    """How far each group is generalised with the vertex in it, from 0 to 1."""
+    numbers, ancestors, heights = known
+    count = int(groups.max()) + 1
+    total = np.zeros(count)
+    for row in numbers:
+        least, most = np.full(count, row[vertex]), np.full(count, row[vertex])
+        np.minimum.at(least, groups, row[inside])
+        np.maximum.at(most, groups, row[inside])
+        total += most - least
+    for rows, height in zip(ancestors, heights, strict=True):
+        for level in rows:
+            differs = np.zeros(count, dtype=np.bool_)
+            differs[groups[level[inside] != level[vertex]]] = True
+            total += differs / height
+    return total / max(len(numbers) + len(ancestors), 1)

@@ -1,0 +1,52 @@
+"""What both ways to group vertices publish, and what they say of it."""
+
+from __future__ import annotations
+
+from celosia.graphs.generalisation.attributes import Attributes
+from celosia.graphs.generalisation.graph import GeneralisedGraph
+from celosia.graphs.generalisation.losses import log2_worlds, structural_loss
+from celosia.graphs.generalisation.partition import Blocks, summarised
+from celosia.graphs.generalisation.verification import check_promise
+from celosia.graphs.graph import Graph
+from celosia.graphs.method import Changed
+
+LEFT_OPEN = (
+    "The numbers of edges within and between groups are exact: a group without an edge, or with "
+    "all it can have, says of each of its pairs whether there is one.",
+    "Only averages of the structure are left: paths and motifs within a group are lost.",
+    "Whoever knows which group somebody is in knows the attributes that the group shares.",
+    "Identifiers and all attributes that are no quasi-identifiers are not published.",
+)
+
+
+def promised(k: int) -> str:
+    """The promise of a grouping."""
+    return (
+        f"Every published super-vertex stands for at least {k} vertices, and nothing published "
+        "tells these apart."
+    )
+
+
+def published(
+    graph: Graph, block_of_vertex: Blocks, *, k: int, attributes: Attributes | None
+) -> Changed[GeneralisedGraph]:
+    """The numbers of a partition with its losses, after an independent check of the promise."""
+    rows = None if attributes is None else attributes.generalised(block_of_vertex)
+    made = summarised(graph, block_of_vertex, rows)
+    check_promise(made, graph, k=k)
+    structure = structural_loss(made)
+    facts = {
+        "vertices": made.order,
+        "edges before": graph.size,
+        "super-vertices": len(made.sizes),
+        "super-edges": len(made.between),
+        "least size": int(made.sizes.min()),
+        "greatest size": int(made.sizes.max()),
+        "log2 of possible worlds": log2_worlds(made),
+        **structure.as_dict(),
+    }
+    if attributes is not None:
+        total, share = attributes.loss(block_of_vertex)
+        facts |= {"GIL": total, "NGIL": share, "quasi-identifiers": len(attributes.names)}
+    kept = "the number of vertices and of edges; of groups, their sizes and numbers of edges"
+    return Changed(graph=made, facts=facts, kept=kept)

@@ -1,0 +1,82 @@
+"""The promise of a generalised graph, counted once more and apart from what made it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from celosia.core.errors import PrivacyError
+from celosia.graphs.generalisation.graph import GeneralisedGraph
+from celosia.graphs.graph import Graph
+
+
+def violations(published: GeneralisedGraph, graph: Graph, *, k: int) -> tuple[str, ...]:
+    """What is wrong with what is to be published of a graph, in words; nothing is best.
+
+    Every super-vertex has at least k vertices; sizes add up to the vertices of the graph, edges
+    within and between to its edges; no box has more edges than pairs; no super-vertex has more
+    than one row of attributes.
+    """
+    sizes = [int(size) for size in published.sizes]
+    wrong = []
+    small = sum(size < k for size in sizes)
+    if small:
+        wrong.append(f"{small} super-vertices have fewer than {k} vertices")
+    if sum(sizes) != graph.order:
+        wrong.append(f"the sizes add up to {sum(sizes):,}, not to {graph.order:,}")
+    within = [int(edges) for edges in published.internal]
+    across = {
+        (int(one), int(other)): int(edges)
+        for (one, other), edges in zip(published.super_edges, published.between, strict=True)
+    }
+    if sum(within) + sum(across.values()) != graph.size:
+        wrong.append("the edges do not add up to those of the graph")
+    if any(2 * edges > size * (size - 1) for size, edges in zip(sizes, within, strict=True)) or any(
+        edges > sizes[one] * sizes[other] for (one, other), edges in across.items()
+    ):
+        wrong.append("there are more edges than pairs of vertices")
+    if published.attributes is not None and len(published.attributes) != len(sizes):
+        wrong.append("the attributes are not one row for each super-vertex")
+    return tuple(wrong)
+
+
+def agrees(published: GeneralisedGraph, graph: Graph, groups: list[list[int]]) -> bool:
+    """Whether the numbers are those of these groups, whatever their order; edge by edge."""
+    group_of = {vertex: number for number, group in enumerate(groups) for vertex in group}
+    if len(group_of) != graph.order:
+        return False
+    pairs = Counter(
+        tuple(sorted((group_of[one], group_of[other]))) for one, other in graph.edges.tolist()
+    )
+    boxes = Counter(
+        (*sorted((len(groups[one]), len(groups[other]))), one == other, edges)
+        for (one, other), edges in pairs.items()
+    )
+    told = Counter(
+        (size, size, True, edges)
+        for size, edges in zip(published.sizes.tolist(), published.internal.tolist(), strict=True)
+        if edges
+    )
+    told += Counter(
+        (*sorted((int(published.sizes[one]), int(published.sizes[other]))), False, edges)
+        for (one, other), edges in zip(
+            published.super_edges.tolist(), published.between.tolist(), strict=True
+        )
+    )
+    sizes = sorted(map(len, groups))
+    return boxes == told and sizes == sorted(published.sizes.tolist())
+
+
+def check_promise(published: GeneralisedGraph, graph: Graph, *, k: int) -> None:
+    """Refuse to publish what does not keep the promise.
+
+    Raises:
+        PrivacyError: CEL-G212 with what is wrong.
+    """
+    wrong = violations(published, graph, k=k)
+    if wrong:
+        raise PrivacyError(
+            "CEL-G212",
+            f"the groups do not keep the promise: {'; '.join(wrong)}.",
+            why="Every super-vertex stands for at least k vertices, and its numbers are true.",
+            fix="Nothing was published. Please report this with the version of Celosía.",
+        )

@@ -1,0 +1,99 @@
+"""Rotations of edges, compiled: a vertex loses an edge end and another one gains it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.compiled import njit
+from celosia.graphs._edge_set import contains, delete, insert
+from celosia.graphs._kernels import common_neighbours
+
+Whole = NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def _key(one: int | np.int64, other: int | np.int64, order: int) -> int:
+    return one * order + other if one < other else other * order + one  # type: ignore[return-value]
+
+
+@njit(cache=True, nogil=True)
+def _least_central(
+    loser: int, winner: int, pivots: Whole, starts: Whole, neighbours: NDArray[np.int32]
+) -> int:
+    """Which pivot touches edges of the least neighbourhood centrality, summed over both edges.
+
+    NC(u, v) is |union| - |intersection| of the neighbours, over a constant; the degrees of the
+    loser and the winner are the same for all pivots.
+    """
+    pairs = np.empty((2 * len(pivots), 2), dtype=np.int64)
+    for place in range(len(pivots)):
+        pairs[2 * place, 0], pairs[2 * place, 1] = loser, pivots[place]
+        pairs[2 * place + 1, 0], pairs[2 * place + 1, 1] = pivots[place], winner
+    shared = common_neighbours(starts, neighbours, pairs)
+    best, least = 0, np.int64(2**62)
+    for place in range(len(pivots)):
+        pivot = pivots[place]
+        degree = starts[pivot + 1] - starts[pivot]
+        score = 2 * (degree - shared[2 * place] - shared[2 * place + 1])
+        if score < least:
+            best, least = place, score
+    return best
+
+
+@njit(cache=True, nogil=True)
+def rotate(
+    losers: Whole,
+    winners: Whole,
+    words: NDArray[np.uint64],
+    order: int,
+    table: Whole,
+    starts: Whole,
+    ends: Whole,
+    rows: NDArray[np.int32],
+    neighbours: NDArray[np.int32],
+    look: int,
+) -> NDArray[np.bool_]:
+    """Move an edge end from each loser to its winner, in `table`; which were possible.
+
+    {loser, pivot} becomes {pivot, winner}. Pivots are the loser's neighbours from a random place
+    on: the first possible one or, of the first `look`, the one of least centrality in the graph
+    as given. `rows` are the neighbours at the start, of which each loser's used ones are taken out
+    (`ends`); edges that came or went otherwise are seen in `table`.
+    """
+    done = np.zeros(len(losers), dtype=np.bool_)
+    pivots = np.empty(look, dtype=np.int64)
+    places = np.empty(look, dtype=np.int64)
+    for each in range(len(losers)):
+        loser, winner = losers[each], winners[each]
+        if loser == winner:
+            done[each] = True
+            continue
+        start, size = starts[loser], ends[loser] - starts[loser]
+        if size == 0:
+            continue
+        offset = np.int64(words[each] % np.uint64(size))  # a row is far below 2**64: no bias seen
+        found = 0
+        for step in range(size):
+            place = start + (offset + step) % size
+            pivot = np.int64(rows[place])
+            if (
+                pivot != winner
+                and contains(table, _key(loser, pivot, order))
+                and not contains(table, _key(pivot, winner, order))
+            ):
+                pivots[found], places[found] = pivot, place
+                found += 1
+                if found == look:
+                    break
+        if found == 0:
+            continue
+        best = 0
+        if look > 1:
+            best = _least_central(loser, winner, pivots[:found], starts, neighbours)
+        delete(table, _key(loser, pivots[best], order))
+        insert(table, _key(pivots[best], winner, order))
+        ends[loser] -= 1
+        rows[places[best]] = rows[ends[loser]]
+        done[each] = True
+    return done

@@ -1,0 +1,144 @@
+"""k-degree anonymity on the same vertices, in several ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.numbers import whole
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.graphs.graph import Graph
+from celosia.graphs.kdegree.microaggregation import microaggregated_degrees
+from celosia.graphs.kdegree.probing import probed_construction, probed_supergraph
+from celosia.graphs.kdegree.rotation import rewired
+from celosia.graphs.kdegree.sequence import check_k, least_edge_changes
+from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.perturbation.session import differences
+from celosia.graphs.verification import degree_anonymity
+
+Variant = Literal[
+    "umga-random", "umga-centrality", "liu-terzi", "liu-terzi-greedy", "construct", "priority"
+]
+
+KEPT: dict[str, str] = {
+    "umga": "the number of vertices, nearly the number of edges, and most edges",
+    "liu-terzi": "the vertices and every edge; edges are only added",
+    "construct": "the number of vertices, and degrees near those given; the edges are new",
+    "priority": "the number of vertices, and degrees near those given; many edges return",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KDegree(GraphMethod[Graph]):
+    """Change edges until every degree is that of at least k vertices.
+
+    - `umga-random`: the degrees are microaggregated and edge ends are moved at random; keeps the
+      number of edges wherever it can, also with great hubs.
+    - `umga-centrality`: the same, moving edges of little neighbourhood centrality.
+    - `liu-terzi`: only adds edges, as few as the degrees allow; hubs make that many edges.
+    - `liu-terzi-greedy`: the same with targets from one greedy walk.
+    - `construct`: a new random graph with the targets of liu-terzi as its degrees.
+    - `priority`: such a graph in which neighbours are joined again first.
+
+    Guarantee: every degree of the published graph is that of at least k vertices, counted anew
+    before it is given out. Whoever knows of a person only how many contacts they have in the
+    published graph finds at least k candidates. Nothing is promised against other knowledge.
+
+    Reference: Liu, Terzi 2008; Casas-Roma, Herrera-Joancomarti, Torra 2017.
+    """
+
+    k: int
+    """How many vertices must share each degree."""
+    variant: Variant = "umga-random"
+    """Which way."""
+    probes: int = 500
+    """Rounds in which low degrees are raised where targets cannot be reached; 0 for none. The umga
+    variants need none."""
+
+    kind = "k-degree"
+    summary = "change edges until every degree is that of at least k vertices"
+    randomised = True
+
+    def __post_init__(self) -> None:
+        check_k(self.k)
+        if self.variant not in get_args(Variant) or (whole(self.probes) or 0) != self.probes:
+            raise _parameter(f"variant {self.variant!r} with probes {self.probes!r} is not known.")
+        if self.probes < 0:
+            raise _parameter(f"probes cannot be {self.probes}.")
+
+    def apply(  # noqa: D102 - as in GraphMethod
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> Changed[Graph]:
+        check_k(self.k, graph.order)
+        progress(Step("choose degrees", 0, 1))
+        probes, adds = 0, self.variant.startswith("liu-terzi")
+        changed = graph
+        if degree_anonymity(graph) >= self.k:
+            pass  # nothing to do: the least change of all
+        elif self.variant.startswith("umga"):
+            targets = microaggregated_degrees(graph.degrees, self.k)
+            central = self.variant == "umga-centrality"
+            changed = rewired(graph, targets, central=central, rng=rng, progress=progress)
+        elif adds:
+            changed, probes = probed_supergraph(
+                graph,
+                self.k,
+                way="greedy" if self.variant == "liu-terzi-greedy" else "raise",
+                probes=self.probes,
+                rng=rng,
+                progress=progress,
+            )
+        else:
+            near = self.variant == "priority"
+            changed, probes = probed_construction(
+                graph, self.k, near=near, probes=self.probes, rng=rng, progress=progress
+            )
+        progress(Step("verify", 1, 1))
+        least = least_edge_changes(graph.degrees, self.k, additions_only=adds)
+        facts = differences(graph, changed)
+        gap = facts["edges added"] + facts["edges deleted"] - least
+        found = {"least edge changes possible": least, "gap": gap, "probes": probes}
+        return Changed(
+            graph=confirmed(changed, self.k),
+            facts=facts | found | {"k reached": degree_anonymity(changed)},
+            kept=next(text for way, text in KEPT.items() if self.variant.startswith(way)),
+        )
+
+    def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
+        return f"k-degree anonymity, k = {self.k}: every degree is that of {self.k} vertices."
+
+    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+        return (
+            "Whoever knows more than the number of contacts, such as who knows whom among them, "
+            "may still find a person.",
+            "Most published edges are true: k vertices of one degree may all have the same "
+            "neighbour, which then is no secret.",
+        )
+
+
+def confirmed(graph: Graph, k: int) -> Graph:
+    """The graph, after its degrees have been counted anew.
+
+    Raises:
+        PrivacyError: CEL-G105 some degree is that of fewer than k vertices.
+    """
+    reached = degree_anonymity(graph)
+    if reached < k:
+        raise PrivacyError(
+            "CEL-G105",
+            f"the graph that was made has a degree that only {reached:,} vertices share, not {k}.",
+            why="The check after the method found it; nothing was published.",
+            fix="Please report this: it is a fault of the program.",
+        )
+    return graph
+
+
+def _parameter(what: str) -> InputError:
+    return InputError(
+        "CEL-G106",
+        what,
+        why="Variants: " + ", ".join(get_args(Variant)) + "; probes is a number of rounds.",
+        fix="Leave both out for umga-random.",
+    )

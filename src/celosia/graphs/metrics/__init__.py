@@ -1,0 +1,50 @@
+"""What a graph is like, and what a change of it kept: exact for small graphs, sampled beyond."""
+
+from celosia.graphs.metrics.agreement import (
+    changed_degrees,
+    degree_earth_mover,
+    degree_total_variation,
+    edge_intersection,
+    hub_retention,
+    mutual_information,
+    precision_index,
+)
+from celosia.graphs.metrics.centrality import coreness, pagerank
+from celosia.graphs.metrics.clustering import Clustering, clustering, triangle_corners
+from celosia.graphs.metrics.communities import Communities, communities, modularity
+from celosia.graphs.metrics.measured import Measured
+from celosia.graphs.metrics.paths import Distances, betweenness, distances, sources_of
+from celosia.graphs.metrics.spectral import Spectral, spectral
+from celosia.graphs.metrics.summary import GraphMetrics, GraphUtility, aligned, compare, measure
+from celosia.graphs.metrics.vector import VertexVector
+
+__all__ = [
+    "Clustering",
+    "Communities",
+    "Distances",
+    "GraphMetrics",
+    "GraphUtility",
+    "Measured",
+    "Spectral",
+    "VertexVector",
+    "aligned",
+    "betweenness",
+    "changed_degrees",
+    "clustering",
+    "communities",
+    "compare",
+    "coreness",
+    "degree_earth_mover",
+    "degree_total_variation",
+    "distances",
+    "edge_intersection",
+    "hub_retention",
+    "measure",
+    "modularity",
+    "mutual_information",
+    "pagerank",
+    "precision_index",
+    "sources_of",
+    "spectral",
+    "triangle_corners",
+]

@@ -1,0 +1,177 @@
+"""Triangles, cores, rank and communities: the loops, compiled.
+
+Each lets go of the interpreter's lock, so that two threads can work on two parts of a graph.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.compiled import njit
+
+Starts = NDArray[np.int64]
+Vertices = NDArray[np.int32]
+
+
+@njit(cache=True, nogil=True)
+def upward(edges: Vertices, ranks: Vertices) -> tuple[Starts, Vertices]:
+    """Each edge once, at its end of lower rank; vertices are named by their ranks.
+
+    With ranks by degree no row is longer than the square root of 2 m.
+    """
+    starts = np.zeros(len(ranks) + 1, dtype=np.int64)
+    for each in range(len(edges)):
+        starts[min(ranks[edges[each, 0]], ranks[edges[each, 1]]) + 1] += 1
+    for rank in range(len(ranks)):
+        starts[rank + 1] += starts[rank]
+    place = starts[:-1].copy()
+    rows = np.empty(len(edges), dtype=np.int32)
+    for each in range(len(edges)):
+        one, other = ranks[edges[each, 0]], ranks[edges[each, 1]]
+        low, high = min(one, other), max(one, other)
+        rows[place[low]] = high
+        place[low] += 1
+    return starts, rows
+
+
+@njit(cache=True, nogil=True)
+def triangles_from(
+    starts: Starts, rows: Vertices, begin: int, end: int, found: NDArray[np.int64]
+) -> None:
+    """Count in `found` each triangle whose lowest rank is in begin .. end - 1, at its corners."""
+    seen = np.full(len(starts) - 1, -1, dtype=np.int32)
+    for low in range(begin, end):
+        first, last = starts[low], starts[low + 1]
+        if last - first < 2:
+            continue
+        for place in range(first, last):
+            seen[rows[place]] = low
+        for place in range(first, last):
+            middle = rows[place]
+            here = 0
+            for step in range(starts[middle], starts[middle + 1]):
+                high = rows[step]
+                if seen[high] == low:
+                    found[high] += 1
+                    here += 1
+            found[middle] += here
+            found[low] += here
+
+
+@njit(cache=True, nogil=True)
+def cores(starts: Starts, neighbours: Vertices) -> NDArray[np.int64]:
+    """The core number of each vertex, peeling the least degree first.
+
+    Reference: Batagelj, Zaversnik 2003; time in proportion to the edges.
+    """
+    order = len(starts) - 1
+    left = starts[1:] - starts[:-1]
+    most = 0
+    for vertex in range(order):
+        most = max(most, left[vertex])
+    begins = np.zeros(most + 2, dtype=np.int64)
+    for vertex in range(order):
+        begins[left[vertex] + 1] += 1
+    for degree in range(most + 1):
+        begins[degree + 1] += begins[degree]
+    place = np.empty(order, dtype=np.int64)
+    sorted_by = np.empty(order, dtype=np.int64)
+    free = begins.copy()
+    for vertex in range(order):
+        place[vertex] = free[left[vertex]]
+        sorted_by[place[vertex]] = vertex
+        free[left[vertex]] += 1
+    for turn in range(order):
+        vertex = sorted_by[turn]
+        for step in range(starts[vertex], starts[vertex + 1]):
+            other = neighbours[step]
+            if left[other] > left[vertex]:
+                # Exchange with the first vertex of its degree, then move the border past it.
+                at, border = place[other], begins[left[other]]
+                moved = sorted_by[border]
+                sorted_by[at], sorted_by[border] = moved, other
+                place[moved], place[other] = at, border
+                begins[left[other]] += 1
+                left[other] -= 1
+    return left
+
+
+@njit(cache=True, nogil=True)
+def rank_step(
+    starts: Starts,
+    neighbours: Vertices,
+    shares: NDArray[np.float64],
+    ranks: NDArray[np.float64],
+    base: float,
+    damping: float,
+    begin: int,
+    end: int,
+    next_shares: NDArray[np.float64],
+) -> float:
+    """One step of PageRank for a range of vertices, in place; how much it moved them in sum.
+
+    `shares` is the rank of each vertex over its degree. Each neighbour is read, nothing is
+    written to it, so ranges do not disturb each other.
+    """
+    moved = 0.0
+    for vertex in range(begin, end):
+        total = 0.0
+        for step in range(starts[vertex], starts[vertex + 1]):
+            total += shares[neighbours[step]]
+        rank = base + damping * total
+        moved += abs(rank - ranks[vertex])
+        ranks[vertex] = rank
+        degree = starts[vertex + 1] - starts[vertex]
+        next_shares[vertex] = rank / degree if degree else 0.0
+    return moved
+
+
+@njit(cache=True, nogil=True)
+def move_vertices(
+    starts: Starts,
+    neighbours: Vertices,
+    weights: NDArray[np.int64],
+    strengths: NDArray[np.int64],
+    sequence: NDArray[np.int64],
+    community: NDArray[np.int64],
+    passes: int,
+) -> int:
+    """Move vertices to the neighbouring community of most gain, until few move; how many moved.
+
+    The gain of a community for v is w(v, C) - k(v) k(C) / 2m, from weights that are whole
+    numbers, so the outcome depends on `sequence` alone. Reference: Blondel et al. 2008.
+    """
+    order = len(strengths)
+    totals = np.zeros(order, dtype=np.int64)
+    for vertex in range(order):
+        totals[community[vertex]] += strengths[vertex]
+    everything = float(strengths.sum())
+    links = np.zeros(order, dtype=np.int64)
+    touched = np.empty(order, dtype=np.int64)
+    moved_ever = 0
+    for _ in range(passes):
+        moved = 0
+        for vertex in sequence:
+            home, count = community[vertex], 0
+            for step in range(starts[vertex], starts[vertex + 1]):
+                other = community[neighbours[step]]
+                if links[other] == 0:
+                    touched[count] = other
+                    count += 1
+                links[other] += weights[step]
+            totals[home] -= strengths[vertex]
+            pull = strengths[vertex] / everything
+            best, most = home, links[home] - pull * totals[home]
+            for each in range(count):
+                gain = links[touched[each]] - pull * totals[touched[each]]
+                if gain > most + 1e-9:
+                    best, most = touched[each], gain
+                links[touched[each]] = 0
+            totals[best] += strengths[vertex]
+            community[vertex] = best
+            moved += best != home
+        moved_ever += moved
+        if moved * 1000 <= order:
+            break
+    return moved_ever

@@ -1,0 +1,269 @@
+"""Every metric of a graph in one value, and two graphs compared by all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Seeded, Source
+from celosia.core.report import Block
+from celosia.graphs.graph import Graph
+from celosia.graphs.metrics import agreement
+from celosia.graphs.metrics.centrality import coreness, pagerank
+from celosia.graphs.metrics.clustering import clustering
+from celosia.graphs.metrics.communities import Communities, communities
+from celosia.graphs.metrics.measured import Measured
+from celosia.graphs.metrics.paths import MOST_STEPS, betweenness, distances, sources_of
+from celosia.graphs.metrics.spectral import spectral
+from celosia.graphs.metrics.vector import VertexVector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphMetrics:
+    """Numbers that describe a whole graph. Distances are over the pairs that are connected."""
+
+    order: Measured
+    size: Measured
+    mean_degree: Measured
+    connected_pairs: Measured
+    diameter: Measured
+    average_distance: Measured
+    harmonic_distance: Measured
+    transitivity: Measured
+    mean_clustering: Measured
+    triangles: Measured
+    modularity: Measured
+    """Of the communities that were found."""
+    largest_eigenvalue: Measured
+    connectivity: Measured
+    subgraph_centrality: Measured
+
+    def items(self) -> list[tuple[str, Measured]]:
+        """Names and numbers."""
+        return [(each.name, getattr(self, each.name)) for each in fields(self)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {name: value.as_dict() for name, value in self.items()}
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in self.items())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Described:
+    """A graph measured once: the numbers of the whole, of each vertex, and its communities."""
+
+    metrics: GraphMetrics
+    vectors: Mapping[str, VertexVector]
+    parts: Communities
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphUtility:
+    """What a change of a graph kept."""
+
+    before: GraphMetrics
+    after: GraphMetrics
+    distances: Mapping[str, Measured]
+    """The root mean squared difference over the vertices, by the name of the vector."""
+    edge_intersection: float
+    equal_coreness: float
+    """The share of vertices whose core number is the same."""
+    changed_degrees: float
+    degree_total_variation: float
+    degree_earth_mover: float
+    hubs_kept: float
+    communities_matched: float
+    """The precision index."""
+    communities_information: float
+    """Normalised mutual information."""
+    is_simulation: bool
+    """Whether samples came from a seed, and come out the same again."""
+
+    @property
+    def errors(self) -> dict[str, Measured]:
+        """How far each number of the whole graph moved."""
+        after = dict(self.after.items())
+        return {name: value.difference(after[name]) for name, value in self.before.items()}
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """What both graphs have in common, and how far the degrees moved."""
+        return {
+            "edge_intersection": self.edge_intersection,
+            "equal_coreness": self.equal_coreness,
+            "changed_degrees": self.changed_degrees,
+            "degree_total_variation": self.degree_total_variation,
+            "degree_earth_mover": self.degree_earth_mover,
+            "hubs_kept": self.hubs_kept,
+            "communities_matched": self.communities_matched,
+            "communities_information": self.communities_information,
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "before": self.before.as_dict(),
+            "after": self.after.as_dict(),
+            "errors": {name: value.as_dict() for name, value in self.errors.items()},
+            "distances": {name: value.as_dict() for name, value in self.distances.items()},
+            **self.shares,
+            "is_simulation": self.is_simulation,
+        }
+
+    def blocks(self) -> list[Block]:
+        """The comparison as parts of a report."""
+        from celosia.graphs.metrics.utility_report import blocks  # noqa: PLC0415 - needs this class
+
+        return blocks(self)
+
+    def __str__(self) -> str:
+        moved = self.errors
+        return (
+            f"{self.edge_intersection:.1%} of the edges kept, average distance "
+            f"{self.before.average_distance} -> {self.after.average_distance}, transitivity "
+            f"{self.before.transitivity} -> {self.after.transitivity}, lambda 1 off by "
+            f"{moved['largest_eigenvalue']}, communities kept {self.communities_information:.1%}"
+        )
+
+
+def measure(
+    graph: Graph, *, rng: Source, most_steps: int = MOST_STEPS, progress: Progress = silent
+) -> GraphMetrics:
+    """The numbers of one graph.
+
+    Args:
+        graph: any graph; one in several parts too.
+        rng: where samples and the order of visits come from.
+        most_steps: how much walking is affordable; beyond it paths start from a sample.
+        progress: called now and then.
+
+    >>> from celosia.graphs.examples import g9
+    >>> found = measure(g9(), rng=Seeded(1))
+    >>> print(found.average_distance, found.diameter, found.largest_eigenvalue)
+    1.91667 3 3.04652
+    """
+    return _described(graph, rng, most_steps, progress).metrics
+
+
+def compare(  # noqa: PLR0913 - two graphs, how they belong together, and how to look
+    original: Graph,
+    changed: Graph,
+    *,
+    rng: Source,
+    numbers: NDArray[np.int64] | None = None,
+    most_steps: int = MOST_STEPS,
+    progress: Progress = silent,
+) -> GraphUtility:
+    """What a changed graph kept of the original.
+
+    Both graphs are sampled with the same draws, so that a graph compared with itself has no error.
+
+    Args:
+        original: the graph before.
+        changed: the graph after, its first vertices in the order of the original.
+        rng: where samples and the order of visits come from.
+        numbers: the number in `changed` of each vertex of the original, where that is another.
+        most_steps: how much walking is affordable; beyond it paths start from a sample.
+        progress: called now and then.
+
+    Raises:
+        InputError: CEL-G400 `numbers` does not name a different vertex for each.
+
+    >>> from celosia.graphs.examples import g9
+    >>> same = compare(g9(), g9(), rng=Seeded(1))
+    >>> same.edge_intersection, max(error.value for error in same.errors.values())
+    (1.0, 0.0)
+    """
+    after = changed if numbers is None else aligned(changed, numbers)
+    seed = int(rng.words(1)[0] >> np.uint64(1))
+    old, new = (
+        _described(graph, Seeded(seed), most_steps, progress) for graph in (original, after)
+    )
+    both = min(original.order, after.order)
+    cores = [each.vectors["coreness"].values[:both] for each in (old, new)]
+    parts = old.parts.of_vertex, new.parts.of_vertex
+    return GraphUtility(
+        before=old.metrics,
+        after=new.metrics,
+        distances={name: value.distance(new.vectors[name]) for name, value in old.vectors.items()},
+        edge_intersection=agreement.edge_intersection(original, after),
+        equal_coreness=float(np.mean(cores[0] == cores[1])) if both else 1.0,
+        changed_degrees=agreement.changed_degrees(original, after),
+        degree_total_variation=agreement.degree_total_variation(original, after),
+        degree_earth_mover=agreement.degree_earth_mover(original, after),
+        hubs_kept=agreement.hub_retention(original, after),
+        communities_matched=agreement.precision_index(*parts),
+        communities_information=agreement.mutual_information(*parts),
+        is_simulation=rng.simulation,
+    )
+
+
+def aligned(changed: Graph, numbers: NDArray[np.int64]) -> Graph:
+    """The changed graph with the vertices of the original in their order, new ones after them.
+
+    >>> aligned(Graph.of([(0, 2)]), np.array([2, 1])).edges.tolist()
+    [[0, 2]]
+
+    Raises:
+        InputError: CEL-G400 two vertices have one number, or a number is not in the graph.
+    """
+    given = np.asarray(numbers, dtype=np.int64)
+    back = np.full(changed.order, -1, dtype=np.int64)
+    fits = given.ndim == 1 and given.size <= changed.order
+    if fits and given.size:
+        fits = bool(given.min() >= 0 and given.max() < changed.order)
+    if fits:
+        back[given] = np.arange(given.size)
+    if not fits or np.count_nonzero(back >= 0) != given.size:
+        raise InputError(
+            "CEL-G400",
+            "the numbers of the vertices do not fit the changed graph.",
+            why=f"Each needs a number of its own in 0 .. {changed.order - 1:,}.",
+            fix="Give the key that the relabelling returned.",
+        )
+    new = np.flatnonzero(back < 0)
+    back[new] = np.arange(given.size, changed.order)
+    return Graph.of(back[changed.edges], order=changed.order)
+
+
+def _described(graph: Graph, rng: Source, most_steps: int, progress: Progress) -> _Described:
+    sources = sources_of(graph, rng, most_steps=most_steps)
+    between = betweenness(graph, sources=sources, progress=progress)
+    far = distances(graph, sources=sources, progress=progress)
+    parts = communities(graph, rng=rng, progress=progress)
+    waves = spectral(graph, rng=rng, progress=progress)
+    corners = clustering(graph)
+    others = max(graph.order - 1, 1)
+    metrics = GraphMetrics(
+        order=Measured(graph.order),
+        size=Measured(graph.size),
+        mean_degree=Measured(2 * graph.size / max(graph.order, 1)),
+        connected_pairs=far.connected,
+        diameter=far.diameter,
+        average_distance=far.average,
+        harmonic_distance=far.harmonic,
+        transitivity=Measured(corners.transitivity),
+        mean_clustering=Measured(corners.mean),
+        triangles=Measured(corners.triangles),
+        modularity=Measured(parts.modularity),
+        largest_eigenvalue=waves.largest,
+        connectivity=waves.connectivity,
+        subgraph_centrality=waves.subgraph_centrality,
+    )
+    vectors = {
+        "degree": VertexVector(graph.degrees / others),
+        "betweenness": between,
+        "closeness": far.closeness,
+        "coreness": VertexVector(coreness(graph).astype(np.float64)),
+        "pagerank": VertexVector(pagerank(graph)),
+        "clustering": VertexVector(corners.local),
+    }
+    return _Described(metrics, vectors, parts)

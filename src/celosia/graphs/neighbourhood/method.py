@@ -1,0 +1,147 @@
+"""k-neighbourhood anonymity: the graph around each vertex is like that around k - 1 others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.graphs.automorphism.alignment_table import aligned
+from celosia.graphs.graph import Graph
+from celosia.graphs.kdegree.sequence import check_k
+from celosia.graphs.kdegree.vertex_addition import grown
+from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.neighbourhood.alignment import align
+from celosia.graphs.neighbourhood.surroundings import Surroundings
+from celosia.graphs.verification import contains, neighbourhood_anonymity, neighbourhood_classes
+
+MOST = 1000
+"""The most vertices: every step compares one neighbourhood with all others, in plain Python."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KNeighbourhood(GraphMethod[Graph]):
+    """Add edges until the neighbours of each vertex are joined like those of k - 1 others.
+
+    Vertices are taken by falling size of their neighbourhood. One that is alone is put together
+    with the k - 1 that cost the least to make alike, and edges are added to all of them until the
+    graphs among their neighbours are isomorphic. That changes others, which are looked at again;
+    as edges are only added, it ends. In dense graphs one change brings the next: once that takes
+    more edges than method k-automorphism, its graph is taken, which may have up to k - 1 fake
+    vertices. For small graphs: hubs need many edges.
+
+    Guarantee: for every vertex of the published graph, at least k - 1 other vertices have an
+    isomorphic graph among their neighbours, found by an exact comparison before it is given out.
+    Whoever knows a person's contacts and who of them know each other finds at least k candidates.
+
+    Reference: Zhou, Pei 2008.
+    """
+
+    k: int
+    """How many vertices must share each neighbourhood."""
+
+    kind = "k-neighbourhood"
+    summary = "add edges until each vertex's neighbours are joined like those of k - 1 others"
+    randomised = True
+
+    def __post_init__(self) -> None:
+        check_k(self.k)
+
+    def apply(  # noqa: D102 - as in GraphMethod
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> Changed[Graph]:
+        check_k(self.k, graph.order)
+        if graph.order > MOST:
+            raise InputError(
+                "CEL-G111",
+                f"k-neighbourhood takes at most {MOST:,} vertices, got {graph.order:,}.",
+                why="It compares the graphs around all vertices, again and again.",
+                fix="Choose method k-degree, or publish a part of the graph.",
+            )
+        changed = self._united(graph, rng, progress)
+        found = neighbourhood_anonymity(changed)
+        if found.k < self.k or not contains(graph, changed):
+            raise PrivacyError(
+                "CEL-G105",
+                f"the graph that was made has only {found.k} vertices with the same look.",
+                why="The check after the method found it; nothing was published.",
+                fix="Please report this: it is a fault of the program.",
+            )
+        return Changed(
+            graph=changed,
+            facts={
+                "vertices": changed.order,
+                "fake vertices": changed.order - graph.order,
+                "edges before": graph.size,
+                "edges after": changed.size,
+                "edges deleted": 0,
+                "edges added": changed.size - graph.size,
+                "k reached": found.k,
+            },
+            kept="the vertices and every edge; edges are only added",
+        )
+
+    def _united(self, graph: Graph, rng: Source, progress: Progress) -> Graph:
+        """The graph with united neighbourhoods, or the automorphic one if that needs less."""
+        state = Surroundings.of(graph)
+        table = aligned(graph, self.k, rng)
+        most = table.size - graph.size
+        while _level(state, self.k, most, progress):
+            changed = graph
+            if state.added:
+                changed = graph.with_edges(np.concatenate([graph.edges, np.array(state.added)]))
+            alone = [c for c in neighbourhood_classes(changed) if len(c) < self.k]
+            if not alone:
+                return changed
+            for members in alone:  # equal signatures, yet not isomorphic
+                _unite(state, members[0], self.k, most, exact=True)
+        return grown(graph, table.closed(), len(table.place) - graph.order)
+
+    def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
+        return (
+            f"k-neighbourhood anonymity, k = {self.k}: the graph among the neighbours of each "
+            f"vertex is isomorphic to that of at least {self.k - 1} others."
+        )
+
+    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+        return (
+            "Whoever knows contacts of contacts may still find a person.",
+            "All true edges are published: k candidates may all have the same neighbour.",
+        )
+
+
+def _level(state: Surroundings, k: int, most: int, progress: Progress) -> bool:
+    """Unite vertices until each signature is that of at least k; False beyond `most` edges."""
+    while len(state.added) <= most:
+        state.refresh()
+        sizes = state.class_sizes()
+        alone = [v for v, size in enumerate(sizes) if size < k]
+        if not alone:
+            return True
+        progress(Step("unite neighbourhoods", len(sizes) - len(alone), len(sizes)))
+        _unite(state, max(alone, key=lambda v: (len(state.near[v]), -v)), k, most, exact=False)
+    return False
+
+
+def _unite(state: Surroundings, seed: int, k: int, most: int, *, exact: bool) -> None:
+    """Make a vertex like the k - 1 others that cost the least, or stop beyond `most` edges.
+
+    Taking one out of a class of just k would leave the others alone: that counts as k edges.
+    """
+    sizes = state.class_sizes()
+    price = {
+        v: state.effort(seed, v) + (k if sizes[v] == k else 0)
+        for v in range(len(sizes))
+        if v != seed
+    }
+    mates = sorted(price, key=lambda v: (state.signatures[v] != state.signatures[seed], price[v]))
+    growing = True
+    while growing and len(state.added) <= most:
+        growing = False
+        for mate in mates[: k - 1]:
+            state.refresh()
+            if exact or state.signatures[mate] != state.signatures[seed]:
+                growing |= align(state, seed, mate)

@@ -1,0 +1,46 @@
+"""Differential privacy for graphs: statistics that hide one edge, or one vertex with its edges."""
+
+from celosia.graphs.private.asking import (
+    ask,
+    degree_histogram,
+    degree_sequence,
+    edge_count,
+    joint_degrees,
+    star_count,
+    triangle_count,
+)
+from celosia.graphs.private.degree_histograms import BoundedDegreeHistogram, DegreeHistogram
+from celosia.graphs.private.degree_sequence import DegreeSequence
+from celosia.graphs.private.edge_counts import BoundedEdgeCount, EdgeCount
+from celosia.graphs.private.fitting import graphical
+from celosia.graphs.private.joint_degrees import JointDegrees
+from celosia.graphs.private.level import ONE_EDGE, ONE_VERTEX, GraphMechanism
+from celosia.graphs.private.subgraph_counts import StarCount, TriangleCount
+from celosia.graphs.private.synthetic import PrivateGraph
+
+METHODS = (PrivateGraph,)
+"""The methods of this folder."""
+
+__all__ = [
+    "METHODS",
+    "ONE_EDGE",
+    "ONE_VERTEX",
+    "BoundedDegreeHistogram",
+    "BoundedEdgeCount",
+    "DegreeHistogram",
+    "DegreeSequence",
+    "EdgeCount",
+    "GraphMechanism",
+    "JointDegrees",
+    "PrivateGraph",
+    "StarCount",
+    "TriangleCount",
+    "ask",
+    "degree_histogram",
+    "degree_sequence",
+    "edge_count",
+    "graphical",
+    "joint_degrees",
+    "star_count",
+    "triangle_count",
+]

@@ -1,0 +1,97 @@
+"""The loops over edges and pairs of vertices behind private statistics, compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.compiled import njit
+
+Whole = NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def capped_degrees(
+    edges: NDArray[np.int32], service: Whole, cap: int, degrees: NDArray[np.int64]
+) -> int:
+    """Take edges in the order of `service` while both ends have fewer than `cap`; how many.
+
+    `degrees` comes as zeros and is left with the degrees of what was taken.
+    """
+    taken = 0
+    for place in service:
+        low, high = edges[place, 0], edges[place, 1]
+        if degrees[low] < cap and degrees[high] < cap:
+            degrees[low] += 1
+            degrees[high] += 1
+            taken += 1
+    return taken
+
+
+@njit(cache=True, nogil=True)
+def best_partners(
+    starts: Whole,
+    neighbours: NDArray[np.int32],
+    degrees: Whole,
+    ranked: Whole,
+    joined: Whole,
+    apart: Whole,
+) -> None:
+    """The greatest degree among the neighbours of each vertex, and among the others; else -1.
+
+    `ranked` holds the vertices by falling degree: the first one that is no neighbour comes within
+    as many steps as there are neighbours.
+    """
+    mark = np.full(len(degrees), -1, dtype=np.int64)
+    for vertex in range(len(degrees)):
+        joined[vertex], apart[vertex] = -1, -1
+        for place in range(starts[vertex], starts[vertex + 1]):
+            mark[neighbours[place]] = vertex
+            joined[vertex] = max(joined[vertex], degrees[neighbours[place]])
+        for other in ranked:
+            if other != vertex and mark[other] != vertex:
+                apart[vertex] = degrees[other]
+                break
+
+
+@njit(cache=True, nogil=True)
+def pairs_with_shared(
+    starts: Whole,
+    neighbours: NDArray[np.int32],
+    degrees: Whole,
+    first: int,
+    last: int,
+    shared: Whole,
+    reach: Whole,
+) -> int:
+    """Edges times common neighbours, over pairs whose smaller vertex is in first .. last - 1.
+
+    `shared` comes as zeros and is left so. `reach[a]` is raised to the greatest d_i + d_j - 2 [ij
+    is an edge] of the pairs i, j with a common neighbours.
+    """
+    found = 0
+    mark = np.full(len(degrees), -1, dtype=np.int64)
+    touched = np.empty(len(degrees), dtype=np.int64)
+    for vertex in range(first, last):
+        count = 0
+        for place in range(starts[vertex], starts[vertex + 1]):
+            middle = neighbours[place]
+            mark[middle] = vertex
+            for step in range(starts[middle + 1] - 1, starts[middle] - 1, -1):
+                other = neighbours[step]
+                if other <= vertex:
+                    break
+                if shared[other] == 0:
+                    touched[count] = other
+                    count += 1
+                shared[other] += 1
+        for place in range(count):
+            other = touched[place]
+            common = shared[other]
+            shared[other] = 0
+            total = degrees[vertex] + degrees[other]
+            if mark[other] == vertex:
+                found += common
+                total -= 2
+            reach[common] = max(reach[common], total)
+    return found

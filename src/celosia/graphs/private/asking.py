@@ -1,0 +1,248 @@
+"""Asking a graph: one statistic with its interval and guarantee, paid from a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, get_args
+
+from celosia.accounting.budget import Budget
+from celosia.core.errors import InputError
+from celosia.core.guarantee import Guarantee
+from celosia.core.provenance import Provenance
+from celosia.core.randomness import Source, System
+from celosia.core.wording import did_you_mean
+from celosia.graphs.graph import Graph
+from celosia.graphs.private.degree_histograms import (
+    BoundedDegreeHistogram,
+    DegreeHistogram,
+    Way,
+)
+from celosia.graphs.private.degree_sequence import DegreeSequence
+from celosia.graphs.private.edge_counts import BoundedEdgeCount, EdgeCount
+from celosia.graphs.private.joint_degrees import JointDegrees
+from celosia.graphs.private.level import ONE_EDGE, GraphMechanism, Level, check_graph
+from celosia.graphs.private.projection import CAPS
+from celosia.graphs.private.subgraph_counts import StarCount, TriangleCount
+from celosia.mechanisms.answer import Answer, draw
+from celosia.mechanisms.promises import promise
+
+Cap = int | Sequence[int]
+
+
+def ask(
+    graph: Graph,
+    mechanism: GraphMechanism[Any],
+    *,
+    confidence: float = 0.95,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+) -> Answer:
+    """One answer about a graph, with its interval and guarantee.
+
+    Args:
+        graph: stays as it is.
+        mechanism: what to ask, with its price.
+        confidence: of the interval, where there is one.
+        budget: pays for the answer; made for the same neighbours, `ONE_EDGE` or `ONE_VERTEX`.
+        rng: where randomness comes from; a seed makes the answer a simulation.
+
+    Raises:
+        InputError: CEL-G300 not a graph; CEL-G304 too large a graph for this count.
+        BudgetExceeded: the budget does not allow it.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> graph = Graph.of([(0, 1), (1, 2)])
+    >>> print(ask(graph, EdgeCount(epsilon=1), rng=Seeded(1)))
+    number of edges: 2 (95% interval 0 to 5); 1-differential privacy
+    """
+    check_graph(graph)
+    source = System() if rng is None else rng
+    return draw(
+        mechanism,
+        graph,
+        question=mechanism.question,
+        confidence=confidence,
+        budget=budget,
+        source=source,
+        guarantee=graph_promise(mechanism, simulation=source.simulation),
+        provenance=Provenance.now(
+            "celosia.graphs.private.ask", {"mechanism": str(mechanism)}, seed=source.seed
+        ),
+    )
+
+
+def graph_promise(mechanism: GraphMechanism[Any], *, simulation: bool = False) -> Guarantee:
+    """What one answer about a graph promises, in words that are true of graphs."""
+    made = promise(mechanism, simulation=simulation)
+    open_points: tuple[str, ...] = ("edges beyond the cap of a vertex are not counted",)
+    if mechanism.neighbours == ONE_EDGE:
+        open_points = (
+            "the vertices, their names and their number are taken to be public",
+            "whoever has many edges is protected less: the promise is for one edge of them",
+        )
+    return replace(
+        made,
+        protects=made.protects.replace("in the table", "in the graph"),
+        leaves_open=(
+            "each further answer from the same graph adds to the loss: keep one budget",
+            "what is true of many vertices is told on purpose, and may be guessed of one of them",
+            *open_points,
+        ),
+    )
+
+
+def edge_count(  # noqa: PLR0913 - each is a choice of the curator
+    graph: Graph,
+    *,
+    epsilon: float,
+    level: Level = "edge",
+    cap: Cap | None = None,
+    confidence: float = 0.95,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+) -> Answer:
+    """The number of edges.
+
+    Args:
+        graph: stays as it is.
+        epsilon: from 1e-9 to 100.
+        level: what is hidden, one `edge` or one `vertex` with all its edges.
+        cap: for a vertex: how many of its edges count; of several, one is chosen privately. The
+            powers of two from 2 to 1024 where none is given.
+        confidence: of the interval.
+        budget: pays for the answer.
+        rng: where randomness comes from.
+
+    Raises:
+        InputError: CEL-G301 no such level; CEL-G302 not a cap.
+    """
+    mechanism: GraphMechanism[Any]
+    if check_level(level) == "vertex":
+        mechanism = BoundedEdgeCount(epsilon=epsilon, cap=_caps(cap))
+    else:
+        _no_cap(cap)
+        mechanism = EdgeCount(epsilon=epsilon)
+    return ask(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+
+
+def degree_histogram(  # noqa: PLR0913 - each is a choice of the curator
+    graph: Graph,
+    *,
+    epsilon: float,
+    level: Level = "edge",
+    cap: Cap | None = None,
+    way: Way = "cumulative",
+    confidence: float = 0.95,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+) -> Answer:
+    """The number of vertices of each degree.
+
+    Args:
+        graph: stays as it is.
+        epsilon: from 1e-9 to 100.
+        level: what is hidden, one `edge` or one `vertex` with all its edges.
+        cap: for an edge: the degree from which on vertices are counted together. For a vertex: as
+            in `edge_count`.
+        way: `cumulative` or `bins`, see `DegreeHistogram`.
+        confidence: of the interval.
+        budget: pays for the answer.
+        rng: where randomness comes from.
+
+    Raises:
+        InputError: CEL-G301 no such level; CEL-G302 not a cap; CEL-G305 no such way.
+    """
+    mechanism: GraphMechanism[Any]
+    if check_level(level) == "vertex":
+        mechanism = BoundedDegreeHistogram(epsilon=epsilon, cap=_caps(cap), way=way)
+    else:
+        mechanism = DegreeHistogram(epsilon=epsilon, cap=cap, way=way)  # type: ignore[arg-type]
+    return ask(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+
+
+def degree_sequence(
+    graph: Graph,
+    *,
+    epsilon: float,
+    confidence: float = 0.95,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+) -> Answer:
+    """The degrees in rising order, hiding one edge; see `DegreeSequence`."""
+    mechanism = DegreeSequence(epsilon=epsilon)
+    return ask(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+
+
+def triangle_count(
+    graph: Graph,
+    *,
+    epsilon: float,
+    delta: float | None = None,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+) -> Answer:
+    """The number of triangles, hiding one edge; with a delta by smooth sensitivity."""
+    return ask(graph, TriangleCount(epsilon=epsilon, delta=delta), budget=budget, rng=rng)
+
+
+def star_count(  # noqa: PLR0913 - each is a choice of the curator
+    graph: Graph,
+    *,
+    k: int = 2,
+    epsilon: float,
+    delta: float | None = None,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+) -> Answer:
+    """The number of stars with k rays, hiding one edge; with a delta by smooth sensitivity.
+
+    Raises:
+        InputError: CEL-G304 not a number of rays, or too large a graph for so many.
+    """
+    return ask(graph, StarCount(epsilon=epsilon, delta=delta, k=k), budget=budget, rng=rng)
+
+
+def joint_degrees(  # noqa: PLR0913 - each is a choice of the curator
+    graph: Graph,
+    *,
+    epsilon: float,
+    cap: int,
+    confidence: float = 0.95,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+) -> Answer:
+    """The number of edges by the degrees of their ends, hiding one edge; see `JointDegrees`."""
+    mechanism = JointDegrees(epsilon=epsilon, cap=cap)
+    return ask(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+
+
+def check_level(level: object) -> Level:
+    """Refuse what is neither `edge` nor `vertex`.
+
+    Raises:
+        InputError: CEL-G301 it is something else.
+    """
+    for known in get_args(Level):
+        if level == known:
+            return known  # type: ignore[no-any-return]
+    raise InputError(
+        "CEL-G301",
+        f"the level must be edge or vertex, got {level!r}"
+        f"{did_you_mean(str(level), get_args(Level))}.",
+        why="It says what an epsilon hides: one edge, or one vertex with all its edges.",
+        fix="Take vertex where a vertex is a person, and edge where single contacts are private.",
+    )
+
+
+def _caps(cap: Cap | None) -> int | tuple[int, ...]:
+    return CAPS if cap is None else cap if isinstance(cap, int) else tuple(cap)
+
+
+def _no_cap(cap: object) -> None:
+    if cap is not None:
+        raise InputError(
+            "CEL-G302",
+            "a cap is given, but nothing is cut off where one edge is hidden.",
+            fix="Leave the cap out, or take level vertex.",
+        )

@@ -1,0 +1,177 @@
+"""How many triangles and stars a graph has, with noise by how sensitive the graph is."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, comb, expm1, log
+
+from celosia.accounting.losses import Approximate, BoundedRange
+from celosia.core.errors import InputError
+from celosia.core.numbers import whole
+from celosia.core.randomness import Source
+from celosia.graphs.graph import Graph
+from celosia.graphs.private.ladder import Ladder
+from celosia.graphs.private.level import GraphMechanism, check_graph
+from celosia.graphs.private.local_sensitivity import Sensitive, stars, triangles
+from celosia.graphs.private.smooth import smooth_bound, smoothness
+from celosia.mechanisms.mechanism import Measurement
+from celosia.mechanisms.noise import DiscreteLaplace
+from celosia.mechanisms.noise.reach import MOST as WIDEST
+from celosia.mechanisms.parameters import check_confidence, check_delta, check_whole
+
+MOST_WIDTH = 2**60
+"""What one edge may move: twice as much is chosen among as 64-bit weights."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubgraphCount(GraphMechanism[int]):
+    """A count that one edge can move far in some graphs, but not in most.
+
+    Without a delta the answer is drawn from a ladder, see `Ladder`; with one, discrete Laplace
+    noise is scaled by the smooth sensitivity, see `smoothness`. Either way the noise depends on the
+    graph, so there is no interval: its width would tell about the graph.
+    """
+
+    delta: float | None = None
+    """For smooth sensitivity; None for the ladder, which needs none and mostly errs less."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.delta is not None:
+            check_delta(self.delta)
+            self.beta  # noqa: B018 - refuses what cannot be kept
+
+    @property
+    def beta(self) -> float | None:
+        """How fast the smooth sensitivity may change from graph to graph; None for the ladder."""
+        return None if self.delta is None else smoothness(self.price, self.delta)
+
+    @abstractmethod
+    def sensitive(self, graph: Graph) -> Sensitive:
+        """The exact count and its local sensitivities. They are private: not for release."""
+
+    @abstractmethod
+    def greatest(self, order: int) -> int:
+        """By how much an edge can move the count in the worst graph of so many vertices."""
+
+    @property
+    def rate(self) -> Fraction:
+        """How fast the chances fall from rung to rung."""
+        return self.price / 2
+
+    def privacy_loss(self) -> BoundedRange | Approximate:
+        """That of the exponential mechanism, or (epsilon, delta)."""
+        if self.delta is None:
+            return BoundedRange(self.price)
+        return Approximate(self.price, self.delta)
+
+    def measure(self, x: Graph, *, rng: Source) -> Measurement[int]:
+        """The count with noise; it may be below 0.
+
+        Raises:
+            InputError: CEL-G304 an edge of so large a graph may move the count beyond 64 bits.
+        """
+        graph = check_graph(x)
+        if self.greatest(graph.order) >= self._most_width:
+            raise InputError(
+                "CEL-G304",
+                "in a graph of so many vertices an edge may move this count too far.",
+                why="Noise is drawn in whole numbers of 64 bits, for whatever edges there are. The "
+                "number of vertices is public.",
+                fix="Count smaller stars, or leave the delta out.",
+            )
+        found = self.sensitive(graph)
+        if self.beta is None:
+            return Measurement(Ladder(found.count, found.widths).draw(self.rate, rng))
+        law = DiscreteLaplace(2 * smooth_bound(found.widths, self.beta) / self.price)
+        return Measurement(found.count + int(law.draw(1, rng)[0]))
+
+    @property
+    def _most_width(self) -> Fraction:
+        """What the worst graph may have, so that no graph is refused for its edges."""
+        return Fraction(MOST_WIDTH) if self.delta is None else WIDEST * self.price / 4
+
+    def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
+        """An error that is not exceeded in the worst graph; it is far less in most.
+
+        A number at distance z is of rung z / C at least, where C is the greatest width, so a
+        distance above x has a chance of at most 2 exp(-rate (x + 1) / C) / (1 - exp(-rate / C)).
+
+        Args:
+            confidence: between 0 and 1.
+            size: how many vertices there are.
+        """
+        sure = check_confidence(confidence)
+        most = self.greatest(check_whole(size, name="the number of vertices"))
+        if self.delta is not None:
+            return float(DiscreteLaplace(2 * most / self.price).bound(sure))
+        speed = float(self.rate) / most
+        return float(ceil(log(2 / ((1 - sure) * -expm1(-speed))) / speed))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TriangleCount(SubgraphCount):
+    """The number of triangles.
+
+    Guarantee: epsilon-DP with delta 0 for one edge, or (epsilon, delta)-DP where a delta is given;
+    the vertices and their number are public.
+
+    Reference: Zhang, Cormode, Procopiuc, Srivastava, Xiao 2015 (ladder); Nissim, Raskhodnikova,
+    Smith 2007 (smooth sensitivity).
+
+    >>> from celosia.core.randomness import Seeded
+    >>> graph = Graph.of([(0, 1), (1, 2), (0, 2), (2, 3)])
+    >>> TriangleCount(epsilon=20).release(graph, rng=Seeded(1))
+    1
+    """
+
+    @property
+    def question(self) -> str:  # noqa: D102 - as in GraphMechanism
+        return "number of triangles"
+
+    def sensitive(self, graph: Graph) -> Sensitive:  # noqa: D102 - as in SubgraphCount
+        return triangles(graph)
+
+    def greatest(self, order: int) -> int:  # noqa: D102 - as in SubgraphCount
+        return max(order - 2, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StarCount(SubgraphCount):
+    """The number of stars with k rays: a vertex and k of its neighbours.
+
+    Guarantee: epsilon-DP with delta 0 for one edge, or (epsilon, delta)-DP where a delta is given;
+    the vertices and their number are public.
+
+    Reference: Zhang, Cormode, Procopiuc, Srivastava, Xiao 2015 (ladder); Karwa, Raskhodnikova,
+    Smith, Yaroslavtsev 2011 (smooth sensitivity).
+
+    >>> from celosia.core.randomness import Seeded
+    >>> StarCount(epsilon=20, k=2).release(Graph.of([(0, 1), (0, 2), (0, 3)]), rng=Seeded(1))
+    3
+    """
+
+    k: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        rays = whole(self.k)
+        if rays is None or not 2 <= rays <= 20:
+            raise InputError(
+                "CEL-G304",
+                f"a star has from 2 to 20 rays, got {self.k!r}.",
+                why="A star of one ray is an edge.",
+                fix="Give k = 2 or 3, or count edges.",
+            )
+
+    @property
+    def question(self) -> str:  # noqa: D102 - as in GraphMechanism
+        return f"number of stars with {self.k} rays"
+
+    def sensitive(self, graph: Graph) -> Sensitive:  # noqa: D102 - as in SubgraphCount
+        return stars(graph, self.k)
+
+    def greatest(self, order: int) -> int:  # noqa: D102 - as in SubgraphCount
+        return max(2 * comb(max(order - 2, 0), self.k - 1), 1)

@@ -1,0 +1,189 @@
+"""Publish a graph: change it by one method or several, hide who is who, and account for it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError, PrivacyWarning
+from celosia.core.guarantee import Guarantee
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.provenance import Provenance
+from celosia.core.randomness import Source, System
+from celosia.graphs.account import GraphAccount, account
+from celosia.graphs.adapters import as_graph
+from celosia.graphs.graph import Graph
+from celosia.graphs.method import GraphMethod
+from celosia.graphs.naive import relabelled
+from celosia.graphs.release import Content, GraphRelease, MethodOutcome
+from celosia.graphs.uncertain import UncertainGraph
+from celosia.tables.masking import Recipe
+from celosia.tables.masking.stepping import run_steps
+from celosia.tables.publishing import check_table, released_names
+
+NOTHING = "no formal guarantee"
+
+
+def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
+    data: Any,
+    methods: GraphMethod[Any] | Iterable[GraphMethod[Any]],
+    *,
+    attributes: Recipe | None = None,
+    keep_names: bool = False,
+    assess: bool = True,
+    randomness: Source | None = None,
+    progress: Progress = silent,
+) -> GraphRelease:
+    """The graph after every method, under random numbers, with what risk and what use is left.
+
+    Args:
+        data: a `Graph`, or a graph of NetworkX, igraph, scipy or an array of pairs.
+        methods: what is done, in order; only the last may make an uncertain or a generalised graph.
+        attributes: how the attributes of the vertices are masked; without it none is published.
+            Attributes of edges never are.
+        keep_names: publish the names of the vertices, for a graph whose names are public.
+        assess: compare with the original and attack the release, for the report.
+        randomness: where methods and numbers are drawn from; a seed makes it a simulation.
+        progress: called as the work proceeds; may raise `Cancelled`.
+
+    Raises:
+        InputError: the graph or a parameter is wrong; CEL-G021 no method, or one after a graph that
+            is none any more; CEL-G022 attributes that cannot be masked.
+        PrivacyError: a method cannot keep its promise on this graph.
+
+    >>> from celosia import Seeded
+    >>> from celosia.graphs import KDegree, examples
+    >>> release = publish(examples.g10(), KDegree(k=2), randomness=Seeded(1))
+    >>> release.guarantee.promise, release.data.order
+    ('2-degree anonymity', 9)
+    """
+    rng = System() if randomness is None else randomness
+    chosen = (methods,) if isinstance(methods, GraphMethod) else tuple(methods)
+    original = as_graph(data).graph
+    known = _masked(original, attributes, rng, progress)
+    made = _changed(replace(known, edge_attributes=None), chosen, rng, progress)
+    shown, numbers = (made.content, None) if keep_names else _hidden(made.content, rng)
+    told = GraphAccount()
+    if assess:
+        told = account(original, shown, numbers=numbers, rng=rng, progress=progress)
+    notes = _notes(keep_names, original)
+    for note in notes:
+        warnings.warn(note, PrivacyWarning, stacklevel=2)
+    private = any(method.is_private for method in chosen)
+    return GraphRelease(
+        data=shown,
+        guarantee=_guarantee(chosen, made, simulation=rng.simulation),
+        provenance=Provenance.now(
+            "celosia.graphs.publish",
+            {"methods": [method.as_dict() for method in chosen], "keep_names": keep_names},
+            seed=rng.seed,
+        ),
+        warnings=notes,
+        methods=made.outcomes,
+        account=told,
+        # What compares with the original would undo a differentially private promise.
+        figures={} if private else told.figures(),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Made:
+    content: Content
+    outcomes: tuple[MethodOutcome, ...]
+    promises: tuple[str | None, ...]
+
+
+def _changed(
+    graph: Graph, methods: tuple[GraphMethod[Any], ...], rng: Source, progress: Progress
+) -> _Made:
+    content: Content = graph
+    outcomes, promises = [], []
+    if not methods:
+        raise InputError(
+            "CEL-G021",
+            "there is nothing to do to the graph.",
+            why="Random numbers for names alone protect nobody.",
+            fix="Name a method, such as KDegree(k=5) or --k-degree 5.",
+        )
+    for number, method in enumerate(methods, 1):
+        progress(Step(f"{method.kind}", number - 1, len(methods)))
+        if not isinstance(content, Graph):
+            raise InputError(
+                "CEL-G021",
+                f"{method.kind} cannot follow {methods[number - 2].kind}.",
+                why="What that makes is no plain graph any more.",
+                fix="Let it be the last method.",
+            )
+        promises.append(method.promise(content))
+        done = method.apply(content, rng=rng, progress=progress)
+        content = done.graph
+        outcomes.append(MethodOutcome(method.kind, dict(done.facts), done.kept))
+    return _Made(content, tuple(outcomes), tuple(promises))
+
+
+def _masked(graph: Graph, recipe: Recipe | None, rng: Source, progress: Progress) -> Graph:
+    """The graph with masked attributes, or with none."""
+    if recipe is None:
+        return replace(graph, attributes=None)
+    if graph.attributes is None or any(step.method.picks_rows for step in recipe.steps):
+        raise InputError(
+            "CEL-G022",
+            "the attributes of the vertices cannot be masked by this recipe.",
+            why="There are none, or a step of the recipe makes or leaves out rows, and each vertex "
+            "needs one.",
+            fix="Leave the recipe out, or use methods that keep every row.",
+        )
+    check_table(graph.attributes, recipe.schema)
+    names = released_names(graph.attributes, recipe.schema)
+    done = run_steps(graph.attributes.select(names), recipe, rng, progress)
+    return replace(graph, attributes=done.frame)
+
+
+def _hidden(content: Content, rng: Source) -> tuple[Content, NDArray[np.int64] | None]:
+    """The same under random numbers, and the number of each vertex; None for super-vertices."""
+    if isinstance(content, Graph):
+        made = relabelled(content, rng)
+        return made.graph, made.numbers
+    if isinstance(content, UncertainGraph):
+        numbers = rng.permutation(content.order)
+        return content.renumbered(numbers), numbers
+    return content, None
+
+
+def _notes(keep_names: bool, graph: Graph) -> tuple[str, ...]:
+    notes = []
+    if keep_names and graph.labels is not None:
+        notes.append("The vertices have their own names: whoever is named in the graph is named.")
+    elif keep_names:
+        notes.append("The vertices have their own numbers: whoever knows them knows who is who.")
+    return tuple(notes)
+
+
+def _guarantee(
+    methods: tuple[GraphMethod[Any], ...], made: _Made, *, simulation: bool
+) -> Guarantee:
+    """Only the last promise stands: what comes after a promise may undo it."""
+    promise = made.promises[-1]
+    gaps = [gap for method in methods for gap in method.leaves_open()]
+    lost = [
+        method.kind
+        for method, told in zip(methods[:-1], made.promises[:-1], strict=True)
+        if told is not None
+    ]
+    gaps += [f"what {kind} promises is not claimed: {methods[-1].kind} came after" for kind in lost]
+    if isinstance(made.content, Graph) and made.content.attributes is not None:
+        gaps.append("attributes of vertices are masked as the recipe says, and tell by themselves")
+    return Guarantee(
+        promise=promise or NOTHING,
+        unit="edge" if methods[-1].is_private else "vertex",
+        protects=promise or "edges are blurred; how well is measured, not promised",
+        neighbours="add or remove one edge" if methods[-1].is_private else None,
+        assumes=("each person is one vertex",),
+        leaves_open=tuple(dict.fromkeys(gaps)),
+        simulation=simulation,
+    )

@@ -1,0 +1,55 @@
+"""Graph methods by the names that the command line and certificates call them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from celosia.core.methods import build
+from celosia.graphs.method import GraphMethod
+
+
+def methods() -> dict[str, type[GraphMethod[Any]]]:
+    """Every method by its name, sorted.
+
+    >>> {"k-degree", "random-switch", "uncertain", "sangreea"} <= set(methods())
+    True
+    """
+    # Here and not above: most of them load compiled kernels.
+    from celosia.graphs import (  # noqa: PLC0415
+        automorphism,
+        generalisation,
+        kdegree,
+        naive,
+        neighbourhood,
+        perturbation,
+        private,
+        uncertain,
+    )
+
+    packages = (
+        automorphism,
+        generalisation,
+        kdegree,
+        naive,
+        neighbourhood,
+        perturbation,
+        private,
+        uncertain,
+    )
+    found: dict[str, type[GraphMethod[Any]]] = {
+        each.kind: each for package in packages for each in package.METHODS
+    }
+    return dict(sorted(found.items()))
+
+
+def method_from(name: Any, parameters: Mapping[str, Any]) -> GraphMethod[Any]:
+    """A method by its name with its parameters.
+
+    Raises:
+        InputError: as `core.methods.build` says.
+
+    >>> method_from("k-degree", {"k": 5}).as_dict()
+    {'method': 'k-degree', 'k': 5}
+    """
+    return build(methods(), name, parameters)

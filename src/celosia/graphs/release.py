@@ -1,0 +1,119 @@
+"""A published graph with what was done to it, what is promised and what was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from celosia.core.release import Release
+from celosia.core.report import Document
+from celosia.graphs import report
+from celosia.graphs.account import GraphAccount
+from celosia.graphs.generalisation import GeneralisedGraph, read_generalised, write_generalised
+from celosia.graphs.graph import Graph
+from celosia.graphs.reading import format_of, read
+from celosia.graphs.uncertain import UncertainGraph, read_uncertain, write_uncertain
+from celosia.graphs.writing import write
+
+Content = Graph | UncertainGraph | GeneralisedGraph
+"""What can be published."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodOutcome:
+    """One method, and what it has to say."""
+
+    method: str
+    facts: dict[str, Any]
+    kept: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"method": self.method, "facts": self.facts, "kept": self.kept}
+
+    def __str__(self) -> str:
+        told = ", ".join(
+            f"{name.replace('_', ' ')} {value:,.6g}"
+            for name, value in self.facts.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        )
+        return f"{self.method}: {told}; kept: {self.kept}" if told else self.method
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphRelease(Release):
+    """A graph, an uncertain graph or a graph of super-vertices, to be published."""
+
+    kind: ClassVar[str] = "graph"
+
+    data: Content = field(repr=False)
+    methods: tuple[MethodOutcome, ...]
+    account: GraphAccount
+    """What was measured against the original; empty in a release that was loaded."""
+    figures: dict[str, Any]
+    """What of it may be published beside the graph."""
+
+    def write_data(self, path: Path) -> None:
+        """Write the graph: by its suffix, an uncertain one as CSV, super-vertices as JSON."""
+        if isinstance(self.data, Graph):
+            # The certificate tells how many vertices there are: those without an edge are not lost.
+            write(self.data, path, partial=self.data.attributes is None)
+        elif isinstance(self.data, UncertainGraph):
+            write_uncertain(self.data, path)
+        else:
+            write_generalised(self.data, path)
+
+    def check_path(self, path: Path) -> None:
+        """Refuse a name that says nothing about the format, or the wrong one."""
+        format_of(path, None if isinstance(self.data, Graph) else "csv")
+
+    def data_facts(self) -> dict[str, Any]:
+        """What sort of graph it is, and how many vertices it has."""
+        return {"content": type(self.data).__name__, "vertices": self.data.order}
+
+    def measures(self) -> dict[str, Any]:
+        """The methods, and the figures that may be published."""
+        return {"methods": [each.as_dict() for each in self.methods], "figures": self.figures}
+
+    @classmethod
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+        """Rebuild a release from its data file and certificate."""
+        return cls(
+            data=_content(path, facts["data"]),
+            methods=tuple(MethodOutcome(**each) for each in facts["measures"]["methods"]),
+            account=GraphAccount(),
+            figures=facts["measures"]["figures"],
+            **common,
+        )
+
+    def document(self) -> Document:
+        """The report: what was done, what is promised, what risk and what use is left."""
+        return report.document(
+            self.guarantee,
+            self.provenance,
+            self.warnings,
+            [(each.method, each.facts, each.kept) for each in self.methods],
+            self.account,
+            published=str(self.data),
+        )
+
+    def __str__(self) -> str:
+        """The one line that matters most."""
+        told = [str(each) for each in self.account.attacks[:1]]
+        return "; ".join([f"{self.guarantee.promise}: {self.data}", *told])
+
+
+def _content(path: Path, about: dict[str, Any]) -> Content:
+    if about["content"] == UncertainGraph.__name__:
+        return read_uncertain(path)
+    if about["content"] == GeneralisedGraph.__name__:
+        return read_generalised(path)
+    graph = read(path).graph
+    if graph.order == about["vertices"]:
+        return graph
+    # Vertices without an edge are not in an edge list; the numbers of the others are their names.
+    names = np.arange(graph.order) if graph.labels is None else graph.labels.cast(int).to_numpy()
+    return Graph.of(names[graph.edges], order=about["vertices"])

@@ -1,0 +1,108 @@
+"""The report of a published graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from celosia.core.guarantee import Guarantee
+from celosia.core.provenance import Provenance
+from celosia.core.report import (
+    Block,
+    Details,
+    Document,
+    Facts,
+    Heading,
+    Notice,
+    Paragraph,
+    Table,
+)
+from celosia.core.wording import sentence
+from celosia.graphs.account import GraphAccount
+
+Told = tuple[str, Mapping[str, Any], str]
+"""A method: its name, its facts, what it kept."""
+
+PRIVATE = (
+    "For the eyes of those who may see the original graph: vertices that are exposed, by their "
+    "numbers in the original, and figures of the original are named below."
+)
+
+
+def document(  # noqa: PLR0913 - the parts of a release, one by one
+    guarantee: Guarantee,
+    provenance: Provenance,
+    warnings: Sequence[str],
+    methods: Sequence[Told],
+    account: GraphAccount,
+    *,
+    published: str,
+) -> Document:
+    """The whole report, as blocks."""
+    blocks: list[Block] = []
+    if guarantee.simulation:
+        blocks.append(Notice(str(guarantee), tone="simulation"))
+    blocks += [Notice(warning, tone="warning") for warning in warnings]
+    if account.utility is not None:
+        blocks.append(Notice(PRIVATE, tone="warning"))
+    blocks += _promise(guarantee)
+    blocks += _methods(methods)
+    blocks += _risk(account)
+    if account.utility is not None:
+        blocks += account.utility.blocks()
+    blocks += _made(provenance)
+    return Document("Published graph", f"{sentence(guarantee.promise)} {published}.", blocks)
+
+
+def _promise(guarantee: Guarantee) -> list[Block]:
+    assumed = [("Assumes", sentence(text)) for text in guarantee.assumes]
+    gaps = [("Does not protect against", sentence(text)) for text in guarantee.leaves_open]
+    return [
+        Heading("What is promised"),
+        Paragraph(sentence(guarantee.protects)),
+        Facts([("Privacy unit", guarantee.unit), *assumed, *gaps]),
+    ]
+
+
+def _methods(methods: Sequence[Told]) -> list[Block]:
+    blocks: list[Block] = [
+        Heading("What was done"),
+        Table(["Method", "Kept"], [[name, kept] for name, _, kept in methods], "In order"),
+    ]
+    for name, facts, _ in methods:
+        told = [(key.replace("_", " "), _plain(value)) for key, value in facts.items()]
+        if told:
+            blocks.append(Details(name, [Facts(told)]))
+    return blocks
+
+
+def _plain(value: Any) -> str:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{value:,.6g}" if number else str(value)
+
+
+def _risk(account: GraphAccount) -> list[Block]:
+    if not account.attacks:
+        return []
+    words = "Each vertex of the original is looked for in the release by what an attacker knows."
+    if account.world:
+        words += " The release is no plain graph: one random world of it is attacked."
+    blocks: list[Block] = [Heading("Who can be found"), Paragraph(words)]
+    for attack in account.attacks:
+        blocks += attack.blocks()
+    return blocks
+
+
+def _made(provenance: Provenance) -> list[Block]:
+    versions = ", ".join(f"{name} {number}" for name, number in provenance.versions.items())
+    return [
+        Heading("How it was made"),
+        Facts(
+            [
+                ("Function", provenance.made_by),
+                ("Made", provenance.created),
+                ("Seed", "none" if provenance.seed is None else str(provenance.seed)),
+                ("Versions", versions),
+            ]
+        ),
+    ]

@@ -1,0 +1,34 @@
+"""Uncertain graphs: a chance for each edge, so that degrees hide among k."""
+
+from celosia.graphs.uncertain.degrees import degree_distribution, degree_distributions
+from celosia.graphs.uncertain.entropy import Obfuscation, obfuscation
+from celosia.graphs.uncertain.files import read_uncertain, write_uncertain
+from celosia.graphs.uncertain.graph import UncertainGraph
+from celosia.graphs.uncertain.obfuscating import Uncertain
+from celosia.graphs.uncertain.recount import recounted_failures
+from celosia.graphs.uncertain.statistics import (
+    ExpectedStatistics,
+    Sampled,
+    expected_statistics,
+    sampled_statistics,
+)
+
+METHODS = (Uncertain,)
+"""The methods of this folder."""
+
+__all__ = [
+    "METHODS",
+    "ExpectedStatistics",
+    "Obfuscation",
+    "Sampled",
+    "Uncertain",
+    "UncertainGraph",
+    "degree_distribution",
+    "degree_distributions",
+    "expected_statistics",
+    "obfuscation",
+    "read_uncertain",
+    "recounted_failures",
+    "sampled_statistics",
+    "write_uncertain",
+]

@@ -1,0 +1,109 @@
+"""Degrees of an uncertain graph: sums of independent coins, vertex by vertex."""
+
+from __future__ import annotations
+
+from math import exp, log2, pi, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.compiled import njit
+
+FAINT = 1e-24
+"""Chances below this at the ends of a distribution are dropped; at ten deviations they begin."""
+
+WIDE = 2500.0
+"""Above this variance a normal curve, corrected for its skewness, replaces the convolution."""
+
+
+@njit(cache=True, nogil=True)
+def incident(
+    pairs: NDArray[np.int32], chances: NDArray[np.float64], starts: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The chances of the pairs of vertex 0, then those of vertex 1, and so on."""
+    place = starts[:-1].copy()
+    found = np.empty(2 * len(pairs), dtype=np.float64)
+    for number in range(len(pairs)):
+        for side in range(2):
+            vertex = pairs[number, side]
+            found[place[vertex]] = chances[number]
+            place[vertex] += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def convolved(chances: NDArray[np.float64], room: NDArray[np.float64]) -> tuple[int, int, int]:
+    """The distribution of how many of the coins come up, in `room`; a Poisson binomial.
+
+    Two coins at a time, and only between the ends that are not `FAINT`. Returns the first and the
+    last place in use, and how many coins always come up: they are to be added to a place.
+    """
+    low = high = certain = 0
+    room[0] = 1.0
+    held = -1.0  # a coin that waits for its partner
+    for number in range(len(chances) + 1):
+        chance = chances[number] if number < len(chances) else 0.0
+        if chance == 1.0:
+            certain += 1
+            continue
+        if number < len(chances) and (chance == 0.0 or held < 0.0):
+            held = held if chance == 0.0 else chance
+            continue
+        if held < 0.0:
+            break
+        none, both = (1.0 - held) * (1.0 - chance), held * chance
+        one = held * (1.0 - chance) + chance * (1.0 - held)
+        room[high + 1] = room[high + 2] = 0.0
+        for place in range(high + 2, low + 1, -1):
+            room[place] = room[place] * none + room[place - 1] * one + room[place - 2] * both
+        room[low + 1] = room[low + 1] * none + room[low] * one
+        room[low] *= none
+        high += 2
+        held = -1.0
+        while room[high] < FAINT:
+            high -= 1
+        while room[low] < FAINT:
+            low += 1
+    return low, high, certain
+
+
+@njit(cache=True, nogil=True)
+def entropy_terms(
+    starts: NDArray[np.int64],
+    chances: NDArray[np.float64],
+    wanted: NDArray[np.bool_],
+    total: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    vertices: tuple[int, int],
+) -> None:
+    """Add X and X log2 X of each vertex, for each wanted degree, where X is its chance of it."""
+    room = np.zeros(3 + (starts[1:] - starts[:-1]).max(), dtype=np.float64)
+    for vertex in range(vertices[0], vertices[1]):
+        own = chances[starts[vertex] : starts[vertex + 1]]
+        mean, variance, third = 0.0, 0.0, 0.0
+        for chance in own:
+            mean += chance
+            variance += chance * (1.0 - chance)
+            third += chance * (1.0 - chance) * (1.0 - 2.0 * chance)
+        if variance > WIDE:
+            reach = 10.0 * sqrt(variance)
+            low, certain = int(max(mean - reach, 0.0)), 0
+            high = int(min(mean + reach, len(own)))
+            for place in range(low, high + 1):
+                room[place] = near(place, mean, variance, third)
+        else:
+            low, high, certain = convolved(own, room)
+        for place in range(low, min(high, len(wanted) - 1 - certain) + 1):
+            if wanted[place + certain] and room[place] >= FAINT:
+                total[place + certain] += room[place]
+                terms[place + certain] += room[place] * log2(room[place])
+
+
+@njit(cache=True, nogil=True)
+def near(count: int, mean: float, variance: float, third: float) -> float:
+    """The chance of a count by a normal curve with the first term of Edgeworth's correction."""
+    away = (count - mean) / sqrt(variance)
+    skewness = third / variance**1.5
+    bend = 1.0 + skewness / 6.0 * away * (away * away - 3.0)
+    height: float = exp(-0.5 * away * away) / sqrt(2.0 * pi * variance)
+    return max(bend, 0.0) * height

@@ -1,0 +1,69 @@
+"""Read a table for a recipe, so that no cell decides what a private column holds.
+
+The type of a column of text is found out from its cells: a single "x" among ages makes all of them
+text, and a differentially private step would then refuse the table, or release decimals in place of
+whole numbers. Either tells that somebody has such a cell. So these columns are read as text, and
+turned into what their declaration says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from celosia import frames
+from celosia.tables.masking.recipe import Recipe
+
+LARGEST = 2.0**53
+"""Of a whole number: bounds are within it, so that to clip there changes nothing."""
+
+
+def read_for(path: str | Path, recipe: Recipe, **reading: Any) -> pl.DataFrame:
+    """The table in a file; columns of differentially private steps by their declarations alone.
+
+    In a file of text, a column with whole `bounds` such as [0, 100] holds whole numbers (decimals
+    are rounded), one with bounds such as [0.0, 100.0] decimals, and one with a domain what its
+    values are. A cell that is none of these is empty. Files that have types of their own keep them.
+
+    Args:
+        path: the file.
+        recipe: what is to be done.
+        reading: how to read it, as for `frames.read`.
+    """
+    types: dict[str, frames.ColumnType] = dict(recipe.schema.types())
+    if frames.format_of(Path(path)) not in ("csv", "tsv"):
+        return frames.read(path, types=types, **reading)
+    declared = _declared(recipe)
+    texts: dict[str, frames.ColumnType] = dict.fromkeys(declared, "string")
+    frame = frames.read(path, types=types | texts, **reading)
+    return frame.with_columns(
+        _typed(frame.get_column(name), values).alias(name) for name, values in declared.items()
+    )
+
+
+def _declared(recipe: Recipe) -> dict[str, tuple[Any, ...]]:
+    """The values or bounds that the first private step declares of each of its columns."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for step in recipe.steps:
+        if step.method.neighbours is None:
+            continue
+        for key in ("domains", "bounds", "edges"):
+            lists: Mapping[str, tuple[Any, ...]] = getattr(step.method, key, None) or {}
+            for name, values in lists.items():
+                if name in step.columns:
+                    found.setdefault(name, values)
+    return found
+
+
+def _typed(texts: pl.Series, declared: tuple[Any, ...]) -> pl.Series:
+    """Text as declared; what cannot be read so is empty."""
+    cells = texts.alias("")
+    if any(isinstance(value, str | bool) for value in declared):
+        return cells
+    numbers = cells.str.strip_chars().cast(pl.Float64, strict=False)
+    if all(isinstance(value, int) for value in declared):
+        return numbers.fill_nan(None).clip(-LARGEST, LARGEST).round(0).cast(pl.Int64)
+    return numbers

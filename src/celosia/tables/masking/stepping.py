@@ -1,0 +1,54 @@
+"""The steps of a recipe, one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, Step
+from celosia.core.randomness import Source
+from celosia.tables.masking.recipe import Recipe
+from celosia.tables.masking.release import StepOutcome
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stepped:
+    """A table after every step of a recipe."""
+
+    frame: pl.DataFrame
+    rows: NDArray[np.int64] | None
+    """The original row of each row; None where rows are new."""
+    outcomes: tuple[StepOutcome, ...]
+
+
+def run_steps(raw: pl.DataFrame, recipe: Recipe, rng: Source, progress: Progress) -> Stepped:
+    """Apply the steps one after the other; an error says at which of them."""
+    frame, outcomes = raw, []
+    rows: NDArray[np.int64] | None = np.arange(raw.height, dtype=np.int64)
+    for number, step in enumerate(recipe.steps, 1):
+        progress(Step(f"Step {number}: {step.method.kind}", number - 1, len(recipe.steps)))
+        try:
+            done = step.method.apply(frame, step.columns, rng=rng, progress=progress)
+        except InputError as error:
+            raise InputError(
+                error.code,
+                f"step {number} of the recipe: {error.what}",
+                why=error.why,
+                fix=error.fix,
+                **error.details,
+            ) from error
+        frame = done.frame
+        if done.synthetic or rows is None:
+            rows = None
+        elif done.rows is not None:
+            rows = rows[done.rows]
+        outcomes.append(
+            StepOutcome(
+                step.method.kind, step.columns, dict(done.facts), tuple(step.method.confidential)
+            )
+        )
+    return Stepped(frame, rows, tuple(outcomes))
