@@ -3,6 +3,7 @@
 Those inside see out, nobody sees in. The public names:
 
 - `publish`, `Schema`, `Role` and the models from `KAnonymity` to `TCloseness`: publish a table;
+- `graphs`: publish a network, attack it, measure it;
 - `mechanisms` and `Budget`: noisy answers with exact noise, and what they cost (`accounting`);
 - `Vault` and `queries`: private answers to SQL and SPARQL under a budget;
 - `telemetry` and `sketches`: usage data collected from devices that need not trust the collector;
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         assess,
         datasets,
         frames,
+        graphs,
         mechanisms,
         queries,
         sketches,
@@ -101,6 +103,7 @@ __all__ = [
     "assess",
     "datasets",
     "frames",
+    "graphs",
     "mechanisms",
     "publish",
     "queries",

@@ -120,7 +120,8 @@ def mask(
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
         progress(Step("Reading the file", 0))
-        frame = read_for(table, wish, **reading)
+        steps = [step.method for step in wish.steps]
+        frame = read_for(table, steps, types=wish.schema.types(), **reading)
         release = masking.mask(
             frame, wish, keep_order=keep_order, randomness=source(seed), progress=progress
         )

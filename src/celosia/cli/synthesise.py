@@ -73,8 +73,9 @@ def synthesise(
     from celosia.core.progress import Step
     from celosia.core.randomness import source
     from celosia.core.release import certificate_path
-    from celosia.frames import format_of, read
+    from celosia.frames import format_of
     from celosia.tables import Role, Schema, masking
+    from celosia.tables.masking.reading import read_for
 
     certificate = None if output is None else certificate_path(output)
     places = {"the release": output, "its certificate": certificate, "the report": report}
@@ -94,7 +95,7 @@ def synthesise(
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
         progress(Step("Reading the file", 0))
-        frame = read(table, **reading)
+        frame = read_for(table, [made], **reading)
         names = [name for name in frame.columns if name not in (identifiers or ())]
         recipe = masking.Recipe.of(roles, [(made, names)])
         release = masking.mask(frame, recipe, randomness=source(seed), progress=progress)

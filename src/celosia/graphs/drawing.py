@@ -75,7 +75,7 @@ def layout(graph: Graph, *, rng: Source, rounds: int = _ROUNDS) -> NDArray[np.fl
     return np.asarray((places - low) / np.maximum(high - low, 1e-9))
 
 
-def before_after(
+def before_after(  # noqa: PLR0913 - two graphs and how they are shown
     original: Graph,
     release: Graph,
     *,
@@ -134,7 +134,7 @@ def before_after(
         left.set_title(f"Original: {original.size:,} edges{sampled}", size=8.6, loc="left")
         right.set_title(f"Release: {release.size:,} edges", size=8.6, loc="left")
         handles = [
-            figure_line(name)
+            _legend_line(name)
             for name, there in ((_KEPT, True), (_GONE, gone.any()), (_COME, come.any()))
             if there
         ]
@@ -169,7 +169,7 @@ def degree_chart(original: Graph, release: Graph, *, title: str = "") -> Svg:
     )
 
 
-def figure_line(name: str) -> Any:
+def _legend_line(name: str) -> Any:
     """A line for the legend."""
     from matplotlib.lines import Line2D  # noqa: PLC0415 - matplotlib is slow to load
 
@@ -211,7 +211,8 @@ def _draw(  # noqa: PLR0913, PLR0917 - one side of the drawing
             )
             axes.add_collection(lines)
     size = float(np.clip(1600 / max(graph.order, 1), 6, 46))
-    axes.scatter(*places.T, s=size, c=INK, edgecolors=PAPER, linewidths=0.6, zorder=2)
+    across, up = places.T
+    axes.scatter(across, up, s=size, c=INK, edgecolors=PAPER, linewidths=0.6, zorder=2)
     for place, label in zip(places, labels or [], strict=False):
         axes.annotate(shorten(label, 12), place, (0, 5), textcoords="offset points", ha="center")
 

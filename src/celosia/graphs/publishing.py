@@ -59,15 +59,18 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     >>> from celosia import Seeded
     >>> from celosia.graphs import KDegree, examples
     >>> release = publish(examples.g10(), KDegree(k=2), randomness=Seeded(1))
-    >>> release.guarantee.promise, release.data.order
-    ('2-degree anonymity', 9)
+    >>> print(release.guarantee.promise)
+    k-degree anonymity, k = 2: every degree is that of 2 vertices
     """
     rng = System() if randomness is None else randomness
     chosen = (methods,) if isinstance(methods, GraphMethod) else tuple(methods)
     original = as_graph(data).graph
     known = _masked(original, attributes, rng, progress)
     made = _changed(replace(known, edge_attributes=None), chosen, rng, progress)
-    shown, numbers = (made.content, None) if keep_names else _hidden(made.content, rng)
+    content = made.content
+    if isinstance(content, Graph) and attributes is None:  # a method may have needed them
+        content = replace(content, attributes=None)
+    shown, numbers = (content, None) if keep_names else _hidden(content, rng)
     told = GraphAccount()
     if assess:
         told = account(original, shown, numbers=numbers, rng=rng, progress=progress)
@@ -77,7 +80,10 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     private = any(method.is_private for method in chosen)
     return GraphRelease(
         data=shown,
-        guarantee=_guarantee(chosen, made, simulation=rng.simulation),
+        guarantee=_guarantee(
+            chosen, made, attributes=attributes is not None, simulation=rng.simulation
+        ),
+        key=numbers,
         provenance=Provenance.now(
             "celosia.graphs.publish",
             {"methods": [method.as_dict() for method in chosen], "keep_names": keep_names},
@@ -127,9 +133,9 @@ def _changed(
 
 
 def _masked(graph: Graph, recipe: Recipe | None, rng: Source, progress: Progress) -> Graph:
-    """The graph with masked attributes, or with none."""
+    """The graph with masked attributes, where there is a recipe for them."""
     if recipe is None:
-        return replace(graph, attributes=None)
+        return graph
     if graph.attributes is None or any(step.method.picks_rows for step in recipe.steps):
         raise InputError(
             "CEL-G022",
@@ -165,18 +171,19 @@ def _notes(keep_names: bool, graph: Graph) -> tuple[str, ...]:
 
 
 def _guarantee(
-    methods: tuple[GraphMethod[Any], ...], made: _Made, *, simulation: bool
+    methods: tuple[GraphMethod[Any], ...], made: _Made, *, attributes: bool, simulation: bool
 ) -> Guarantee:
     """Only the last promise stands: what comes after a promise may undo it."""
-    promise = made.promises[-1]
+    told = made.promises[-1]
+    promise = None if told is None else told.removesuffix(".")
     gaps = [gap for method in methods for gap in method.leaves_open()]
     lost = [
         method.kind
-        for method, told in zip(methods[:-1], made.promises[:-1], strict=True)
-        if told is not None
+        for method, earlier in zip(methods[:-1], made.promises[:-1], strict=True)
+        if earlier is not None
     ]
     gaps += [f"what {kind} promises is not claimed: {methods[-1].kind} came after" for kind in lost]
-    if isinstance(made.content, Graph) and made.content.attributes is not None:
+    if attributes:
         gaps.append("attributes of vertices are masked as the recipe says, and tell by themselves")
     return Guarantee(
         promise=promise or NOTHING,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.core.release import Release
 from celosia.core.report import Document
@@ -55,6 +56,9 @@ class GraphRelease(Release):
     """What was measured against the original; empty in a release that was loaded."""
     figures: dict[str, Any]
     """What of it may be published beside the graph."""
+    key: NDArray[np.int64] | None = field(default=None, repr=False)
+    """The number in the release of each vertex of the original, for the curator alone: it is in no
+    file. None where vertices keep their names, and for super-vertices."""
 
     def write_data(self, path: Path) -> None:
         """Write the graph: by its suffix, an uncertain one as CSV, super-vertices as JSON."""

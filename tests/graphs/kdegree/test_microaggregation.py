@@ -1,4 +1,4 @@
-"""Degrees by microaggregation (check 24): the rounding is the best of all, and G10's is the text's."""
+"""Degrees by microaggregation (check 24): the best rounding of all, and that of figure 10."""
 
 from collections import Counter
 from itertools import product

@@ -120,8 +120,8 @@ def test_the_greatest_raise_is_the_least_and_then_their_sum(given_list: list[int
     for cut in partitions(len(ranked), k):
         raises = [ranked[a] - d for a, b in cut for d in ranked[a:b]]
         found.append((max(raises), sum(raises)))
-    raises = least_raises(np.array(given_list), k)
-    assert (int(raises.max()), int(raises.sum())) == min(found)
+    told = least_raises(np.array(given_list), k)
+    assert (int(told.max()), int(told.sum())) == min(found)
 
 
 def plain_greedy(ranked: list[int], k: int) -> list[int]:

@@ -5,13 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-
-from celosia.core.randomness import Seeded
-from celosia.graphs.generators import power_law
-from celosia.graphs.private._kernels import best_partners, pairs_with_shared
-from celosia.graphs.private.ladder import Ladder
-from celosia.graphs.private.local_sensitivity import Sensitive, stars, triangles
-from celosia.graphs.private.smooth import smooth_bound, smoothness
 from tests.graphs.private.small_graphs import (
     Edges,
     all_edge_sets,
@@ -21,6 +14,13 @@ from tests.graphs.private.small_graphs import (
     star_total,
     triangle_total,
 )
+
+from celosia.core.randomness import Seeded
+from celosia.graphs.generators import power_law
+from celosia.graphs.private._kernels import best_partners, pairs_with_shared
+from celosia.graphs.private.ladder import Ladder
+from celosia.graphs.private.local_sensitivity import Sensitive, stars, triangles
+from celosia.graphs.private.smooth import smooth_bound, smoothness
 
 Count = tuple[Callable[[Edges, int], int], Callable[[Edges, int], Sensitive]]
 

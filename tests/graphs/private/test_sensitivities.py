@@ -4,6 +4,16 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from tests.graphs.private.small_graphs import (
+    Edges,
+    all_edge_sets,
+    degrees,
+    graph_of,
+    histogram,
+    one_edge_away,
+    random_edge_sets,
+    without_vertex,
+)
 
 from celosia.core.randomness import Seeded
 from celosia.graphs.generators import power_law
@@ -17,16 +27,6 @@ from celosia.graphs.private import (
     JointDegrees,
 )
 from celosia.graphs.private.projection import STEPS, Projection
-from tests.graphs.private.small_graphs import (
-    Edges,
-    all_edge_sets,
-    degrees,
-    graph_of,
-    histogram,
-    one_edge_away,
-    random_edge_sets,
-    without_vertex,
-)
 
 
 def graphs_with_neighbours(order: int) -> list[tuple[Edges, Edges]]:

@@ -1,6 +1,6 @@
 """The verifiers on graphs with known answers (checks 21, 26, 27, 28), and against networkx."""
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import networkx as nx
 import numpy as np
@@ -88,9 +88,7 @@ def test_refinement_queries_of_figure_9_are_finer_with_every_step() -> None:
     assert sizes[1] == (1, 2, 1, 1, 2, 1, 2, 2, 1)
     assert sizes[2] == (1,) * 9
     assert all(
-        a >= b
-        for coarse, fine in zip(sizes, sizes[1:], strict=False)
-        for a, b in zip(coarse, fine, strict=True)
+        a >= b for coarse, fine in pairwise(sizes) for a, b in zip(coarse, fine, strict=True)
     )
 
 

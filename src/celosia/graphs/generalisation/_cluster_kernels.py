@@ -40,16 +40,14 @@ def spread(
 @njit(cache=True, nogil=True)
 def generalisation(
     vertex: int,
-    numbers: NDArray[np.float64],
-    ancestors: NDArray[np.int32],
-    heights: NDArray[np.int64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    levels: NDArray[np.int64],
+    known: tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
+    cluster: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]],
     seed: int,
     keep: bool,
 ) -> float:
     """How far a cluster is generalised with one more vertex, from 0 to 1; `keep` puts it in."""
+    numbers, ancestors, heights = known
+    low, high, levels = cluster
     total = 0.0
     for row in range(len(numbers)):
         least = min(low[row], numbers[row, vertex])
@@ -65,6 +63,42 @@ def generalisation(
         if keep:
             levels[row] = level
     return float(total / max(len(numbers) + len(ancestors), 1))
+
+
+@njit(cache=True, nogil=True)
+def cheapest(
+    block: NDArray[np.int64],
+    degrees: NDArray[np.int64],
+    shared: NDArray[np.int64],
+    touched: NDArray[np.int64],
+    count: int,
+    lightest: int,
+    known: tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
+    cluster: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]],
+    grown: tuple[int, int, int],
+    weights: tuple[float, float],
+) -> int:
+    """The vertex without a cluster that costs a cluster least, the lowest number of equal ones.
+
+    `grown` are the seed, the size and the sum of degrees of the cluster. Without attributes,
+    whoever is not two steps away costs its degree alone: of these only the `lightest`, which has
+    the least degree, can win, and the others need no look.
+    """
+    seed, size, reach = grown
+    alpha, scale = weights
+    best, least = -1, np.inf
+    for place in range(len(block) if alpha > 0 else count + 1):
+        vertex = place
+        if alpha == 0:
+            vertex = touched[place] if place < count else lightest
+        if block[vertex] >= 0:
+            continue
+        cost = scale * (size * degrees[vertex] + reach - 2 * shared[vertex]) / size
+        if alpha > 0:
+            cost += alpha * generalisation(vertex, known, cluster, seed, False)
+        if cost < least - TIE or (cost <= least + TIE and vertex < best):
+            best, least = vertex, min(cost, least)
+    return best
 
 
 @njit(cache=True, nogil=True)
@@ -87,7 +121,7 @@ def clusters(
     are. Returns whether vertices may be left for more.
     """
     order = len(block)
-    numbers, ancestors, heights = known
+    numbers, ancestors, _ = known
     alpha, beta = weights
     degrees = starts[1:] - starts[:-1]
     shared, touched = np.zeros(order, np.int64), np.empty(order, np.int64)
@@ -113,25 +147,19 @@ def clusters(
                 progress[1] += 1
             if progress[1] == order:
                 break
-            # Without attributes, whoever is not two steps away costs its degree alone: of these
-            # only the one of least degree can win.
-            looked = order if alpha > 0 else count + 1
-            best, least = -1, np.inf
-            for place in range(looked):
-                vertex = place
-                if alpha == 0:
-                    vertex = touched[place] if place < count else by_degree[progress[1]]
-                if block[vertex] >= 0:
-                    continue
-                apart = size * degrees[vertex] + reach - 2 * shared[vertex]
-                cost = scale * apart / size
-                if alpha > 0:
-                    cost += alpha * generalisation(
-                        vertex, numbers, ancestors, heights, low, high, levels, seed, False
-                    )
-                if cost < least - TIE or (cost <= least + TIE and vertex < best):
-                    best, least = vertex, min(cost, least)
-            generalisation(best, numbers, ancestors, heights, low, high, levels, seed, True)
+            best = cheapest(
+                block,
+                degrees,
+                shared,
+                touched,
+                count,
+                by_degree[progress[1]],
+                known,
+                (low, high, levels),
+                (seed, size, reach),
+                (alpha, scale),
+            )
+            generalisation(best, known, (low, high, levels), seed, True)
             block[best] = number
             size += 1
             reach += degrees[best]

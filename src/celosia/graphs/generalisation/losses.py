@@ -62,6 +62,5 @@ def structural_loss(graph: GeneralisedGraph) -> StructuralLoss:
     pairs = np.maximum(graph.capacities(), 1)  # a single vertex has no pair and no edge
     edges = np.concatenate([graph.internal, graph.between])
     total = float((2 * edges * (1 - edges / pairs)).sum())
-    return StructuralLoss(
-        total=total, normalised=total / max(graph.order * (graph.order - 1) / 4, 1)
-    )
+    greatest = graph.order * (graph.order - 1) / 4
+    return StructuralLoss(total=total, normalised=total / max(greatest, 1.0))

@@ -46,7 +46,7 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
     k: int
     """The least number of vertices of a group."""
     steps: int | None = None
-    """How many moves are tried; by default 100 for each vertex, and at least 20,000."""
+    """How many moves are tried; by default 300 for each vertex, and at least 20,000."""
     schema: Schema | str | None = None
     """Which attributes of vertices are quasi-identifiers: a schema of tables, or its file."""
 
@@ -76,7 +76,7 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
                 why=f"It keeps a table of all pairs of groups, at most {MOST_BLOCKS:,} of them.",
                 fix=f"Take k = {-(-graph.order // MOST_BLOCKS):,} or more, or the method sangreea.",
             )
-        steps = max(20_000, 100 * graph.order) if self.steps is None else self.steps
+        steps = max(20_000, 300 * graph.order) if self.steps is None else self.steps
         start = greedy_blocks(graph, k, progress=progress)
         found = annealed(graph, start, k=k, steps=steps, rng=rng, progress=progress)
         return published(graph, found, k=k, attributes=attributes)
@@ -91,7 +91,7 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
         return plain_parameters(self)
 
 
-def annealed(
+def annealed(  # noqa: PLR0913 - a start, a limit, an effort, and whom to tell
     graph: Graph,
     start: Blocks,
     *,

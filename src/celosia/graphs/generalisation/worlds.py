@@ -37,7 +37,7 @@ def sample_world(graph: GeneralisedGraph, rng: Source) -> Graph:
 def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """The numbers start .. start + length - 1 of each, one after the other."""
     offsets = np.cumsum(lengths) - lengths
-    return np.arange(lengths.sum()) + np.repeat(starts - offsets, lengths)
+    return np.asarray(np.arange(lengths.sum()) + np.repeat(starts - offsets, lengths))
 
 
 def _distinct(

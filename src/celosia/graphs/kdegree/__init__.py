@@ -5,6 +5,7 @@ from celosia.graphs.kdegree.microaggregation import microaggregated_degrees
 from celosia.graphs.kdegree.realisation import construct_graph, supergraph
 from celosia.graphs.kdegree.rotation import rewired
 from celosia.graphs.kdegree.sequence import anonymous_degrees, is_graphical, least_edge_changes
+from celosia.graphs.kdegree.swapping import swapped_back
 from celosia.graphs.kdegree.vertex_addition import VertexAddition
 
 METHODS = (KDegree, VertexAddition)
@@ -21,4 +22,5 @@ __all__ = [
     "microaggregated_degrees",
     "rewired",
     "supergraph",
+    "swapped_back",
 ]

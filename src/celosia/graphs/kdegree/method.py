@@ -14,17 +14,27 @@ from celosia.graphs.kdegree.microaggregation import microaggregated_degrees
 from celosia.graphs.kdegree.probing import probed_construction, probed_supergraph
 from celosia.graphs.kdegree.rotation import rewired
 from celosia.graphs.kdegree.sequence import check_k, least_edge_changes
+from celosia.graphs.kdegree.swapping import swapped_back
 from celosia.graphs.method import Changed, GraphMethod
 from celosia.graphs.perturbation.session import differences
 from celosia.graphs.verification import degree_anonymity
 
 Variant = Literal[
-    "umga-random", "umga-centrality", "liu-terzi", "liu-terzi-greedy", "construct", "priority"
+    "umga-random",
+    "umga-centrality",
+    "liu-terzi",
+    "liu-terzi-greedy",
+    "greedy-swap",
+    "simultaneous-swap",
+    "construct",
+    "priority",
 ]
 
 KEPT: dict[str, str] = {
     "umga": "the number of vertices, nearly the number of edges, and most edges",
     "liu-terzi": "the vertices and every edge; edges are only added",
+    "greedy-swap": "the number of vertices, and most edges",
+    "simultaneous-swap": "the number of vertices, nearly the number of edges, and most edges",
     "construct": "the number of vertices, and degrees near those given; the edges are new",
     "priority": "the number of vertices, and degrees near those given; many edges return",
 }
@@ -39,6 +49,9 @@ class KDegree(GraphMethod[Graph]):
     - `umga-centrality`: the same, moving edges of little neighbourhood centrality.
     - `liu-terzi`: only adds edges, as few as the degrees allow; hubs make that many edges.
     - `liu-terzi-greedy`: the same with targets from one greedy walk.
+    - `greedy-swap`: a new graph with the targets of liu-terzi as its degrees, of which pairs of
+      edges are switched as long as true edges come back.
+    - `simultaneous-swap`: the same with targets that also lower degrees (group medians).
     - `construct`: a new random graph with the targets of liu-terzi as its degrees.
     - `priority`: such a graph in which neighbours are joined again first.
 
@@ -91,10 +104,7 @@ class KDegree(GraphMethod[Graph]):
                 progress=progress,
             )
         else:
-            near = self.variant == "priority"
-            changed, probes = probed_construction(
-                graph, self.k, near=near, probes=self.probes, rng=rng, progress=progress
-            )
+            changed, probes = self._constructed(graph, rng, progress)
         progress(Step("verify", 1, 1))
         least = least_edge_changes(graph.degrees, self.k, additions_only=adds)
         facts = differences(graph, changed)
@@ -105,6 +115,21 @@ class KDegree(GraphMethod[Graph]):
             facts=facts | found | {"k reached": degree_anonymity(changed)},
             kept=next(text for way, text in KEPT.items() if self.variant.startswith(way)),
         )
+
+    def _constructed(self, graph: Graph, rng: Source, progress: Progress) -> tuple[Graph, int]:
+        """A new graph with anonymous degrees, brought nearer to the given one where asked."""
+        made, probes = probed_construction(
+            graph,
+            self.k,
+            way="median" if self.variant == "simultaneous-swap" else "raise",
+            near=self.variant == "priority",
+            probes=self.probes,
+            rng=rng,
+            progress=progress,
+        )
+        if self.variant.endswith("-swap"):
+            made = swapped_back(made, graph, rng=rng, progress=progress)
+        return made, probes
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
         return f"k-degree anonymity, k = {self.k}: every degree is that of {self.k} vertices."

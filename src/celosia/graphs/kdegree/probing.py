@@ -45,7 +45,14 @@ def probed_supergraph(  # noqa: PLR0913 - one step of the method
 
 
 def probed_construction(  # noqa: PLR0913 - one step of the method
-    graph: Graph, k: int, *, near: bool, probes: int, rng: Source, progress: Progress = silent
+    graph: Graph,
+    k: int,
+    *,
+    way: Way,
+    near: bool,
+    probes: int,
+    rng: Source,
+    progress: Progress = silent,
 ) -> tuple[Graph, int]:
     """A new graph with k-degree anonymous degrees near those of the given one, and the probes.
 
@@ -55,7 +62,7 @@ def probed_construction(  # noqa: PLR0913 - one step of the method
     taken = graph.degrees.copy()
     for probe in range(probes + 1):
         progress(Step("probe degrees", probe, probes))
-        targets = anonymous_degrees(taken, k, way="raise")
+        targets = anonymous_degrees(taken, k, way=way)
         found = construct_graph(targets, rng=rng, near=graph if near else None)
         if found is not None:
             return graph.with_edges(found.edges), probe

@@ -105,5 +105,4 @@ def near(count: int, mean: float, variance: float, third: float) -> float:
     away = (count - mean) / sqrt(variance)
     skewness = third / variance**1.5
     bend = 1.0 + skewness / 6.0 * away * (away * away - 3.0)
-    height: float = exp(-0.5 * away * away) / sqrt(2.0 * pi * variance)
-    return max(bend, 0.0) * height
+    return float(max(bend, 0.0) * exp(-0.5 * away * away) / sqrt(2.0 * pi * variance))

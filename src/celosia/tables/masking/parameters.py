@@ -77,6 +77,15 @@ def names(kind: str, name: str, value: object) -> tuple[str, ...]:
     return found
 
 
+def ordered_values(kind: str, name: str, value: object) -> tuple[Any, ...]:
+    """A list of different texts, or of different numbers, from least to greatest."""
+    found = listed(kind, name, value, "a list of different texts or numbers")
+    texts = all(isinstance(each, str) for each in found)
+    if not (texts or all(real(each) is not None for each in found)) or len(set(found)) < len(found):
+        raise wrong(kind, name, "a list of different texts or numbers")
+    return found
+
+
 def exactly_one(kind: str, given: Mapping[str, object]) -> str:
     """The one parameter that is not None; none or several are refused.
 

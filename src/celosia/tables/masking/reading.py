@@ -1,4 +1,4 @@
-"""Read a table for a recipe, so that no cell decides what a private column holds.
+"""Read a table so that no cell decides what a private column holds.
 
 The type of a column of text is found out from its cells: a single "x" among ages makes all of them
 text, and a differentially private step would then refuse the table, or release decimals in place of
@@ -8,21 +8,27 @@ turned into what their declaration says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from celosia import frames
-from celosia.tables.masking.recipe import Recipe
+from celosia.tables.masking.method import Method
 
 LARGEST = 2.0**53
 """Of a whole number: bounds are within it, so that to clip there changes nothing."""
 
 
-def read_for(path: str | Path, recipe: Recipe, **reading: Any) -> pl.DataFrame:
-    """The table in a file; columns of differentially private steps by their declarations alone.
+def read_for(
+    path: str | Path,
+    methods: Iterable[Method],
+    *,
+    types: Mapping[str, frames.ColumnType] | None = None,
+    **reading: Any,
+) -> pl.DataFrame:
+    """The table in a file; columns that a private method declares by their declarations alone.
 
     In a file of text, a column with whole `bounds` such as [0, 100] holds whole numbers (decimals
     are rounded), one with bounds such as [0.0, 100.0] decimals, and one with a domain what its
@@ -30,31 +36,31 @@ def read_for(path: str | Path, recipe: Recipe, **reading: Any) -> pl.DataFrame:
 
     Args:
         path: the file.
-        recipe: what is to be done.
-        reading: how to read it, as for `frames.read`.
+        methods: what is to be done; only differentially private ones matter here.
+        types: what certain columns must hold, by a schema.
+        reading: how else to read it, as for `frames.read`.
     """
-    types: dict[str, frames.ColumnType] = dict(recipe.schema.types())
+    wanted: dict[str, frames.ColumnType] = dict(types or {})
     if frames.format_of(Path(path)) not in ("csv", "tsv"):
-        return frames.read(path, types=types, **reading)
-    declared = _declared(recipe)
+        return frames.read(path, types=wanted, **reading)
+    declared = _declared(methods)
     texts: dict[str, frames.ColumnType] = dict.fromkeys(declared, "string")
-    frame = frames.read(path, types=types | texts, **reading)
+    frame = frames.read(path, types=wanted | texts, **reading)
     return frame.with_columns(
         _typed(frame.get_column(name), values).alias(name) for name, values in declared.items()
     )
 
 
-def _declared(recipe: Recipe) -> dict[str, tuple[Any, ...]]:
-    """The values or bounds that the first private step declares of each of its columns."""
+def _declared(methods: Iterable[Method]) -> dict[str, tuple[Any, ...]]:
+    """The values or bounds that the first private method declares of each column."""
     found: dict[str, tuple[Any, ...]] = {}
-    for step in recipe.steps:
-        if step.method.neighbours is None:
+    for method in methods:
+        if method.neighbours is None:
             continue
         for key in ("domains", "bounds", "edges"):
-            lists: Mapping[str, tuple[Any, ...]] = getattr(step.method, key, None) or {}
+            lists: Mapping[str, tuple[Any, ...]] = getattr(method, key, None) or {}
             for name, values in lists.items():
-                if name in step.columns:
-                    found.setdefault(name, values)
+                found.setdefault(name, values)
     return found
 
 

@@ -28,7 +28,7 @@ from celosia.tables.masking.microaggregation.representatives import (
     whole_numbers,
 )
 from celosia.tables.masking.microaggregation.scale import group_means, squared_error
-from celosia.tables.masking.parameters import flag, names, put, wrong
+from celosia.tables.masking.parameters import flag, names, ordered_values, put, wrong
 
 REFUSE, EMPTY = "refuse", "empty"
 
@@ -80,12 +80,14 @@ class JointMicroaggregation(Method):
             flag(self.kind, name, getattr(self, name))
         self._check()
 
-    def _orders(self) -> dict[str, tuple[str, ...]] | None:
+    def _orders(self) -> dict[str, tuple[Any, ...]] | None:
         if self.orders is None:
             return None
         if not isinstance(self.orders, Mapping):
             raise wrong(self.kind, "orders", "a list of texts for each of some columns")
-        return {name: names(self.kind, "orders", told) for name, told in self.orders.items()}
+        return {
+            name: ordered_values(self.kind, "orders", told) for name, told in self.orders.items()
+        }
 
     def _check(self) -> None:
         """Check the parameters that a method has of its own."""

@@ -34,7 +34,7 @@ from celosia.tables.masking.microaggregation.representatives import (
 )
 from celosia.tables.masking.microaggregation.scale import group_means, squared_error
 from celosia.tables.masking.microaggregation.univariate import fixed_groups, optimal_groups
-from celosia.tables.masking.parameters import flag, names, put, wrong
+from celosia.tables.masking.parameters import flag, ordered_values, put, wrong
 
 OPTIMAL, FIXED = "optimal", "fixed"
 
@@ -79,7 +79,7 @@ class Microaggregation(Method):
         check_k(self.k)
         check_choice("variant", self.variant, (OPTIMAL, FIXED))
         check_choice("representative", self.representative, (MEAN, MEDIAN, MODE))
-        put(self, order=names(self.kind, "order", self.order))
+        put(self, order=ordered_values(self.kind, "order", self.order))
         if self.by is not None and not isinstance(self.by, str):
             raise wrong(self.kind, "by", "the name of a column")
         for name in ("integer", "truncate"):
@@ -140,7 +140,7 @@ class Microaggregation(Method):
             if whole:
                 matrix = whole_numbers(matrix, truncate=self.truncate, columns=[name])
             return with_numbers(masked, [name], matrix, integer=whole), _facts(values, labels)
-        codes, values = categories(frame, name, self.order or None)
+        codes, labelled = categories(frame, name, self.order or None)
         present = codes >= 0
         check_varies(name, codes[present])
         labels = self._labels(frame, name, present, codes[present].astype(np.float64))
@@ -149,7 +149,7 @@ class Microaggregation(Method):
         )
         facts = _facts(codes[present].astype(np.float64), labels)
         codes[present] = chosen_codes[labels]
-        return with_categories(masked, name, codes, values), facts
+        return with_categories(masked, name, codes, labelled), facts
 
     def _labels(
         self,
