@@ -31,10 +31,16 @@ MODULES = {
     "celosia.frames": "frames.md",
     "celosia.tables.metrics": "tables-metrics.md",
     "celosia.tables.recoding.classic": "tables-classic.md",
+    "celosia.tables.masking": "tables-masking.md",
+    "celosia.tables.synthesis": "tables-synthesis.md",
+    "celosia.tables.private": "tables-private.md",
+    "celosia.tables.magnitude": "tables-magnitude.md",
     "celosia.assess": "assess.md",
     "celosia.assess.risk": "assess-risk.md",
     "celosia.assess.attacks": "assess-attacks.md",
+    "celosia.assess.linkage": "assess-linkage.md",
     "celosia.assess.utility": "assess-utility.md",
+    "celosia.assess.utility.numeric": "assess-utility-numeric.md",
     "celosia.assess.audit": "assess-audit.md",
     "celosia.mechanisms": "mechanisms.md",
     "celosia.mechanisms.noise": "mechanisms-noise.md",
@@ -69,7 +75,9 @@ FAMILIES = {
     "R": "Reports and collecting",
     "S": "Schema",
     "T": "Tables",
+    "V": "Masking",
     "X": "Faults of Celosía",
+    "Y": "Synthetic and private tables",
 }
 """What the letter of an error code stands for."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +13,7 @@ from typing import Any
 
 from celosia.core.catalogue import explanations
 from celosia.tables.hierarchies.notation import FILE_KEYS, KINDS
+from celosia.tables.masking import methods
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -61,6 +63,16 @@ def test_every_key_of_a_hierarchy_is_in_the_reference_of_schema_files() -> None:
     keys = [*FILE_KEYS, *(key for builder in KINDS.values() for key in fields_of(builder))]
     assert [key for key in keys if f"| `{key}` |" not in page] == []
     assert [kind for kind in KINDS if f'`kind = "{kind}"`' not in page] == []
+
+
+def test_every_method_and_parameter_is_in_the_reference_of_recipe_files() -> None:
+    page = (DOCS / "reference" / "recipe-file.md").read_text("utf-8")
+    parts = [part.partition("\n") for part in page.split("\n### ")[1:]]
+    for name, method in methods().items():
+        (text,) = [text for heading, _, text in parts if f"`{name}`" in heading]
+        rows = [line.split("|")[1] for line in text.split("\n## ")[0].splitlines() if "|" in line]
+        keys = [each.name for each in fields(method)]  # type: ignore[arg-type]  # a dataclass
+        assert [key for key in keys if f"`{key}`" not in " ".join(rows)] == [], name
 
 
 def fields_of(builder: Any) -> list[str]:

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Source
 from celosia.graphs.attacks import GraphAttack, degree, neighbourhood, refinement
+from celosia.graphs.drawing import MOST_DRAWN
 from celosia.graphs.generalisation import GeneralisedGraph
 from celosia.graphs.graph import Graph
 from celosia.graphs.metrics import GraphUtility, compare
+from celosia.graphs.metrics.summary import aligned
 from celosia.graphs.uncertain import UncertainGraph
 
 MOST_NEIGHBOURHOODS = 20_000
@@ -26,6 +28,10 @@ class GraphAccount:
 
     utility: GraphUtility | None = None
     attacks: tuple[GraphAttack, ...] = field(default=())
+    before: tuple[GraphAttack, ...] = field(default=())
+    """The same attacks on the original itself, under numbers for names: what changed nothing."""
+    drawn: tuple[Graph, Graph] | None = field(default=None, repr=False)
+    """A small original and its release, vertex by vertex, for a drawing of both in the report."""
     world: bool = False
     """Whether a random world of the release was compared, for the release is no plain graph."""
 
@@ -65,12 +71,25 @@ def account(
     utility = compare(original, world, rng=rng, numbers=numbers, progress=progress)
     if isinstance(published, GeneralisedGraph):
         return GraphAccount(utility=utility, world=True)
-    attacks = [
+    drawn = None
+    if max(original.order, world.order) <= MOST_DRAWN:
+        drawn = original, world if numbers is None else aligned(world, numbers)
+    return GraphAccount(
+        utility=utility,
+        attacks=_attacks(original, world, numbers),
+        before=_attacks(original, original, None),
+        drawn=drawn,
+        world=isinstance(published, UncertainGraph),
+    )
+
+
+def _attacks(
+    original: Graph, world: Graph, numbers: NDArray[np.int64] | None
+) -> tuple[GraphAttack, ...]:
+    found = [
         degree(original, world, numbers=numbers),
         refinement(original, world, rounds=2, numbers=numbers),
     ]
     if original.order <= MOST_NEIGHBOURHOODS:
-        attacks.append(neighbourhood(original, world, numbers=numbers))
-    return GraphAccount(
-        utility=utility, attacks=tuple(attacks), world=isinstance(published, UncertainGraph)
-    )
+        found.append(neighbourhood(original, world, numbers=numbers))
+    return tuple(found)

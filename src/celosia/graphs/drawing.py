@@ -26,6 +26,9 @@ MOST_DRAWN = 500
 MOST_NAMED = 60
 """Names that can be read in one drawing."""
 
+CROWDED = 400
+"""From so many edges on, those in both graphs are drawn finer."""
+
 _ROUNDS = 120
 _KEPT, _GONE, _COME = "in both", "only in the original", "only in the release"
 _LOOKS: dict[str, dict[str, Any]] = {
@@ -178,8 +181,9 @@ def _legend_line(name: str) -> Any:
 
 def _two_axes() -> tuple[Any, tuple[Axes, Axes]]:
     from matplotlib.figure import Figure  # noqa: PLC0415 - matplotlib is slow to load
+    from matplotlib.layout_engine import ConstrainedLayoutEngine  # noqa: PLC0415
 
-    figure = Figure(figsize=(WIDTH, 3.1), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 3.1), layout=ConstrainedLayoutEngine(h_pad=0.12))
     left, right = figure.subplots(1, 2)
     for axes in (left, right):
         axes.set_axis_off()
@@ -201,11 +205,12 @@ def _draw(  # noqa: PLR0913, PLR0917 - one side of the drawing
 
     for name, which in ((_KEPT, ~changed), (kind, changed)):
         if which.any():
-            look = dict(_LOOKS[name])
+            look = _LOOKS[name]
+            crowded = name == _KEPT and graph.size > CROWDED
             lines = LineCollection(
                 list(places[graph.edges[which]]),
                 colors=look["color"],
-                linewidths=look["linewidth"],
+                linewidths=look["linewidth"] / (2 if crowded else 1),
                 linestyles=[look["linestyle"]],
                 zorder=1,
             )

@@ -18,8 +18,8 @@ from celosia.core.randomness import Source, System
 from celosia.graphs.account import GraphAccount, account
 from celosia.graphs.adapters import as_graph
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import GraphMethod
-from celosia.graphs.naive import relabelled
+from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.naive import Relabelling, relabelled
 from celosia.graphs.release import Content, GraphRelease, MethodOutcome
 from celosia.graphs.uncertain import UncertainGraph
 from celosia.tables.masking import Recipe
@@ -53,7 +53,8 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
 
     Raises:
         InputError: the graph or a parameter is wrong; CEL-G021 no method, or one after a graph that
-            is none any more; CEL-G022 attributes that cannot be masked.
+            is none any more; CEL-G022 attributes that cannot be masked; CEL-G023 methods that do
+            not go together, or with names that stay.
         PrivacyError: a method cannot keep its promise on this graph.
 
     >>> from celosia import Seeded
@@ -64,6 +65,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     """
     rng = System() if randomness is None else randomness
     chosen = (methods,) if isinstance(methods, GraphMethod) else tuple(methods)
+    _check_order(chosen, keep_names=keep_names)
     original = as_graph(data).graph
     known = _masked(original, attributes, rng, progress)
     made = _changed(replace(known, edge_attributes=None), chosen, rng, progress)
@@ -71,6 +73,8 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     if isinstance(content, Graph) and attributes is None:  # a method may have needed them
         content = replace(content, attributes=None)
     shown, numbers = (content, None) if keep_names else _hidden(content, rng)
+    if numbers is not None:
+        numbers = numbers[: original.order]  # vertices that a method made up come after the others
     told = GraphAccount()
     if assess:
         told = account(original, shown, numbers=numbers, rng=rng, progress=progress)
@@ -109,13 +113,6 @@ def _changed(
 ) -> _Made:
     content: Content = graph
     outcomes, promises = [], []
-    if not methods:
-        raise InputError(
-            "CEL-G021",
-            "there is nothing to do to the graph.",
-            why="Random numbers for names alone protect nobody.",
-            fix="Name a method, such as KDegree(k=5) or --k-degree 5.",
-        )
     for number, method in enumerate(methods, 1):
         progress(Step(f"{method.kind}", number - 1, len(methods)))
         if not isinstance(content, Graph):
@@ -126,10 +123,42 @@ def _changed(
                 fix="Let it be the last method.",
             )
         promises.append(method.promise(content))
-        done = method.apply(content, rng=rng, progress=progress)
+        if isinstance(method, Relabelling):
+            # Every release gets random numbers, once and at its end: were they drawn here too,
+            # nobody could tell which vertex is which, and an attack would seem to find nobody.
+            done: Changed[Content] = Changed(graph=content, kept="the whole structure")
+        else:
+            done = method.apply(content, rng=rng, progress=progress)
         content = done.graph
         outcomes.append(MethodOutcome(method.kind, dict(done.facts), done.kept))
     return _Made(content, tuple(outcomes), tuple(promises))
+
+
+def _check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> None:
+    """Refuse, before any work, methods that undo each other."""
+    if not methods:
+        raise InputError(
+            "CEL-G021",
+            "there is nothing to do to the graph.",
+            why="Random numbers for names alone protect nobody.",
+            fix="Name a method, such as KDegree(k=5) or --k-degree 5.",
+        )
+    for method in methods[1:]:
+        if method.is_private:
+            raise InputError(
+                "CEL-G023",
+                f"{method.kind} cannot follow {methods[0].kind}.",
+                why="One edge more may change all that the earlier method does, so that hiding one "
+                "edge of its result hides none of the original; and its figures are exact.",
+                fix="Let the differentially private method be the first.",
+            )
+    if keep_names and any(isinstance(method, Relabelling) for method in methods):
+        raise InputError(
+            "CEL-G023",
+            f"{Relabelling.kind} does not go with names that stay.",
+            why="It replaces them by random numbers.",
+            fix="Leave out one of the two.",
+        )
 
 
 def _masked(graph: Graph, recipe: Recipe | None, rng: Source, progress: Progress) -> Graph:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from celosia.core.methods import build
 from celosia.graphs.method import GraphMethod
@@ -53,3 +53,16 @@ def method_from(name: Any, parameters: Mapping[str, Any]) -> GraphMethod[Any]:
     {'method': 'k-degree', 'k': 5}
     """
     return build(methods(), name, parameters)
+
+
+def makes(method: type[GraphMethod[Any]]) -> type:
+    """What a method makes: `Graph`, `UncertainGraph` or `GeneralisedGraph`, as its class says.
+
+    >>> makes(methods()["uncertain"]).__name__
+    'UncertainGraph'
+    """
+    for base in getattr(method, "__orig_bases__", ()):
+        for made in get_args(base):
+            if isinstance(made, type):
+                return made
+    raise TypeError(f"{method.__name__} does not say what it makes")

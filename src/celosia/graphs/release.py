@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.errors import InputError
 from celosia.core.release import Release
 from celosia.core.report import Document
 from celosia.graphs import report
@@ -21,6 +22,28 @@ from celosia.graphs.writing import write
 
 Content = Graph | UncertainGraph | GeneralisedGraph
 """What can be published."""
+
+
+_ENDINGS = {UncertainGraph: (".csv", "chances"), GeneralisedGraph: (".json", "super-vertices")}
+
+
+def check_ending(content: type[Content], path: Path) -> None:
+    """Refuse a name that says nothing about the format, or the wrong one.
+
+    Raises:
+        InputError: CEL-G002 what the name says; CEL-G024 another format than this sort of graph
+            is written in.
+    """
+    found = format_of(path)
+    ending, what = _ENDINGS.get(content, ("", ""))
+    if ending and found != ending[1:]:
+        raise InputError(
+            "CEL-G024",
+            f"{path}: a graph of {what} is written as {ending}.",
+            why="Another program would take it for a plain graph, or fail to read it.",
+            fix=f"Give a name that ends in {ending} or {ending}.gz.",
+            path=str(path),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +86,10 @@ class GraphRelease(Release):
     def write_data(self, path: Path) -> None:
         """Write the graph: by its suffix, an uncertain one as CSV, super-vertices as JSON."""
         if isinstance(self.data, Graph):
-            # The certificate tells how many vertices there are: those without an edge are not lost.
-            write(self.data, path, partial=self.data.attributes is None)
+            # The certificate tells how many vertices there are: those without an edge are not lost,
+            # where numbers are their names.
+            bare = self.data.attributes is None and self.data.labels is None
+            write(self.data, path, partial=bare)
         elif isinstance(self.data, UncertainGraph):
             write_uncertain(self.data, path)
         else:
@@ -72,7 +97,7 @@ class GraphRelease(Release):
 
     def check_path(self, path: Path) -> None:
         """Refuse a name that says nothing about the format, or the wrong one."""
-        format_of(path, None if isinstance(self.data, Graph) else "csv")
+        check_ending(type(self.data), path)
 
     def data_facts(self) -> dict[str, Any]:
         """What sort of graph it is, and how many vertices it has."""

@@ -12,13 +12,16 @@ from celosia.core.report import (
     Details,
     Document,
     Facts,
+    Figure,
     Heading,
     Notice,
     Paragraph,
     Table,
 )
+from celosia.core.randomness import Seeded
 from celosia.core.wording import sentence
 from celosia.graphs.account import GraphAccount
+from celosia.graphs.drawing import before_after
 
 Told = tuple[str, Mapping[str, Any], str]
 """A method: its name, its facts, what it kept."""
@@ -47,6 +50,7 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
         blocks.append(Notice(PRIVATE, tone="warning"))
     blocks += _promise(guarantee)
     blocks += _methods(methods)
+    blocks += _drawing(account)
     blocks += _risk(account)
     if account.utility is not None:
         blocks += account.utility.blocks()
@@ -81,13 +85,41 @@ def _plain(value: Any) -> str:
     return f"{value:,.6g}" if number else str(value)
 
 
+def _drawing(account: GraphAccount) -> list[Block]:
+    """Both graphs, without names, where they are small enough to be seen."""
+    if account.drawn is None:
+        return []
+    # A seed of its own: places of vertices are no secret, and the report comes out the same again.
+    picture = before_after(*account.drawn, rng=Seeded(1))
+    original, release = account.drawn
+    gone = int((~release.has_edges(original.edges)).sum())
+    words = f"{gone:,} edges of the original are gone, and {release.size - original.size + gone:,} "
+    caption = "One random world of the release" if account.world else "The release"
+    return [
+        Heading("The original and the release"),
+        Figure(picture, f"{caption}, drawn beside the original.", words + "came."),
+    ]
+
+
 def _risk(account: GraphAccount) -> list[Block]:
     if not account.attacks:
         return []
     words = "Each vertex of the original is looked for in the release by what an attacker knows."
     if account.world:
         words += " The release is no plain graph: one random world of it is attacked."
-    blocks: list[Block] = [Heading("Who can be found"), Paragraph(words)]
+    blocks: list[Block] = [
+        Heading("Who can be found"),
+        Paragraph(words),
+        Table(
+            ["Attack", "Exposed with names hidden only", "Exposed in the release"],
+            [
+                [after.name, f"{before.share_exposed:.2%}", f"{after.share_exposed:.2%}"]
+                for before, after in zip(account.before, account.attacks, strict=True)
+            ],
+            "Vertices found for certain",
+            numeric=(1, 2),
+        ),
+    ]
     for attack in account.attacks:
         blocks += attack.blocks()
     return blocks

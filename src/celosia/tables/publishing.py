@@ -133,7 +133,11 @@ def without_minus_zero(table: pl.DataFrame) -> pl.DataFrame:
     >>> without_minus_zero(pl.DataFrame({"x": [-0.0, 1.5]}))["x"].to_list()
     [0.0, 1.5]
     """
-    return table.with_columns(column + 0.0 for column in table if column.dtype.is_float())
+    return table.with_columns(
+        column.set((column == 0).fill_null(value=False), 0.0)
+        for column in table
+        if column.dtype.is_float()
+    )
 
 
 def without_trace(table: pl.DataFrame) -> pl.DataFrame:

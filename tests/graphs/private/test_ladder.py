@@ -22,7 +22,7 @@ def test_the_chances_of_all_numbers_add_up_to_one(rungs: list[int]) -> None:
 
 def test_draws_follow_the_chances() -> None:
     ladder = Ladder(7, np.array([1, 2, 2, 5]))
-    rng, size = Seeded(3), 4000
+    rng, size = Seeded(3), 2000
     draws = [ladder.draw(Fraction(1), rng) for _ in range(size)]
     # Six cells; a chi-square of 5 degrees exceeds 45 once in 10^8.
     cells = [range(-1000, 5), range(5, 7), range(7, 8), range(8, 9), range(9, 11), range(11, 1000)]
@@ -36,7 +36,7 @@ def test_draws_follow_the_chances() -> None:
 
 def test_a_narrower_ladder_would_be_told_apart() -> None:
     ladder, narrow = (Ladder(0, np.array(rungs)) for rungs in ([2, 4], [1, 2]))
-    rng, size = Seeded(3), 4000
+    rng, size = Seeded(3), 2000
     mean = np.mean([abs(ladder.draw(Fraction(1), rng)) for _ in range(size)])
     laws = [
         sum(2 * p * each.mass(p, Fraction(1)) for p in range(1, 300)) for each in (ladder, narrow)

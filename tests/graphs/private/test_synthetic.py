@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.graphs.generators import power_law
+from celosia.graphs._edge_set import edge_set
+from celosia.graphs.generators import power_law, ring
 from celosia.graphs.graph import Graph
-from celosia.graphs.private import METHODS, DegreeSequence, PrivateGraph, graphical
+from celosia.graphs.private import METHODS, DegreeSequence, JointDegrees, PrivateGraph, graphical
+from celosia.graphs.private._kernels import guided_switches
 from celosia.graphs.private.fitting import is_graphical, rising
+from celosia.graphs.private.synthetic import Model
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=12))
@@ -59,6 +62,59 @@ def test_the_private_graph_has_the_released_degrees() -> None:
     assert shared < 0.1 * graph.size
 
 
+def two_rings() -> Graph:
+    """Vertices of degree 2 among themselves, and of degree 6 among themselves."""
+    one, other = ring(600), ring(600, reach=3)
+    return Graph.of(np.concatenate([one.edges, other.edges + 600]), order=1200)
+
+
+def test_joint_degrees_bring_like_to_like() -> None:
+    graph = two_rings()
+    counted = JointDegrees(epsilon=1, cap=8)
+    far = []
+    models: tuple[Model, ...] = ("degrees", "joint")
+    for model in models:
+        made = PrivateGraph(epsilon=20, model=model).apply(graph, rng=Seeded(3)).graph
+        assert abs(made.size - graph.size) < 0.02 * graph.size
+        far.append(np.abs(counted.counts(made) - counted.counts(graph)).sum() / graph.size)
+    assert far[0] > 0.5
+    assert far[1] < 0.2
+
+
+def test_guided_switches_do_what_plain_python_does() -> None:
+    graph = power_law(30, 80, 2.5, Seeded(4))
+    kinds = np.minimum(graph.degrees, 3)
+    rng = Seeded(6)
+    wished = rng.integers(20, 16).reshape(4, 4)
+    excess = -(wished + wished.T)
+    places, turned = rng.integers(80, 800), rng.integers(2, 400) == 1
+    edges = [frozenset(edge) for edge in graph.edges.tolist()]
+    ordered = [tuple(edge) for edge in graph.edges.tolist()]
+    plain, done = excess.copy(), 0
+    for attempt in range(400):
+        first, second = places[2 * attempt : 2 * attempt + 2]
+        (i, j), (k, p) = ordered[first], ordered[second]
+        k, p = (p, k) if turned[attempt] else (k, p)
+        if len({i, j, k, p}) < 4 or {frozenset((i, p)), frozenset((k, j))} & set(edges):
+            continue
+        moved = plain.copy()
+        for a, b, step in ((i, j, -1), (k, p, -1), (i, p, 1), (k, j, 1)):
+            for cell in {(kinds[a], kinds[b]), (kinds[b], kinds[a])}:
+                moved[cell] += step
+        upper = np.triu_indices(4)
+        if np.abs(moved[upper]).sum() >= np.abs(plain[upper]).sum():
+            continue
+        plain, done = moved, done + 1
+        for place, pair in ((first, (i, p)), (second, (k, j))):
+            ordered[place] = (min(pair), max(pair))
+            edges[place] = frozenset(pair)
+    keys = graph.keys.copy()
+    found = guided_switches(keys, edge_set(keys), 30, kinds, excess, places, turned)
+    assert found == done > 20
+    assert keys.tolist() == [u * 30 + v for u, v in ordered]
+    assert excess.tolist() == plain.tolist()
+
+
 def test_names_and_attributes_are_left_out() -> None:
     graph = Graph.of(
         [(0, 1)],
@@ -76,9 +132,11 @@ def test_names_and_attributes_are_left_out() -> None:
 def test_any_graph_can_be_made_private(order: int) -> None:
     pairs = np.stack(np.triu_indices(order, 1), axis=1)
     for edges in (pairs[:0], pairs, pairs[pairs[:, 0] == 0]):
-        for epsilon in (0.01, 90):
+        models: list[tuple[float, Model]] = [(0.01, "degrees"), (0.01, "joint"), (90, "degrees")]
+        for epsilon, model in models:
             graph = Graph.of(edges, order=order)
-            made = PrivateGraph(epsilon=epsilon).apply(graph, rng=Seeded(2)).graph
+            method = PrivateGraph(epsilon=epsilon, model=model)
+            made = method.apply(graph, rng=Seeded(2)).graph
             assert made.order == order
             if epsilon == 90:
                 assert sorted(made.degrees) == sorted(graph.degrees)
@@ -90,10 +148,19 @@ def test_the_method_names_itself_and_its_promise() -> None:
     assert method.as_dict() == {"method": "private-graph", "epsilon": 0.5}
     assert "0.5-differential privacy for one edge" in method.promise(Graph.of([(0, 1)]))
     assert method.leaves_open()
+    joint = PrivateGraph(epsilon=0.5, model="joint", cap=4)
+    assert joint.as_dict() == method.as_dict() | {"model": "joint", "cap": 4}
+    assert joint.leaves_open() != method.leaves_open()
 
 
 @pytest.mark.parametrize(
-    ("wish", "code"), [({"epsilon": 0}, "CEL-M002"), ({"epsilon": 1, "model": "dk"}, "CEL-G306")]
+    ("wish", "code"),
+    [
+        ({"epsilon": 0}, "CEL-M002"),
+        ({"epsilon": 1, "model": "dk"}, "CEL-G306"),
+        ({"epsilon": 1, "cap": 8}, "CEL-G306"),
+        ({"epsilon": 1, "cap": 0, "model": "joint"}, "CEL-G302"),
+    ],
 )
 def test_a_wish_that_makes_no_sense_is_refused(wish: dict[str, object], code: str) -> None:
     with pytest.raises(InputError) as caught:

@@ -16,6 +16,7 @@ from celosia.queries.policy import (
     TablePolicy,
     Unit,
 )
+from celosia.queries.policy.settings import LONGEST_AMOUNT
 
 SHOP = """\
 name = "shop"
@@ -81,6 +82,11 @@ def _names(least: int, most: int) -> st.SearchStrategy[list[str]]:
     return st.lists(_NAME, min_size=least, max_size=most, unique_by=str.lower)
 
 
+def _fits_a_file(spending: Spending) -> bool:
+    """Whether both amounts, a product of two fractions each, are short enough to be written."""
+    return max(len(str(spending.epsilon)), len(str(spending.delta))) <= LONGEST_AMOUNT
+
+
 @st.composite
 def _columns(draw: st.DrawFn, name: str) -> ColumnPolicy:
     type_: ColumnType = draw(
@@ -143,7 +149,7 @@ def policies(draw: st.DrawFn) -> Policy:
         lambda one, two: Spending(epsilon=budget.epsilon * one, delta=budget.delta * two),
         st.fractions(Fraction(1, 1000), 1),
         st.fractions(0, 1),
-    )
+    ).filter(_fits_a_file)
     databases = st.sampled_from(
         [
             Database(path="shop.duckdb"),

@@ -16,8 +16,8 @@ class Measured:
     The error of a sample is two standard errors (95 of 100 samples are within it); that of a
     bound is certain. Infinity is an error that nobody knows.
 
-    >>> print(Measured(2.5), "and", Measured(2.5, 0.125))
-    2.5 and 2.5 ± 0.125
+    >>> print(Measured(2.5), "and", Measured(2.5, 0.12))
+    2.5 and 2.5 ± 0.12
     """
 
     value: float

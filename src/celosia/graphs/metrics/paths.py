@@ -35,7 +35,7 @@ class Distances:
     """The greatest distance of two connected vertices; from a sample, a lower bound, and the
     error is what a bound from above leaves open."""
     connected: Measured
-    """The share of all pairs that are connected."""
+    """The share of all pairs that are connected; always exact."""
     closeness: VertexVector
     """The vertices reached over the sum of their distances, times the share of vertices
     reached."""
@@ -65,7 +65,8 @@ def distances(
 
     Reference: Eppstein, Wang 2004 (closeness from a sample); Marchiori, Latora 2000 (harmonic).
     """
-    from celosia.graphs.metrics._path_kernels import distances as walk  # noqa: PLC0415 - compiles
+    from celosia.graphs.metrics._path_kernels import components  # noqa: PLC0415 - compiles
+    from celosia.graphs.metrics._path_kernels import distances as walk  # noqa: PLC0415
 
     order, everywhere = graph.order, len(sources) == graph.order
     rows, steps = graph.neighbours, graph.order + 2 * graph.size
@@ -85,6 +86,8 @@ def distances(
     by_source = np.concatenate([each[0] for each in found])
     reached, total, inverse, far = by_source.T
     pairs = max(order - 1, 1)
+    seen = float(far.max(initial=0.0))
+    parts_of = components(graph.starts, graph.neighbours)
     error = _nothing if everywhere else _ratio_error
     return Distances(
         average=Measured(_over(total.sum(), reached.sum()), error(total, reached)),
@@ -92,11 +95,8 @@ def distances(
             _over((order - 1) * len(sources), float(inverse.sum())),
             error(np.full(len(sources), float(pairs)), inverse),
         ),
-        diameter=_diameter(graph, sources, far, exact=everywhere),
-        connected=Measured(
-            float(reached.mean()) / pairs if len(sources) else 0.0,
-            error(reached, np.full(len(sources), float(pairs))),
-        ),
+        diameter=Measured(seen, 0.0 if everywhere else _above(seen, parts_of, sources, far)),
+        connected=_connected(order, parts_of),
         closeness=_closeness(order, parts, [each[1:] for each in found], exact=everywhere),
     )
 
@@ -137,19 +137,17 @@ def betweenness(
     )
 
 
-def _diameter(
-    graph: Graph, sources: NDArray[np.int64], far: NDArray[np.float64], *, exact: bool
-) -> Measured:
-    """The greatest distance seen; no two vertices are farther than twice any eccentricity."""
-    from celosia.graphs.metrics._path_kernels import components  # noqa: PLC0415 - compiles
+def _connected(order: int, parts: _Counts) -> Measured:
+    """The share of connected pairs, from the sizes of the parts: a sample would miss small ones."""
+    sizes = np.bincount(parts)
+    return Measured(_over(float(sizes @ (sizes - 1)), float(order * (order - 1))))
 
-    seen = float(far.max(initial=0.0))
-    if exact:
-        return Measured(seen)
-    parts = components(graph.starts, graph.neighbours)
-    bound = np.bincount(parts).astype(np.float64) - 1  # a path cannot be longer
+
+def _above(seen: float, parts: _Counts, sources: _Counts, far: NDArray[np.float64]) -> float:
+    """How much farther two vertices can be: twice any eccentricity, or all of a part in a row."""
+    bound = np.bincount(parts).astype(np.float64) - 1
     np.minimum.at(bound, parts[sources], 2.0 * far)
-    return Measured(seen, max(float(bound.max()) - seen, 0.0))
+    return max(float(bound.max()) - seen, 0.0)
 
 
 def _closeness(

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
+from celosia.graphs._edge_set import contains, delete, insert
 
 Whole = NDArray[np.int64]
 
@@ -95,3 +96,52 @@ def pairs_with_shared(
                 total -= 2
             reach[common] = max(reach[common], total)
     return found
+
+
+@njit(cache=True, nogil=True)
+def guided_switches(
+    keys: Whole,
+    table: Whole,
+    order: int,
+    kinds: Whole,
+    excess: Whole,
+    places: Whole,
+    turned: NDArray[np.bool_],
+) -> int:
+    """Switch pairs of edges where the counts of edges by kinds of ends come nearer to a wish.
+
+    `excess[a, b]`, equal to `excess[b, a]`, is what there is less what is wished. The pairs come in
+    `places`, two an attempt, and `turned` says which way the second edge is taken. How many.
+    """
+    done = 0
+    for attempt in range(len(turned)):
+        first, second = places[2 * attempt], places[2 * attempt + 1]
+        i, j = keys[first] // order, keys[first] % order
+        k, p = keys[second] // order, keys[second] % order
+        if turned[attempt]:
+            k, p = p, k
+        if i in (k, p) or j in (k, p):
+            continue
+        worse = 0
+        for a, b, step in ((i, j, -1), (k, p, -1), (i, p, 1), (k, j, 1)):
+            low, high = kinds[a], kinds[b]
+            worse += abs(excess[low, high] + step) - abs(excess[low, high])
+            excess[low, high] += step
+            if low != high:
+                excess[high, low] += step
+        new = min(i, p) * order + max(i, p)
+        also = min(k, j) * order + max(k, j)
+        if worse >= 0 or contains(table, new) or contains(table, also):
+            for a, b, step in ((i, j, 1), (k, p, 1), (i, p, -1), (k, j, -1)):
+                low, high = kinds[a], kinds[b]
+                excess[low, high] += step
+                if low != high:
+                    excess[high, low] += step
+            continue
+        delete(table, keys[first])
+        delete(table, keys[second])
+        insert(table, new)
+        insert(table, also)
+        keys[first], keys[second] = new, also
+        done += 1
+    return done

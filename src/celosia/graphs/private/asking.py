@@ -9,6 +9,7 @@ from typing import Any, get_args
 from celosia.accounting.budget import Budget
 from celosia.core.errors import InputError
 from celosia.core.guarantee import Guarantee
+from celosia.core.progress import Progress, silent
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
 from celosia.core.wording import did_you_mean
@@ -22,21 +23,24 @@ from celosia.graphs.private.degree_sequence import DegreeSequence
 from celosia.graphs.private.edge_counts import BoundedEdgeCount, EdgeCount
 from celosia.graphs.private.joint_degrees import JointDegrees
 from celosia.graphs.private.level import ONE_EDGE, GraphMechanism, Level, check_graph
+from celosia.graphs.private.local_sensitivity import Sensitive
 from celosia.graphs.private.projection import CAPS
-from celosia.graphs.private.subgraph_counts import StarCount, TriangleCount
-from celosia.mechanisms.answer import Answer, draw
+from celosia.graphs.private.subgraph_counts import StarCount, SubgraphCount, TriangleCount
+from celosia.mechanisms.answer import Answer, check_affordable, draw
+from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.promises import promise
 
 Cap = int | Sequence[int]
 
 
-def ask(
+def ask(  # noqa: PLR0913 - each is a choice of the curator
     graph: Graph,
     mechanism: GraphMechanism[Any],
     *,
     confidence: float = 0.95,
     budget: Budget | None = None,
     rng: Source | None = None,
+    progress: Progress = silent,
 ) -> Answer:
     """One answer about a graph, with its interval and guarantee.
 
@@ -46,6 +50,7 @@ def ask(
         confidence: of the interval, where there is one.
         budget: pays for the answer; made for the same neighbours, `ONE_EDGE` or `ONE_VERTEX`.
         rng: where randomness comes from; a seed makes the answer a simulation.
+        progress: told how far the count of triangles has come.
 
     Raises:
         InputError: CEL-G300 not a graph; CEL-G304 too large a graph for this count.
@@ -56,11 +61,15 @@ def ask(
     >>> print(ask(graph, EdgeCount(epsilon=1), rng=Seeded(1)))
     number of edges: 2 (95% interval 0 to 5); 1-differential privacy
     """
-    check_graph(graph)
+    check_confidence(confidence)
+    check_affordable(mechanism, budget)
+    counted: Graph | Sensitive = check_graph(graph)
+    if isinstance(mechanism, SubgraphCount):  # takes long in large graphs
+        counted = mechanism.sensitive(graph, progress=progress)
     source = System() if rng is None else rng
     return draw(
         mechanism,
-        graph,
+        counted,
         question=mechanism.question,
         confidence=confidence,
         budget=budget,
@@ -174,16 +183,18 @@ def degree_sequence(
     return ask(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
 
 
-def triangle_count(
+def triangle_count(  # noqa: PLR0913 - each is a choice of the curator
     graph: Graph,
     *,
     epsilon: float,
     delta: float | None = None,
     budget: Budget | None = None,
     rng: Source | None = None,
+    progress: Progress = silent,
 ) -> Answer:
     """The number of triangles, hiding one edge; with a delta by smooth sensitivity."""
-    return ask(graph, TriangleCount(epsilon=epsilon, delta=delta), budget=budget, rng=rng)
+    mechanism = TriangleCount(epsilon=epsilon, delta=delta)
+    return ask(graph, mechanism, budget=budget, rng=rng, progress=progress)
 
 
 def star_count(  # noqa: PLR0913 - each is a choice of the curator

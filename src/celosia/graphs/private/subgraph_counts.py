@@ -10,6 +10,7 @@ from math import ceil, comb, expm1, log
 from celosia.accounting.losses import Approximate, BoundedRange
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
+from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.ladder import Ladder
@@ -48,9 +49,25 @@ class SubgraphCount(GraphMechanism[int]):
         """How fast the smooth sensitivity may change from graph to graph; None for the ladder."""
         return None if self.delta is None else smoothness(self.price, self.delta)
 
+    def sensitive(self, graph: Graph, *, progress: Progress = silent) -> Sensitive:
+        """The exact count and its local sensitivities. They are private: not for release.
+
+        Raises:
+            InputError: CEL-G304 an edge of so large a graph may move the count beyond 64 bits.
+        """
+        if self.greatest(check_graph(graph).order) >= self._most_width:
+            raise InputError(
+                "CEL-G304",
+                "in a graph of so many vertices an edge may move this count too far.",
+                why="Noise is drawn in whole numbers of 64 bits, for whatever edges there are. The "
+                "number of vertices is public.",
+                fix="Count smaller stars, or leave the delta out.",
+            )
+        return self._count(graph, progress)
+
     @abstractmethod
-    def sensitive(self, graph: Graph) -> Sensitive:
-        """The exact count and its local sensitivities. They are private: not for release."""
+    def _count(self, graph: Graph, progress: Progress) -> Sensitive:
+        """The count with its local sensitivities."""
 
     @abstractmethod
     def greatest(self, order: int) -> int:
@@ -67,22 +84,13 @@ class SubgraphCount(GraphMechanism[int]):
             return BoundedRange(self.price)
         return Approximate(self.price, self.delta)
 
-    def measure(self, x: Graph, *, rng: Source) -> Measurement[int]:
-        """The count with noise; it may be below 0.
+    def measure(self, x: Graph | Sensitive, *, rng: Source) -> Measurement[int]:
+        """The count with noise; it may be below 0. Takes a graph, or what `sensitive` made of it.
 
         Raises:
             InputError: CEL-G304 an edge of so large a graph may move the count beyond 64 bits.
         """
-        graph = check_graph(x)
-        if self.greatest(graph.order) >= self._most_width:
-            raise InputError(
-                "CEL-G304",
-                "in a graph of so many vertices an edge may move this count too far.",
-                why="Noise is drawn in whole numbers of 64 bits, for whatever edges there are. The "
-                "number of vertices is public.",
-                fix="Count smaller stars, or leave the delta out.",
-            )
-        found = self.sensitive(graph)
+        found = x if isinstance(x, Sensitive) else self.sensitive(x)
         if self.beta is None:
             return Measurement(Ladder(found.count, found.widths).draw(self.rate, rng))
         law = DiscreteLaplace(2 * smooth_bound(found.widths, self.beta) / self.price)
@@ -121,7 +129,8 @@ class TriangleCount(SubgraphCount):
     Reference: Zhang, Cormode, Procopiuc, Srivastava, Xiao 2015 (ladder); Nissim, Raskhodnikova,
     Smith 2007 (smooth sensitivity).
 
-    >>> from celosia.core.randomness import Seeded
+    >>> from celosia.core.progress import Progress, silent
+    from celosia.core.randomness import Seeded
     >>> graph = Graph.of([(0, 1), (1, 2), (0, 2), (2, 3)])
     >>> TriangleCount(epsilon=20).release(graph, rng=Seeded(1))
     1
@@ -131,8 +140,8 @@ class TriangleCount(SubgraphCount):
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
         return "number of triangles"
 
-    def sensitive(self, graph: Graph) -> Sensitive:  # noqa: D102 - as in SubgraphCount
-        return triangles(graph)
+    def _count(self, graph: Graph, progress: Progress) -> Sensitive:
+        return triangles(graph, progress=progress)
 
     def greatest(self, order: int) -> int:  # noqa: D102 - as in SubgraphCount
         return max(order - 2, 1)
@@ -148,7 +157,8 @@ class StarCount(SubgraphCount):
     Reference: Zhang, Cormode, Procopiuc, Srivastava, Xiao 2015 (ladder); Karwa, Raskhodnikova,
     Smith, Yaroslavtsev 2011 (smooth sensitivity).
 
-    >>> from celosia.core.randomness import Seeded
+    >>> from celosia.core.progress import Progress, silent
+    from celosia.core.randomness import Seeded
     >>> StarCount(epsilon=20, k=2).release(Graph.of([(0, 1), (0, 2), (0, 3)]), rng=Seeded(1))
     3
     """
@@ -170,7 +180,7 @@ class StarCount(SubgraphCount):
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
         return f"number of stars with {self.k} rays"
 
-    def sensitive(self, graph: Graph) -> Sensitive:  # noqa: D102 - as in SubgraphCount
+    def _count(self, graph: Graph, progress: Progress) -> Sensitive:
         return stars(graph, self.k)
 
     def greatest(self, order: int) -> int:  # noqa: D102 - as in SubgraphCount

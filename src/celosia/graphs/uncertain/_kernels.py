@@ -12,8 +12,8 @@ from celosia.core.compiled import njit
 FAINT = 1e-24
 """Chances below this at the ends of a distribution are dropped; at ten deviations they begin."""
 
-WIDE = 2500.0
-"""Above this variance a normal curve, corrected for its skewness, replaces the convolution."""
+WIDE = 225.0
+"""Above this variance a corrected normal curve replaces the convolution."""
 
 
 @njit(cache=True, nogil=True)
@@ -80,17 +80,19 @@ def entropy_terms(
     room = np.zeros(3 + (starts[1:] - starts[:-1]).max(), dtype=np.float64)
     for vertex in range(vertices[0], vertices[1]):
         own = chances[starts[vertex] : starts[vertex + 1]]
-        mean, variance, third = 0.0, 0.0, 0.0
+        mean, variance, third, fourth = 0.0, 0.0, 0.0, 0.0  # cumulants add up
         for chance in own:
+            spread = chance * (1.0 - chance)
             mean += chance
-            variance += chance * (1.0 - chance)
-            third += chance * (1.0 - chance) * (1.0 - 2.0 * chance)
+            variance += spread
+            third += spread * (1.0 - 2.0 * chance)
+            fourth += spread * (1.0 - 6.0 * spread)
         if variance > WIDE:
             reach = 10.0 * sqrt(variance)
             low, certain = int(max(mean - reach, 0.0)), 0
             high = int(min(mean + reach, len(own)))
             for place in range(low, high + 1):
-                room[place] = near(place, mean, variance, third)
+                room[place] = near(place, mean, variance, third, fourth)
         else:
             low, high, certain = convolved(own, room)
         for place in range(low, min(high, len(wanted) - 1 - certain) + 1):
@@ -100,9 +102,12 @@ def entropy_terms(
 
 
 @njit(cache=True, nogil=True)
-def near(count: int, mean: float, variance: float, third: float) -> float:
-    """The chance of a count by a normal curve with the first term of Edgeworth's correction."""
+def near(count: int, mean: float, variance: float, third: float, fourth: float) -> float:
+    """The chance of a count by a normal curve, bent by skewness and kurtosis (Edgeworth)."""
     away = (count - mean) / sqrt(variance)
-    skewness = third / variance**1.5
-    bend = 1.0 + skewness / 6.0 * away * (away * away - 3.0)
-    return float(max(bend, 0.0) * exp(-0.5 * away * away) / sqrt(2.0 * pi * variance))
+    skewness, kurtosis = third / variance**1.5, fourth / variance**2
+    square = away * away
+    bend = 1.0 + skewness / 6.0 * away * (square - 3.0)
+    bend += kurtosis / 24.0 * (square * (square - 6.0) + 3.0)
+    bend += skewness**2 / 72.0 * (square * (square * (square - 15.0) + 45.0) - 15.0)
+    return float(max(bend, 0.0) * exp(-0.5 * square) / sqrt(2.0 * pi * variance))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import pi, sqrt
 
@@ -56,7 +56,7 @@ class Drawing:
         return edge_set(self.graph.keys)
 
     def draw(self, sigma: float, rng: Source) -> UncertainGraph:
-        """One uncertain graph; `sigma` is the mean width of the noise on a chance."""
+        """One uncertain graph, its pairs in no order; `sigma` is the mean width of the noise."""
         stands_out = uniqueness(self.graph.degrees, sigma)
         keys, real = self._pairs(stands_out, rng)
         one, other = np.divmod(keys, max(self.graph.order, 1))
@@ -69,10 +69,18 @@ class Drawing:
             keys[kept], steps[kept], order=self.graph.order, labels=self.graph.labels
         )
 
+    @staticmethod
+    def in_order(made: UncertainGraph) -> UncertainGraph:
+        """The same graph with its pairs sorted, as one that leaves this folder must be."""
+        order = np.lexsort((made.pairs[:, 1], made.pairs[:, 0]))
+        pairs, steps = made.pairs[order], made.steps[order]
+        pairs.flags.writeable = steps.flags.writeable = False
+        return replace(made, pairs=pairs, steps=steps)
+
     def _pairs(
         self, stands_out: NDArray[np.float64], rng: Source
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The candidates in order, and which of them are edges."""
+        """The candidates, and which of them are edges."""
         from celosia.graphs.uncertain._candidate_kernels import (  # noqa: PLC0415 - compiles
             alias_table,
             remaining,
@@ -96,9 +104,8 @@ class Drawing:
                 state = (self._edges, gone, added, fresh, chosen, tables)
                 toggle(*state, words, graph.order, counts, more)
         kept = graph.keys[remaining(graph.keys, gone)] if counts[0] else graph.keys
-        # Keys are below 2**62: their double still fits, and sorts far faster than by an index.
-        marked = np.sort(np.concatenate([2 * kept + 1, 2 * fresh[: counts[1]]]))
-        return marked >> 1, (marked & 1).astype(np.bool_)
+        keys = np.concatenate([kept, fresh[: counts[1]]])
+        return keys, np.arange(keys.size) < kept.size
 
     def _noise(self, width: NDArray[np.float64], rng: Source) -> NDArray[np.float64]:
         """Amounts in 0 .. 1: a few uniform, the others half-normal of these widths, cut at 1."""

@@ -98,11 +98,13 @@ class Uncertain(GraphMethod[UncertainGraph]):
         )
         search = _Search(self, drawing, rng, progress)
         width, made, check = search.least()
+        made = drawing.in_order(made)
         for _ in range(_AGAIN):
             recounted = recounted_failures(made, graph, k=self.k).size
             if recounted <= tolerance * graph.order:
                 break
             width, made, check = search.from_width(width * CLOSE)  # the two disagree by a hair
+            made = drawing.in_order(made)
         else:
             raise _out_of_reach(self)
         facts = {
@@ -181,7 +183,7 @@ class _Search:
             made = self.drawing.draw(width, self.rng)
             check = obfuscation(made, graph, k=self.method.k)
             if check.failing.size <= allowed:
-                return made, check
+                return made, check  # its pairs are sorted once the search is over
             if check.failing.size > allowed + 4 * sqrt(allowed) + 10:  # draws differ by less
                 break
         return None

@@ -275,3 +275,15 @@ def test_bad_tables_are_refused_without_showing_a_cell(
         masked(pl.DataFrame(columns, schema_overrides=empty), Mdav(**parameters))
     assert caught.value.code == code
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["nominal", "ordinal", "orders", "integer", "truncate"])
+@pytest.mark.parametrize("value", [3, 0.5, [["a"]], {"a": 1}, "yes please", [None], {"a": [1, "b"]}])
+def test_parameters_of_the_wrong_kind_are_refused_and_never_guessed(name: str, value: Any) -> None:
+    if name in ("nominal", "ordinal") and isinstance(value, str):
+        assert getattr(Mdav(**{name: value}), name) == (value,)  # one name is a list of it
+        return
+    with pytest.raises(InputError) as caught:
+        Mdav(**{name: value})
+    assert caught.value.code == "CEL-V200"
+    assert "please" not in str(caught.value)

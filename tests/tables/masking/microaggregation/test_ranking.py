@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -185,3 +187,22 @@ def test_the_order_is_kept_as_a_tuple_and_told_in_the_recipe() -> None:
     method = Microaggregation(k=5, order=["a", "b"])  # type: ignore[arg-type]
     assert method.as_dict() == {"method": "microaggregation", "k": 5, "order": ["a", "b"]}
     assert np.isfinite(hash(method))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"order": 3}, {"order": "ab"}, {"order": [1, "a"]}, {"order": ["a", "a"]}, {"by": 3}]
+    + [{name: value} for name in ("integer", "truncate") for value in ("no", 1, None)],
+    ids=str,
+)
+def test_parameters_of_the_wrong_kind_are_refused(parameters: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as caught:
+        Microaggregation(**parameters)
+    assert caught.value.code == "CEL-V200"
+
+
+def test_numbers_whose_squares_vanish_are_grouped_all_the_same() -> None:
+    tiny = pl.DataFrame({"x": [5e-324 * step for step in (1, 2, 8, 9)]})
+    done = masked(tiny, Microaggregation(k=2), "x")
+    assert done.frame["x"].n_unique() == 2
+    assert done.facts["columns"]["x"]["loss_percent"] == 0.0

@@ -33,7 +33,7 @@ def check_records(records: int, k: int) -> None:
     if records < k:
         raise InputError(
             "CEL-V101",
-            f"a group needs k = {k:,} records, and there are {records:,}.",
+            f"a group needs k = {k:,} records, and there are {records:,} records.",
             fix="Choose a smaller k, or mask a larger table.",
             records=records,
             k=k,

@@ -115,9 +115,9 @@ class Microaggregation(Method):
         if len(columns) == 1:
             return ("Other columns of a record are as they were, and may single it out.", empty)
         return (
-            empty,
             "Each column was grouped on its own: a combination of their values may belong to one "
             "record only. Use mdav over all of them for groups that are shared.",
+            empty,
         )
 
     def _one(

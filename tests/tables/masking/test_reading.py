@@ -1,0 +1,82 @@
+"""A file of text for a private step: no cell decides a type, a refusal or the look of the result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from celosia import Schema, Seeded
+from celosia.tables import masking, private
+from celosia.tables.masking.reading import read_for
+
+HISTOGRAM = private.NoisyHistogram(
+    epsilon=1,
+    bounds={"age": (0, 100), "height": (1.0, 2.5)},
+    domains={"sex": ("f", "m"), "floor": (0, 1, 2)},
+)
+LINES = ["age,height,sex,floor", *["30,1.8,f,1"] * 30]
+
+
+def _written(folder: Path, *extra: str) -> Path:
+    path = folder / f"people{len(extra)}.csv"
+    path.write_text("\n".join([*LINES, *extra]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "x,1.8,f,1",
+        "30.5,1.8,f,1",
+        "30,tall,f,1",
+        "30,1.8,7,1",
+        "30,1.8,f,ground",
+        "1e400,-inf,f,1.5",
+        "nan,nan,,",
+        ",,,",
+        "99999999999999999999,2,f,1",
+        "2020-01-01,2,f,1",
+    ],
+)
+def test_one_row_more_changes_no_type_and_causes_no_refusal(tmp_path: Path, row: str) -> None:
+    schemas, released = [], []
+    for path in (_written(tmp_path), _written(tmp_path, row)):
+        frame = read_for(path, [HISTOGRAM])
+        recipe = masking.Recipe.of(
+            Schema.of(quasi_identifiers=["age"], other_columns="insensitive"),
+            [(HISTOGRAM, frame.columns)],
+        )
+        schemas.append(frame.schema)
+        released.append(masking.mask(frame, recipe, randomness=Seeded(1)).data.schema)
+    assert schemas[0] == schemas[1]
+    assert released[0] == released[1]
+    assert dict(released[0]) == {
+        "age": pl.Int64,
+        "height": pl.Float64,
+        "sex": pl.String,
+        "floor": pl.Int64,
+    }
+
+
+def test_cells_are_read_by_their_declaration(tmp_path: Path) -> None:
+    frame = read_for(_written(tmp_path, " 41 ,1.75, f,2", "30.6,x,f,2.0"), [HISTOGRAM])[-2:]
+    assert frame["age"].to_list() == [41, 31]
+    assert frame["height"].to_list() == [1.75, None]
+    assert frame["sex"].to_list() == [" f", "f"]
+    assert frame["floor"].to_list() == [2, 2]
+
+
+def test_other_methods_and_other_formats_keep_the_types_of_the_file(tmp_path: Path) -> None:
+    plain = read_for(_written(tmp_path), [masking.Noise(amount=1)])
+    assert plain.schema["age"] == pl.Int64
+    assert plain.schema["floor"] == pl.Int64
+    kept = pl.DataFrame({"age": [1.5], "height": [2], "sex": ["f"], "floor": ["x"]})
+    kept.write_parquet(tmp_path / "people.parquet")
+    assert read_for(tmp_path / "people.parquet", [HISTOGRAM]).schema == kept.schema
+
+
+def test_types_that_a_schema_declares_still_count(tmp_path: Path) -> None:
+    frame = read_for(_written(tmp_path), [masking.Noise(amount=1)], types={"age": "string"})
+    assert frame.schema["age"] == pl.String
