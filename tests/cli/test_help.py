@@ -47,6 +47,7 @@ def test_the_commands_are_those_of_the_design() -> None:
         "assess check",
         "assess columns",
         "assess identifiers",
+        "assess individual",
         "assess linkage",
         "assess risk",
         "assess synthetic",

@@ -135,3 +135,29 @@ def test_synthesis_refuses_methods_that_keep_rows(run: Run, tmp_path: Path) -> N
     wish = ("synthesise", "shoppers.csv", "--identifier", "name", "-o", "fake.csv")
     run(*wish, "--method", "pram", "--set", "stay=0.9").complains("CEL-V022")
     assert not (tmp_path / "fake.csv").exists()
+
+
+@pytest.mark.usefixtures("shoppers")
+def test_synthesis_tries_membership_on_a_holdout(run: Run, tmp_path: Path) -> None:
+    lines = (tmp_path / "shoppers.csv").read_text().splitlines()
+    (tmp_path / "others.csv").write_text("\n".join([lines[0], *lines[150:]]) + "\n")
+    wish = ("synthesise", "shoppers.csv", "--identifier", "name", "--sensitive", "spent")
+    told = run(*wish, "--holdout", "others.csv", "--report", "r.html", "--seed", 3)
+    assert told.code == 0, told.err
+    assert "membership AUC" in told.out
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert MARK not in told.out + page
+    run(*wish, "--holdout", "others.csv", "-o", "others.csv", "--force").complains("CEL-I007")
+
+
+@pytest.mark.usefixtures("shoppers")
+def test_one_strange_cell_does_not_show_in_a_private_table(run: Run, tmp_path: Path) -> None:
+    wish = ("--method", "marginals", "--identifier", "name", "--set", "epsilon=1", "--set")
+    bounds = "bounds={age=[0, 100], spent=[0, 100]}"
+    plain = run("synthesise", "shoppers.csv", *wish, bounds, "--seed", 3, "-o", "plain.csv")
+    strange = tmp_path / "strange.csv"
+    strange.write_text((tmp_path / "shoppers.csv").read_text() + "somebody,unknown,12.5\n")
+    told = run("synthesise", "strange.csv", *wish, bounds, "--seed", 3, "-o", "told.csv")
+    assert plain.code == told.code == 0, told.err
+    kinds = [pl.read_csv(tmp_path / name).schema for name in ("plain.csv", "told.csv")]
+    assert kinds[0] == kinds[1]

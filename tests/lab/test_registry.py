@@ -62,6 +62,14 @@ def test_the_studies_and_their_parts_are_known() -> None:
         "masking/tables",
         "masking/telemetry",
         "masking/reference",
+        "graphs",
+        "graphs/shapes",
+        "graphs/perturbation",
+        "graphs/k-degree",
+        "graphs/uncertain",
+        "graphs/generalisation",
+        "graphs/planted",
+        "graphs/methods",
     ]
 
 

@@ -13,6 +13,8 @@ from celosia.core.errors import InputError
 app = typer.Typer()
 
 WITH_SCHEMA = ("census", "adult")
+NETWORK = "network"
+"""A graph of people for `celosia graph`, in a file."""
 SHOP, GRAPH = "tpch", "watdiv"
 """Tables, and facts, in a folder with a policy, rather than one table in a file."""
 FACTS_OF_SCALE = 1_000_000
@@ -34,6 +36,8 @@ def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
     `celosia datasets get tpch --scale 0.01 -o shop`  (a shop with a policy, for private SQL)
 
     `celosia datasets get watdiv --triples 100000 -o graph`  (the same for private SPARQL)
+
+    `celosia datasets get network -o friends.edges --people people.csv`  (to publish a graph)
     """
     context.obj = as_json
     if context.invoked_subcommand is not None:
@@ -56,6 +60,7 @@ def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
     console.note(
         f"A graph to ask in SPARQL, with its policy: celosia datasets get {GRAPH} -o FOLDER"
     )
+    console.note(f"A network of friends to publish: celosia datasets get {NETWORK} -o FILE")
 
 
 @app.command()
@@ -82,6 +87,15 @@ def get(
     triples: Annotated[
         int | None, typer.Option(help="Of watdiv, in place of --scale: how many facts.")
     ] = None,
+    vertices: Annotated[
+        int | None, typer.Option(help="Of network: how many people; 1,000 without it.")
+    ] = None,
+    edges: Annotated[
+        int | None, typer.Option(help="Of network: how many contacts; 5 for each of the people.")
+    ] = None,
+    people: Annotated[
+        Path | None, typer.Option(help="Of network: also write what is known of each (a table).")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Another seed gives other rows.")] = None,
     path: Annotated[
         Path | None, typer.Option("--from", help="The file that holds the original rows.")
@@ -100,14 +114,22 @@ def get(
     `celosia datasets get tpch --scale 0.01 -o shop`
 
     `celosia datasets get watdiv --triples 1000000 -o graph`
+
+    `celosia datasets get network --vertices 500 -o friends.edges --people people.csv`
     """
     from celosia import datasets, frames
     from celosia.core.files import replacing
     from celosia.core.progress import Step
 
+    quiet = as_json or context.obj is True  # also before the name: `celosia datasets --json get`
+    if name == NETWORK:
+        _refuse(name, {"rows": rows, "scale": scale, "triples": triples, "from": path})
+        places = {"the network": output, "the people": people, "the schema": schema}
+        _get_network(places, vertices, edges, seed, force=force, as_json=quiet)
+        return
+    _refuse(name, {"vertices": vertices, "edges": edges, "people": people})
     if name in {SHOP, GRAPH}:
         _refuse(name, {"rows": rows, "schema": schema, "from": path})
-        quiet = as_json or context.obj is True
         if name == GRAPH:
             _get_graph(output, _facts(scale, triples), seed, force=force, as_json=quiet)
             return
@@ -117,8 +139,7 @@ def get(
     _refuse(name, {"scale": scale, "triples": triples})
     options.check_places({"the table": output, "its schema": schema}, overwrite=force)
     frames.format_of(output)
-    as_json = as_json or context.obj is True  # also before the name: `celosia datasets --json get`
-    with console.progress_bar(quiet=as_json) as progress:
+    with console.progress_bar(quiet=quiet) as progress:
         progress(Step("Making the table", 0))
         frame = datasets.load(name, rows=rows, seed=seed, path=path)
         if schema is not None and name not in WITH_SCHEMA:
@@ -138,7 +159,7 @@ def get(
     facts = {"rows": frame.height, "columns": frame.columns, "data": str(output)}
     if schema is not None:
         facts["schema"] = str(schema)
-    if as_json:
+    if quiet:
         console.show_json(facts)
     else:
         console.show(f"{frame.height:,} rows, {frame.width} columns: {output}", strong=True)
@@ -176,6 +197,56 @@ def _get_graph(folder: Path, triples: int, seed: int | None, *, force: bool, as_
         return
     console.show(f"policy: {policy}")
     console.show(f"{graph}: {folder}", strong=True)
+
+
+def _get_network(
+    places: dict[str, Path | None],
+    vertices: int | None,
+    edges: int | None,
+    seed: int | None,
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write a network of friends, with a table of the people and its schema beside it."""
+    from contextlib import ExitStack
+
+    from celosia.core.files import replacing
+    from celosia.core.progress import Step
+    from celosia.datasets.friends import SCHEMA, SEED, VERTICES, friends
+    from celosia.graphs import write
+    from celosia.graphs.reading import format_of
+
+    options.check_places(places, overwrite=force)
+    output, people, schema = places.values()
+    assert output is not None, "a required option"
+    kind = format_of(output)
+    if kind not in {"edges", "csv", "tsv"}:  # it holds them itself
+        _refuse(f"{NETWORK} as {kind}", {"people": people})
+    with console.progress_bar(quiet=as_json) as progress, ExitStack() as files:
+        progress(Step("Making the network", 0))
+        count = VERTICES if vertices is None else vertices
+        contacts = 5 * count if edges is None else edges
+        graph = friends(count, contacts, seed=SEED if seed is None else seed)
+        drafts = {  # all of them take their names, or none
+            what: files.enter_context(replacing(path, overwrite=force))
+            for what, path in places.items()
+            if path is not None
+        }
+        # Without a table an edge list has neither attributes nor those who know nobody.
+        write(graph, drafts["the network"], vertices=drafts.get("the people"), partial=True)
+        if schema is not None:
+            drafts["the schema"].write_text(SCHEMA, "utf-8")
+    if as_json:
+        told = {"data": output, "people": people, "schema": schema}
+        written = {name: str(path) for name, path in told.items() if path is not None}
+        console.show_json({"vertices": graph.order, "edges": graph.size} | written)
+        return
+    if people is not None:
+        console.show(f"people: {people}")
+    if schema is not None:
+        console.show(f"schema: {schema}")
+    console.show(f"{graph}: {output}", strong=True)
 
 
 def _facts(scale: float | None, triples: int | None) -> int:

@@ -24,6 +24,7 @@ from celosia.cli import (
     epsilon,
     explain,
     explore,
+    graph,
     hierarchy,
     lab,
     ledger,
@@ -92,6 +93,7 @@ app.add_typer(epsilon.app, name="epsilon")
 app.command("query")(query.query)
 app.add_typer(policy.app, name="policy")
 app.add_typer(rdf.app, name="rdf")
+app.add_typer(graph.app, name="graph")
 app.add_typer(collect.app, name="collect")
 app.add_typer(ledger.app, name="ledger")
 app.command("serve")(serve.serve)

@@ -21,6 +21,8 @@ EXAMPLES = """**Examples**
 
 `celosia synthesise people.csv --method copula --identifier name --rows 5000 -o fake.csv`
 
+`celosia synthesise people.csv --method trees --holdout others.csv`  (can members be told?)
+
 `celosia synthesise people.csv --method marginals --set epsilon=1 --set bounds={age=[0,100]}
 --set domains={sex=["F","M"]} -o fake.csv`  (differentially private)
 """
@@ -49,6 +51,10 @@ def synthesise(
     sensitive: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="How well it can be told from the others is measured."),
+    ] = None,
+    holdout: Annotated[
+        Path | None,
+        typer.Option(help="People who were not in the table, to try membership inference."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -79,7 +85,7 @@ def synthesise(
 
     certificate = None if output is None else certificate_path(output)
     places = {"the release": output, "its certificate": certificate, "the report": report}
-    options.check_places(places, inputs=(table,), overwrite=force)
+    options.check_places(places, inputs=(table, holdout), overwrite=force)
     if output is not None:
         format_of(output)
     chosen = dict(map(setting, parameters or ())) | ({} if rows is None else {"rows": rows})
@@ -98,7 +104,10 @@ def synthesise(
         frame = read_for(table, [made], **reading)
         names = [name for name in frame.columns if name not in (identifiers or ())]
         recipe = masking.Recipe.of(roles, [(made, names)])
-        release = masking.mask(frame, recipe, randomness=source(seed), progress=progress)
+        others = None if holdout is None else read_for(holdout, [made], **reading)
+        release = masking.mask(
+            frame, recipe, holdout=others, randomness=source(seed), progress=progress
+        )
         if output is not None:
             release.save(output, overwrite=force)
     if report is not None:

@@ -1,4 +1,4 @@
-"""Data to start with: a census, shops and values on devices of any size, real rows, small tables.
+"""Data to start with: a census, shops, a network and values on devices; real rows, small tables.
 
 Nothing is downloaded, and nothing is read before a function is called.
 """
@@ -7,6 +7,7 @@ from celosia.datasets import attacked, examples, telemetry
 from celosia.datasets.adult import adult
 from celosia.datasets.catalogue import Dataset, catalogue, load
 from celosia.datasets.census import census
+from celosia.datasets.friends import friends
 from celosia.datasets.schemas import census_schema, schema_text
 from celosia.datasets.shop import Shop, tpch
 from celosia.datasets.watdiv import ShopGraph, watdiv
@@ -21,6 +22,7 @@ __all__ = [
     "census",
     "census_schema",
     "examples",
+    "friends",
     "load",
     "schema_text",
     "telemetry",

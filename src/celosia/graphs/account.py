@@ -21,6 +21,9 @@ from celosia.graphs.uncertain import UncertainGraph
 MOST_NEIGHBOURHOODS = 20_000
 """Vertices up to which neighbourhoods are compared: beyond, degrees and their refinement tell."""
 
+WITHOUT_MATCH = ("degree_total_variation", "degree_earth_mover")
+"""What compares two graphs without knowing which vertex is which."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphAccount:
@@ -32,6 +35,9 @@ class GraphAccount:
     """The same attacks on the original itself, under numbers for names: what changed nothing."""
     drawn: tuple[Graph, Graph] | None = field(default=None, repr=False)
     """A small original and its release, vertex by vertex, for a drawing of both in the report."""
+    matched: bool = True
+    """Whether it is known which vertex is which: not of super-vertices, where only numbers of the
+    whole graph mean anything."""
     world: bool = False
     """Whether a random world of the release was compared, for the release is no plain graph."""
 
@@ -45,7 +51,11 @@ class GraphAccount:
             }
             for each in self.attacks
         }
-        return found if self.utility is None else found | {"utility": self.utility.shares}
+        if self.utility is None:
+            return found
+        shares = self.utility.shares
+        told = shares if self.matched else {name: shares[name] for name in WITHOUT_MATCH}
+        return found | {"utility": told}
 
 
 def account(
@@ -70,7 +80,7 @@ def account(
     world = published if isinstance(published, Graph) else published.sample_world(rng)
     utility = compare(original, world, rng=rng, numbers=numbers, progress=progress)
     if isinstance(published, GeneralisedGraph):
-        return GraphAccount(utility=utility, world=True)
+        return GraphAccount(utility=utility, world=True, matched=False)
     drawn = None
     if max(original.order, world.order) <= MOST_DRAWN:
         drawn = original, world if numbers is None else aligned(world, numbers)

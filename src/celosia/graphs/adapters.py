@@ -185,12 +185,16 @@ def _numbers(given: Any) -> Any:
 
 def _names(names: list[Any]) -> pl.Series:
     whole = all(isinstance(name, int | np.integer) for name in names)
-    if whole and all(not isinstance(name, bool) for name in names):
+    if whole and all(not isinstance(name, bool) and _in_64_bits(name) for name in names):
         return pl.Series("vertex", [int(name) for name in names], dtype=pl.Int64)
     texts = [str(name) for name in names]
     if len(set(texts)) < len(texts):
         raise _unknown("two vertices have the same name")
     return pl.Series("vertex", texts, dtype=pl.String)
+
+
+def _in_64_bits(number: int) -> bool:
+    return -(2**63) <= number < 2**63
 
 
 def _columns(columns: dict[str, Any], count: int) -> pl.DataFrame | None:

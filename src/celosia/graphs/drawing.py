@@ -108,32 +108,17 @@ def before_after(  # noqa: PLR0913 - two graphs and how they are shown
     >>> "only in" in str(before_after(g9(), g9(), rng=Seeded(1)))
     False
     """
-    number = whole(most)
-    if number is None or not 1 <= number <= MOST_DRAWN:
-        raise InputError(
-            "CEL-G422",
-            f"between 1 and {MOST_DRAWN} vertices can be drawn, not {most!r}.",
-            fix=f"Give a number up to {MOST_DRAWN}.",
-        )
-    old, new, chosen = _shown(original, release, number)
-    if names and old.order > MOST_NAMED:
-        raise InputError(
-            "CEL-G421",
-            f"the names of {old.order:,} vertices cannot be read in one drawing.",
-            why=f"There is room for {MOST_NAMED}.",
-            fix="Draw fewer vertices, or no names.",
-        )
+    old, new, chosen = _shown(original, release, _checked(most))
+    _check_names(names, old)
     union = Graph.of(np.concatenate([old.edges, new.edges]), order=old.order)
     places = layout(union, rng=rng)
     labels = _labels(original, chosen) if names else None
     with drawing():
-        figure, (left, right) = _two_axes()
+        figure, (left, right) = _axes(2)
         gone, come = ~new.has_edges(old.edges), ~old.has_edges(new.edges)
         _draw(left, places, old, gone, _GONE, labels)
         _draw(right, places, new, come, _COME, labels)
-        sampled = (
-            "" if old.order == original.order else f", {old.order:,} hubs of {original.order:,}"
-        )
+        sampled = _sampled(old, original)
         left.set_title(f"Original: {original.size:,} edges{sampled}", size=8.6, loc="left")
         right.set_title(f"Release: {release.size:,} edges", size=8.6, loc="left")
         handles = [
@@ -142,6 +127,36 @@ def before_after(  # noqa: PLR0913 - two graphs and how they are shown
             if there
         ]
         figure.legend(handles=handles, loc="outside lower left", ncols=3, borderaxespad=0)
+        if title:
+            figure.suptitle(shorten(title, 64), x=0.008, ha="left", size=10.5, weight="bold")
+        return finish(figure)
+
+
+def drawn(
+    graph: Graph,
+    *,
+    rng: Source,
+    names: bool = False,
+    most: int = MOST_DRAWN,
+    title: str = "",
+) -> Svg:
+    """One graph; of a larger one the vertices with most neighbours.
+
+    Raises:
+        InputError: as for `before_after`.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> from celosia.graphs.examples import g9
+    >>> "12 edges" in str(drawn(g9(), rng=Seeded(1)))
+    True
+    """
+    shown, _, chosen = _shown(graph, graph, _checked(most))
+    _check_names(names, shown)
+    labels = _labels(graph, chosen) if names else None
+    with drawing():
+        figure, (axes,) = _axes(1)
+        _draw(axes, layout(shown, rng=rng), shown, np.zeros(shown.size, np.bool_), _KEPT, labels)
+        axes.set_title(f"{graph.size:,} edges{_sampled(shown, graph)}", size=8.6, loc="left")
         if title:
             figure.suptitle(shorten(title, 64), x=0.008, ha="left", size=10.5, weight="bold")
         return finish(figure)
@@ -179,18 +194,44 @@ def _legend_line(name: str) -> Any:
     return Line2D([], [], label=name, **_LOOKS[name])
 
 
-def _two_axes() -> tuple[Any, tuple[Axes, Axes]]:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - matplotlib is slow to load
-    from matplotlib.layout_engine import ConstrainedLayoutEngine  # noqa: PLC0415
+def _checked(most: object) -> int:
+    number = whole(most)
+    if number is None or not 1 <= number <= MOST_DRAWN:
+        raise InputError(
+            "CEL-G422",
+            f"between 1 and {MOST_DRAWN} vertices can be drawn, not {most!r}.",
+            fix=f"Give a number up to {MOST_DRAWN}.",
+        )
+    return number
 
+
+def _check_names(names: bool, shown: Graph) -> None:
+    if names and shown.order > MOST_NAMED:
+        raise InputError(
+            "CEL-G421",
+            f"the names of {shown.order:,} vertices cannot be read in one drawing.",
+            why=f"There is room for {MOST_NAMED}.",
+            fix="Draw fewer vertices, or no names.",
+        )
+
+
+def _sampled(shown: Graph, graph: Graph) -> str:
+    return "" if shown.order == graph.order else f", {shown.order:,} hubs of {graph.order:,}"
+
+
+def _axes(count: int) -> tuple[Any, tuple[Axes, ...]]:
+    from matplotlib.figure import Figure  # noqa: PLC0415 - matplotlib is slow to load
+    from matplotlib.layout_engine import ConstrainedLayoutEngine  # noqa: PLC0415 - as above
+
+    # Titles of axes that are switched off need room above.
     figure = Figure(figsize=(WIDTH, 3.1), layout=ConstrainedLayoutEngine(h_pad=0.12))
-    left, right = figure.subplots(1, 2)
-    for axes in (left, right):
+    made = tuple(figure.subplots(1, count, squeeze=False)[0])
+    for axes in made:
         axes.set_axis_off()
         axes.set_aspect("equal")
         axes.set_xlim(-0.06, 1.06)
         axes.set_ylim(-0.06, 1.06)
-    return figure, (left, right)
+    return figure, made
 
 
 def _draw(  # noqa: PLR0913, PLR0917 - one side of the drawing

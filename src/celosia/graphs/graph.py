@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.numbers import whole
 
 MOST_VERTICES = 2**31 - 1
 """Vertices are numbered by 32-bit integers; an edge as one number, u * n + v, then fits 64 bits."""
@@ -53,18 +54,21 @@ class Graph:
         Raises:
             InputError: CEL-G001 a loop, a vertex that is not in 0 .. n-1, or too many vertices.
         """
-        given = np.asarray(
-            edges if isinstance(edges, np.ndarray) else list(edges), dtype=np.int64
-        ).reshape(-1, 2)
+        given = _pairs(edges)
         top = int(given.max(initial=-1)) + 1
-        count = top if order is None else order
+        count = top if order is None else whole(order)
         loop = bool((given[:, 0] == given[:, 1]).any())
-        if loop or given.min(initial=0) < 0 or top > count or count > MOST_VERTICES:
+        if (
+            count is None
+            or loop
+            or given.min(initial=0) < 0
+            or not top <= count <= MOST_VERTICES
+        ):
             raise InputError(
                 "CEL-G001",
                 "an edge joins a vertex with itself, or with one that the graph does not have.",
-                why=f"Vertices are numbered 0 to n - 1 (here n = {count:,}), and the graph is "
-                "simple.",
+                why=f"Vertices are numbered 0 to n - 1 (here n = {order or top:,}), and the graph "
+                "is simple.",
                 fix="Read the file with celosia.graphs.read, which has a rule for each of these.",
             )
         low, high = np.minimum(*given.T), np.maximum(*given.T)
@@ -148,3 +152,22 @@ class Graph:
 
     def __str__(self) -> str:
         return f"{self.order:,} vertices, {self.size:,} edges"
+
+
+def _pairs(edges: Iterable[tuple[int, int]] | NDArray[np.integer]) -> NDArray[np.int64]:
+    """Pairs of whole numbers as one array; a decimal is not cut to one."""
+    try:
+        given = edges if isinstance(edges, np.ndarray) else np.array(list(edges))
+        if given.size and (given.dtype.kind not in "iu" or given.shape[1:] != (2,)):
+            raise ValueError
+        if given.dtype == np.uint64 and given.max(initial=0) >= 2**63:
+            raise ValueError
+    except ValueError:
+        raise InputError(
+            "CEL-G001",
+            "an edge is not a pair of whole numbers.",
+            why="Vertices are numbered 0 to n - 1.",
+            fix="Read the file with celosia.graphs.read, or turn an object into a graph with "
+            "celosia.graphs.as_graph.",
+        ) from None
+    return given.astype(np.int64, copy=False).reshape(-1, 2)

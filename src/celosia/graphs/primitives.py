@@ -57,7 +57,7 @@ class EditSession:
     given: Graph
     log: list[Edit] = field(default_factory=list)
     """What was done, in order."""
-    _edges: set[Pair] = field(init=False)
+    _edges: set[Pair] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._edges = {(one, other) for one, other in self.given.edges.tolist()}

@@ -65,7 +65,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     """
     rng = System() if randomness is None else randomness
     chosen = (methods,) if isinstance(methods, GraphMethod) else tuple(methods)
-    _check_order(chosen, keep_names=keep_names)
+    check_order(chosen, keep_names=keep_names)
     original = as_graph(data).graph
     known = _masked(original, attributes, rng, progress)
     made = _changed(replace(known, edge_attributes=None), chosen, rng, progress)
@@ -134,8 +134,12 @@ def _changed(
     return _Made(content, tuple(outcomes), tuple(promises))
 
 
-def _check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> None:
-    """Refuse, before any work, methods that undo each other."""
+def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> None:
+    """Refuse, before any work, methods that undo each other.
+
+    Raises:
+        InputError: CEL-G021 there is none; CEL-G023 two that do not go together.
+    """
     if not methods:
         raise InputError(
             "CEL-G021",

@@ -7,6 +7,7 @@ from typing import Any
 
 from celosia.core.guarantee import Guarantee
 from celosia.core.provenance import Provenance
+from celosia.core.randomness import Seeded
 from celosia.core.report import (
     Block,
     Details,
@@ -18,7 +19,6 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.randomness import Seeded
 from celosia.core.wording import sentence
 from celosia.graphs.account import GraphAccount
 from celosia.graphs.drawing import before_after
@@ -29,6 +29,11 @@ Told = tuple[str, Mapping[str, Any], str]
 PRIVATE = (
     "For the eyes of those who may see the original graph: vertices that are exposed, by their "
     "numbers in the original, and figures of the original are named below."
+)
+
+UNMATCHED = (
+    "Nobody knows which vertex of a random world is which: numbers of the whole graph can be "
+    "compared, but edges, hubs and communities in common are those of strangers."
 )
 
 
@@ -54,6 +59,8 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     blocks += _risk(account)
     if account.utility is not None:
         blocks += account.utility.blocks()
+        if not account.matched:
+            blocks.append(Notice(UNMATCHED, tone="warning"))
     blocks += _made(provenance)
     return Document("Published graph", f"{sentence(guarantee.promise)} {published}.", blocks)
 

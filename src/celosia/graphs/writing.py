@@ -60,6 +60,13 @@ def write(  # noqa: PLR0913 - each keyword is one thing a name leaves unsaid
     file = Path(path)
     kind = format_of(file, format)
     separator = _SEPARATORS.get(kind)
+    if graph.labels is not None and graph.labels.null_count():
+        raise InputError(
+            "CEL-G013",
+            f"{graph.labels.null_count():,} vertices have no name.",
+            why="Vertices that a method made up have none, and would be told from the others.",
+            fix="Give all vertices new names, or publish the graph under random numbers.",
+        )
     if not partial:
         _refuse_loss(graph, kind, with_vertices=separator is not None and vertices is not None)
     if separator is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
-from celosia.lab import masking, mechanisms, sparql, sql, tables, telemetry
+from celosia.lab import graphs, masking, mechanisms, sparql, sql, tables, telemetry
 from celosia.lab.study import Study
 
 _KNOWN: dict[str, Study] = {
@@ -16,6 +16,7 @@ _KNOWN: dict[str, Study] = {
         *sparql.STUDIES,
         *telemetry.STUDIES,
         *masking.STUDIES,
+        *graphs.STUDIES,
     )
 }
 

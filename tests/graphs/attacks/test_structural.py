@@ -69,7 +69,7 @@ def plain_refinement(graph: Graph, rounds: int) -> list[object]:
     value: list[object] = [()] * graph.order
     for _ in range(rounds):
         value = [
-            tuple(sorted((repr(value[u]) for u in graph.neighbours_of(v).tolist())))
+            tuple(sorted(repr(value[u]) for u in graph.neighbours_of(v).tolist()))
             for v in range(graph.order)
         ]
     return value
@@ -140,7 +140,7 @@ def test_neighbourhoods_with_equal_colours_are_told_apart_exactly() -> None:
 @given(edges=edge_sets, order=st.permutations(range(8)))
 @settings(max_examples=40, deadline=None)
 def test_a_renamed_graph_has_the_same_shape(edges: set[tuple[int, int]], order: list[int]) -> None:
-    pairs = np.array(sorted(edges)).reshape(-1, 2)
+    pairs = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2)
     assert Shape.of(8, pairs).same_shape(Shape.of(8, np.array(order)[pairs]))
 
 

@@ -14,6 +14,8 @@ from celosia.graphs.examples import G10_EDGE_CHANGE, g9, g10
 from celosia.graphs.generators import random_graph
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree import KDegree, microaggregated_degrees, rewired
+from celosia.graphs.kdegree._rotation_kernels import _least_central
+from celosia.graphs.perturbation import neighbourhood_centrality
 from celosia.tables.masking.microaggregation import optimal_groups
 
 
@@ -111,3 +113,15 @@ def test_degrees_that_no_graph_has_are_refused() -> None:
     with pytest.raises(PrivacyError) as error:
         rewired(g9(), np.array([8, 8, 1, 1, 1, 1, 1, 1, 2]), rng=Seeded(1))
     assert error.value.code == "CEL-G104"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(5, 12), st.integers(0, 10**6))
+def test_the_chosen_pivot_has_the_least_centrality_of_both_edges(order: int, seed: int) -> None:
+    graph = random_graph(order, order * (order - 1) // 4, Seeded(seed))
+    loser, winner, *pivots = Seeded(seed).permutation(order).tolist()
+    sums = [
+        neighbourhood_centrality(graph, np.array([[loser, p], [p, winner]])).sum() for p in pivots
+    ]
+    chosen = _least_central(loser, winner, np.array(pivots), graph.starts, graph.neighbours)
+    assert sums[chosen] == pytest.approx(min(sums))

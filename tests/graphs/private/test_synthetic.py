@@ -83,10 +83,10 @@ def test_joint_degrees_bring_like_to_like() -> None:
 
 def test_guided_switches_do_what_plain_python_does() -> None:
     graph = power_law(30, 80, 2.5, Seeded(4))
-    kinds = np.minimum(graph.degrees, 3)
+    kinds = np.minimum(graph.degrees, 6)
     rng = Seeded(6)
-    wished = rng.integers(20, 16).reshape(4, 4)
-    excess = -(wished + wished.T)
+    half = rng.integers(21, 49).reshape(7, 7) - 10
+    excess = half + half.T
     places, turned = rng.integers(80, 800), rng.integers(2, 400) == 1
     edges = [frozenset(edge) for edge in graph.edges.tolist()]
     ordered = [tuple(edge) for edge in graph.edges.tolist()]
@@ -101,7 +101,7 @@ def test_guided_switches_do_what_plain_python_does() -> None:
         for a, b, step in ((i, j, -1), (k, p, -1), (i, p, 1), (k, j, 1)):
             for cell in {(kinds[a], kinds[b]), (kinds[b], kinds[a])}:
                 moved[cell] += step
-        upper = np.triu_indices(4)
+        upper = np.triu_indices(7)
         if np.abs(moved[upper]).sum() >= np.abs(plain[upper]).sum():
             continue
         plain, done = moved, done + 1
@@ -110,7 +110,7 @@ def test_guided_switches_do_what_plain_python_does() -> None:
             edges[place] = frozenset(pair)
     keys = graph.keys.copy()
     found = guided_switches(keys, edge_set(keys), 30, kinds, excess, places, turned)
-    assert found == done > 20
+    assert found == done > 5
     assert keys.tolist() == [u * 30 + v for u, v in ordered]
     assert excess.tolist() == plain.tolist()
 

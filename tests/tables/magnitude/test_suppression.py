@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -356,3 +357,58 @@ def test_rules_and_table_must_fit() -> None:
         with pytest.raises(InputError) as caught:
             protect(table, rules, cost=cost)  # type: ignore[arg-type]
         assert caught.value.code == code
+
+
+def test_a_single_contributor_far_away_cannot_compute_a_cell() -> None:
+    # Suppressing a rectangle would do against outsiders and neighbours. Who is alone in one corner
+    # computes the two beside it from their totals, and from these the opposite corner.
+    cells = {(row, column): [20.0, 21.0, 22.0] for row in "abc" for column in "xyz"}
+    table = table_of(cells | {("a", "x"): [30.0], ("b", "y"): [31.0]})
+    protected = protect(table, [MinimumFrequency(2, margin=50)])
+    assert int(protected.unsafe.sum()) == 2
+    assert protected.insiders == "all"
+    for cell, other in (((0, 0), (1, 1)), ((1, 1), (0, 0))):
+        known = {other: float(table.values[other])}
+        seen = feasible(protected.published(), known=known, only=[cell])[cell]
+        value = float(table.values[cell])
+        assert seen.low <= value / 2 + 1e-6
+        assert seen.high >= value * 1.5 - 1e-6
+
+
+def test_the_audit_finds_a_far_insider_where_only_a_rectangle_is_suppressed() -> None:
+    cells = {(row, column): [20.0, 21.0, 22.0] for row in "abc" for column in "xyz"}
+    table = table_of(cells | {("a", "x"): [30.0], ("b", "y"): [31.0]})
+    protected = protect(table, [MinimumFrequency(2, margin=50)])
+    hidden = np.zeros(table.shape, dtype=bool)
+    hidden[:2, :2] = True
+    weak = replace(protected, hidden=hidden)
+    assert [each.holds for each in audit(weak) if each.status == "primary"] == [False, False]
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 10**6))
+def test_no_single_contributor_anywhere_computes_an_unsafe_cell(seed: int) -> None:
+    table = magnitude_table(firms(seed, 14, (3, 3)), by=["d0", "d1"], value="sales")
+    protected = protect(table, [PPercent(10), MinimumFrequency(2)])
+    lone = np.argwhere(protected.unsafe & (table.sole >= 0)).tolist()
+    for cell in map(tuple, np.argwhere(protected.unsafe).tolist()):
+        for other in map(tuple, lone):
+            if table.sole[other] == table.sole[cell]:
+                continue
+            his = map(tuple, np.argwhere(protected.unsafe & (table.sole == table.sole[other])))
+            known = {each: float(table.values[each]) for each in his}
+            seen = feasible(protected.published(), known=known, only=[cell])[cell]
+            value, needed = float(table.values[cell]), float(protected.protection[cell])
+            part = table.known_part(cell, int(table.sole[other]))
+            slack = 1e-4 * needed + 1e-6
+            assert seen.high >= value + needed - slack
+            assert seen.low <= max(part, value - needed) + slack
+
+
+def test_a_suppressed_grand_total_is_not_told_by_a_share() -> None:
+    table = table_of({("a",): [5.0], ("b",): [7.0]})
+    protected = protect(table, [MinimumFrequency(3)])
+    assert bool(protected.hidden[-1])
+    assert protected.as_dict()["published_share_of_value"] is None
+    shown = protect(table_of({("a",): [5.0] * 4, ("b",): [7.0] * 4}), [MinimumFrequency(3)])
+    assert shown.as_dict()["published_share_of_value"] == 1.0

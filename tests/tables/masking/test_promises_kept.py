@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from celosia import Schema, Seeded
+from celosia.assess.masked import SyntheticAccount
 from celosia.core.errors import InputError
 from celosia.tables import masking, private, synthesis
 from celosia.tables.masking import MaskedTable, Method, Recipe
@@ -153,9 +154,7 @@ def test_whole_numbers_of_128_bits_are_refused_before_anything_is_drawn() -> Non
 
 
 @pytest.mark.parametrize("name", ["*", "a,b"])
-@pytest.mark.parametrize(
-    "kind", [*synthesis.METHODS, *private.METHODS], ids=lambda kind: kind.kind
-)
+@pytest.mark.parametrize("kind", [*synthesis.METHODS, *private.METHODS], ids=lambda kind: kind.kind)
 def test_new_rows_have_every_column_whatever_it_is_called(name: str, kind: type[Method]) -> None:
     frame = pl.DataFrame({name: [1, 2, 3, 4] * 5, "x": [4, 3, 2, 1] * 5})
     parameters: dict[str, Any] = {}
@@ -166,3 +165,38 @@ def test_new_rows_have_every_column_whatever_it_is_called(name: str, kind: type[
     if kind in (private.Contingency, private.NoisyHistogram):
         parameters["output"] = "rows"
     assert masked(frame, (kind(**parameters), frame.columns)).data.columns == [name, "x"]
+
+
+def test_members_of_a_synthetic_table_are_told_from_a_holdout() -> None:
+    # A leaf of one row repeats the row: everybody in the table is at distance 0 from it.
+    people = pl.DataFrame({"x": [step / 7 for step in range(60)], "y": [1.0, 2.0] * 30})
+    schema = Schema.of(quasi_identifiers=[], sensitive=["y"], other_columns="insensitive")
+    recipe = Recipe.of(schema, [(synthesis.Trees(leaf=1), ["x", "y"])])
+    inside, outside = people[::2], people[1::2]
+    made = masking.mask(inside, recipe, holdout=outside, randomness=Seeded(5))
+    assert isinstance(made.account.compared, SyntheticAccount)
+    assert made.account.compared.membership is not None
+    assert made.account.compared.membership.auc > 0.7
+    assert made.figures["compared"]["membership AUC"] == made.account.compared.membership.auc
+    assert "membership" in str(made)
+    again = masking.mask(inside, recipe, holdout=outside, randomness=Seeded(5))
+    assert again.data.equals(made.data)
+    assert again.figures == made.figures
+    # What is sensitive is what an attacker wants to know, also of new rows.
+    assert [each.column for each in made.account.compared.attributes] == ["y"]
+
+
+def test_a_holdout_is_refused_where_every_row_is_somebodys() -> None:
+    frame = pl.DataFrame({"x": [1.0, 2.0, 3.0]})
+    recipe = Recipe.of(Schema.of(quasi_identifiers=["x"]), [(masking.Noise(amount=1), ["x"])])
+    with pytest.raises(InputError) as refusal:
+        masking.mask(frame, recipe, holdout=frame, randomness=Seeded(5))
+    assert refusal.value.code == "CEL-V024"
+
+
+def test_a_holdout_of_a_private_table_is_never_published() -> None:
+    frame = pl.DataFrame({"x": [float(step % 10) for step in range(50)]})
+    recipe = Recipe.of(Schema.of(quasi_identifiers=["x"]), [(PRIVATE[1], ["x"])])
+    made = masking.mask(frame, recipe, holdout=frame[:20], randomness=Seeded(5))
+    assert "AUC" in str(made)
+    assert "AUC" not in json.dumps(made.certificate())

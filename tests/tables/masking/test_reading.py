@@ -1,4 +1,4 @@
-"""A file of text for a private step: no cell decides a type, a refusal or the look of the result."""
+"""A file of text for a private step: no cell decides a type or a refusal."""
 
 from __future__ import annotations
 

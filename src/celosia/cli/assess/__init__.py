@@ -8,6 +8,7 @@ from celosia.cli.assess.attack import attack
 from celosia.cli.assess.check import check
 from celosia.cli.assess.columns import columns
 from celosia.cli.assess.identifiers import identifiers
+from celosia.cli.assess.individual import individual
 from celosia.cli.assess.linkage import linkage
 from celosia.cli.assess.mapping import map_maskings
 from celosia.cli.assess.risk import risk
@@ -32,6 +33,7 @@ app.command("identifiers")(identifiers)
 app.command("columns")(columns)
 app.command("risk")(risk)
 app.command("uniqueness")(uniqueness)
+app.command("individual")(individual)
 app.command("check")(check)
 app.command("attack")(attack)
 app.command("utility")(utility)

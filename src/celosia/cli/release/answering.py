@@ -52,7 +52,7 @@ def carry_out(settings: Settings, wish: Wish) -> None:
     if settings.as_json:
         console.show_json(answer.certificate())
     else:
-        telling.answer(answer, settings)
+        telling.answer(answer, output=settings.output, report=settings.report)
 
 
 def _check_places(settings: Settings) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.cli import console
@@ -50,7 +51,7 @@ def plan(mechanism: Mechanism[Any, Any], settings: Settings, *, error_in: str) -
     console.show(f"{guarantee.promise}; {told} confidence", strong=True)
 
 
-def answer(told: Answer, settings: Settings) -> None:
+def answer(told: Answer, *, output: Path | None, report: Path | None) -> None:
     """Tell an answer: its numbers, what is promised, how it was drawn, where it lies."""
     from celosia.core.release import certificate_path
 
@@ -60,9 +61,8 @@ def answer(told: Answer, settings: Settings) -> None:
     seed = told.provenance.seed
     drawn = "the operating system's entropy" if seed is None else f"the seed {seed}"
     console.show(f"noise: drawn exactly, in whole steps, from {drawn}")
-    output = settings.output
     certificate = None if output is None else certificate_path(output)
-    for what, path in (("data", output), ("certificate", certificate), ("report", settings.report)):
+    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
         if path is not None:
             console.show(f"{what}: {path}")
     console.show(str(told), strong=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,33 +119,62 @@ def neighbourhood_classes(
     sizes = np.bincount(codes)
     marks = [np.full(graph.order, -1, dtype=np.int32) for graph in graphs]
     doubtful = np.flatnonzero((everything > 1) & (sizes[codes] > 1))
-    known: dict[int, list[tuple[Shape, int]]] = {}
+    known: dict[int, _Class] = {}
     fresh, undecided = len(sizes), 0
     for turn, place in enumerate(doubtful.tolist()):
         if turn % 4096 == 0:
             progress(Step("compare neighbourhoods", turn, len(doubtful)))
         here = owner[place]
-        count = int(everything[place])
-        shape = _around(graphs[here], int(vertex[place]), count, marks[here])
-        seen = known.setdefault(int(codes[place]), [])
-        for other, code in seen:
-            alike = shape.same_shape(other)
-            undecided += alike is None
-            if alike:
-                codes[place] = code
-                break
-        else:
-            code = int(codes[place]) if not seen else fresh
-            fresh += bool(seen)
-            seen.append((shape, code))
-            codes[place] = code
+        inside = _around(graphs[here], int(vertex[place]), int(everything[place]), marks[here])
+        alike = known.setdefault(int(codes[place]), _Class(int(codes[place])))
+        size = int(graphs[here].degrees[vertex[place]])
+        codes[place], unsure = alike.code_of(size, inside, fresh)
+        fresh += int(codes[place]) == fresh
+        undecided += unsure
     ends = np.cumsum([graph.order for graph in graphs])[:-1]
     return tuple(np.split(codes, ends)), undecided
 
 
-def _around(graph: Graph, vertex: int, count: int, mark: NDArray[np.int32]) -> Shape:
+@dataclass(slots=True, eq=False)
+class _Class:
+    """Neighbourhoods of one hash, and the shapes found among them."""
+
+    first: int
+    by_edges: dict[bytes, int] = field(default_factory=dict)
+    """Codes by the edges as they are numbered: equal ones need no search."""
+    waiting: tuple[Numbers, int] | None = None
+    """The only one so far: most are never compared, so it gets no colours yet."""
+    shapes: list[tuple[Shape, int]] = field(default_factory=list)
+
+    def code_of(self, size: int, edges: Numbers, fresh: int) -> tuple[int, int]:
+        """The code of a neighbourhood, `fresh` for a new shape; and comparisons that were cut."""
+        key = edges.tobytes()
+        if key in self.by_edges:
+            return self.by_edges[key], 0
+        if not self.by_edges:
+            self.waiting = edges, self.first
+            self.by_edges[key] = self.first
+            return self.first, 0
+        if self.waiting is not None:
+            self.shapes.append((Shape.of(size, self.waiting[0]), self.waiting[1]))
+            self.waiting = None
+        shape, cut = Shape.of(size, edges), 0
+        for other, code in self.shapes:
+            alike = shape.same_shape(other)
+            cut += alike is None
+            if alike:
+                self.by_edges[key] = code
+                return code, cut
+        self.shapes.append((shape, fresh))
+        self.by_edges[key] = fresh
+        return fresh, cut
+
+
+def _around(graph: Graph, vertex: int, count: int, mark: NDArray[np.int32]) -> Numbers:
+    """The edges among the neighbours of a vertex, by their places in its row, sorted."""
     from celosia.graphs.attacks._kernels import edges_among  # noqa: PLC0415 - compiles
 
     found = np.empty((count, 2), dtype=np.int32)
     edges_among(graph.starts, graph.neighbours, vertex, mark, found)
-    return Shape.of(int(graph.degrees[vertex]), found.astype(np.int64))
+    pairs = found.astype(np.int64)
+    return pairs[np.lexsort(pairs.T[::-1])]

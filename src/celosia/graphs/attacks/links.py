@@ -19,7 +19,7 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod
 from celosia.graphs.metrics.measured import Measured
 from celosia.graphs.metrics.summary import aligned
-from celosia.graphs.sampling import among, keys_to_pairs, non_edges, pairs_of, subset
+from celosia.graphs.sampling import all_non_edges, among, keys_to_pairs, non_edges, pairs_of, subset
 
 SCORES = ("common neighbours", "Adamic-Adar", "Katz, three steps")
 MOST_PAIRS = 20_000
@@ -190,7 +190,9 @@ def link_prediction(
     gone, kept = truth.keys[~stayed], truth.keys[stayed]
     false = shown.keys[~among(truth.keys, shown.keys)]
     either = Graph.from_keys(np.union1d(truth.keys, shown.keys), order=order)
-    never = non_edges(either, min(most_pairs, pairs_of(order) - either.size), rng)
+    free = pairs_of(order) - either.size
+    # Drawing nearly all of them one by one would take long; then they are listed.
+    never = all_non_edges(either) if free <= 4 * most_pairs else non_edges(either, most_pairs, rng)
     return LinkAttack(
         deleted=_told_apart(shown, gone, never, rng, most_pairs),
         false=_told_apart(shown, kept, false, rng, most_pairs),

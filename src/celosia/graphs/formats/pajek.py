@@ -32,7 +32,8 @@ _COORDINATES = ("x", "y", "z")
 def read_pajek(data: bytes, path: Path) -> Parsed:
     """The network of a Pajek file; weights and coordinates are kept, shapes and colours are not."""
     reader = _Reader(path, most=max(len(data), BARE))
-    for line, text in enumerate(utf8(data, path).splitlines(), 1):
+    # Not splitlines(): it also ends a line at signs that a name may hold, such as U+2028.
+    for line, text in enumerate(utf8(data, path).replace("\r\n", "\n").split("\n"), 1):
         cells = [match[0] or match[1] for match in _CELL.findall(text)]
         if cells and not text.lstrip().startswith("%"):
             reader.take(cells, line)

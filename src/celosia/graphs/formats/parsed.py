@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.numbers import real
 from celosia.frames.inference import parse
 
 Value = object
@@ -79,6 +80,11 @@ class Gatherer:
         Raises:
             InputError: CEL-G005 an edge to a vertex that was never declared.
         """
+        if len({type(name) for name in self._places}) > 1:  # 1 and "1" in JSON are one name
+            written = [str(name) for name in self._places]
+            if len(set(written)) < len(written):
+                again = next(row for row, name in enumerate(written) if name in written[:row])
+                raise declared_twice(self.path, -again - 1)
         find = self._places.get
         pairs = [(find(one), find(other)) for one, other in self._ends]
         lost = next((row for row, pair in enumerate(pairs) if None in pair), None)
@@ -105,8 +111,8 @@ class Gatherer:
 
 def names_of(names: Sequence[str | int]) -> pl.Series:
     """Names of vertices: whole numbers where all are written as such, else text."""
-    if all(isinstance(name, int) for name in names):
-        return _series("vertex", names)
+    if all(isinstance(name, int) and -(2**63) <= name < 2**63 for name in names):
+        return pl.Series("vertex", names, dtype=pl.Int64)
     text = pl.Series("vertex", [str(name) for name in names], dtype=pl.String)
     numbers = parse(text, "integer") if len(text) else None
     return text if numbers is None else numbers
@@ -127,11 +133,16 @@ def _series(name: str, values: Sequence[Value]) -> pl.Series:
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int} and all(value is None or -(2**63) <= value < 2**63 for value in values):  # type: ignore[operator]
         return pl.Series(name, values, dtype=pl.Int64)
-    if kinds and kinds <= {int, float}:
+    if kinds and kinds <= {int, float} and all(_fits(value) for value in values):
         return pl.Series(name, [None if value is None else float(value) for value in values])  # type: ignore[arg-type]
     if kinds == {bool}:
         return pl.Series(name, values, dtype=pl.Boolean)
     return pl.Series(name, [_text(value) for value in values], dtype=pl.String)
+
+
+def _fits(value: Value) -> bool:
+    """Whether a number is none, or not beyond all decimals."""
+    return value is None or real(value) is not None
 
 
 def _text(value: Value) -> str | None:

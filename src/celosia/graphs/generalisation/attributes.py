@@ -33,12 +33,12 @@ class Attributes:
     @property
     def numbers(self) -> NDArray[np.float64]:
         """One row a column of numbers: each number as its share of the way from least to most."""
-        rows = []
-        for series in self.ranged:
+        vertices = self.ranged[0].len() if self.ranged else 0
+        table = np.zeros((len(self.ranged), vertices))
+        for row, series in zip(table, self.ranged, strict=True):
             values = series.cast(pl.Float64).to_numpy()
-            span = values.max(initial=0.0) - values.min(initial=np.inf) if values.size else 0.0
-            rows.append((values - values.min(initial=np.inf)) / (span or 1.0))
-        return np.array(rows, dtype=np.float64).reshape(len(self.ranged), -1)
+            row[:] = (values - values.min()) / ((values.max() - values.min()) or 1.0)
+        return table
 
     @property
     def ancestors(self) -> NDArray[np.int32]:

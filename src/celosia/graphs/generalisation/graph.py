@@ -107,19 +107,34 @@ class GeneralisedGraph:
         one, other = self.sizes[self.super_edges].reshape(-1, 2).T
         return np.concatenate([self.sizes * (self.sizes - 1) // 2, one * other])
 
+    def densities(self) -> NDArray[np.float64]:
+        """The share of pairs with an edge, within each super-vertex, then along each super-edge.
+
+        A single vertex has no pair, and density 0.
+
+        >>> graph = GeneralisedGraph.of(sizes=[3, 2], internal=[2, 1], between={(0, 1): 3})
+        >>> graph.densities().round(3).tolist()
+        [0.667, 1.0, 0.5]
+        """
+        edges = np.concatenate([self.internal, self.between])
+        return np.asarray(edges / np.maximum(self.capacities(), 1))
+
     def to_graph(self) -> Graph:
         """The super-vertices as a plain graph, with sizes and numbers of edges as attributes.
 
         It is what a drawing shows; its edges are super-edges, not edges of anybody.
         """
-        shown = pl.DataFrame({"size": self.sizes, "internal edges": self.internal})
+        inside, across = np.split(self.densities(), [len(self.sizes)])
+        shown = pl.DataFrame(
+            {"size": self.sizes, "internal edges": self.internal, "density": inside}
+        )
         if self.attributes is not None:
             shown = shown.hstack(self.attributes.select(pl.exclude(shown.columns)))
         return Graph(
             order=len(self.sizes),
             edges=self.super_edges,
             attributes=shown,
-            edge_attributes=pl.DataFrame({"edges": self.between}),
+            edge_attributes=pl.DataFrame({"edges": self.between, "density": across}),
         )
 
     def sample_world(self, rng: Source) -> Graph:

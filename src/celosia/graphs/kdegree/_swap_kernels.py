@@ -13,7 +13,7 @@ Whole = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
-def _replace(row: NDArray[np.int32], old: int, new: int) -> None:
+def _replace(row: NDArray[np.int32], old: int | np.int64, new: int | np.int64) -> None:
     for place in range(len(row)):
         if row[place] == old:
             row[place] = new

@@ -30,6 +30,9 @@ Variant = Literal[
     "priority",
 ]
 
+MOST_SWAPPED = 1_000_000
+"""The most edges for the variants that swap edges back: half a minute, and growing faster."""
+
 KEPT: dict[str, str] = {
     "umga": "the number of vertices, nearly the number of edges, and most edges",
     "liu-terzi": "the vertices and every edge; edges are only added",
@@ -51,7 +54,8 @@ class KDegree(GraphMethod[Graph]):
     - `liu-terzi-greedy`: the same with targets from one greedy walk.
     - `greedy-swap`: a new graph with the targets of liu-terzi as its degrees, of which pairs of
       edges are switched as long as true edges come back.
-    - `simultaneous-swap`: the same with targets that also lower degrees (group medians).
+    - `simultaneous-swap`: the same with targets that also lower degrees (group medians). Both
+      take at most a million edges.
     - `construct`: a new random graph with the targets of liu-terzi as its degrees.
     - `priority`: such a graph in which neighbours are joined again first.
 
@@ -118,6 +122,14 @@ class KDegree(GraphMethod[Graph]):
 
     def _constructed(self, graph: Graph, rng: Source, progress: Progress) -> tuple[Graph, int]:
         """A new graph with anonymous degrees, brought nearer to the given one where asked."""
+        if self.variant.endswith("-swap") and graph.size > MOST_SWAPPED:
+            raise InputError(
+                "CEL-G107",
+                f"variant {self.variant} takes at most {MOST_SWAPPED:,} edges, got {graph.size:,}.",
+                why="It builds a new graph and brings nearly every true edge back one by one, past "
+                "hubs with long rows.",
+                fix="Choose variant umga-random, which starts from the given graph.",
+            )
         made, probes = probed_construction(
             graph,
             self.k,

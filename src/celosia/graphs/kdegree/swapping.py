@@ -16,9 +16,7 @@ _LOOK = 32
 _PASSES = 50
 
 
-def swapped_back(
-    made: Graph, graph: Graph, *, rng: Source, progress: Progress = silent
-) -> Graph:
+def swapped_back(made: Graph, graph: Graph, *, rng: Source, progress: Progress = silent) -> Graph:
     """Switch edges of `made`, which keeps its degrees, as long as edges of `graph` come back.
 
     Edges of the graph that are lost are taken in random order, and each is brought back if two

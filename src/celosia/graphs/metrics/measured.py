@@ -41,7 +41,8 @@ class Measured:
 
     def __str__(self) -> str:
         if self.is_exact:
-            return f"{self.value:,.6g}"
+            whole = self.value == int(self.value) if isfinite(self.value) else False
+            return f"{self.value:,.0f}" if whole and self.value < 1e15 else f"{self.value:,.6g}"
         return f"{self.value:,.6g} ± {'?' if self.error == inf else f'{self.error:.2g}'}"
 
 

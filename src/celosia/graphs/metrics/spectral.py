@@ -22,7 +22,9 @@ _LANCZOS = 30
 """Steps of each walk: the exponential is smooth, so few are enough (Ubaru, Chen, Saad 2017)."""
 _TAKEN_OUT = 6
 """Greatest eigenvalues that are computed apart; the others vary little from probe to probe."""
-_MOST_STEPS = 400_000_000
+MOST_STEPS = 400_000_000
+"""Steps over edges that are spent on closed walks, at least those of four probes."""
+
 _OVERFLOW = 700.0
 """e to this power is still a float."""
 
@@ -39,7 +41,9 @@ class Spectral:
     """The mean over the vertices of closed walks, those of length k counted by 1 / k!."""
 
 
-def spectral(graph: Graph, *, rng: Source, progress: Progress = silent) -> Spectral:
+def spectral(
+    graph: Graph, *, rng: Source, most_steps: int = MOST_STEPS, progress: Progress = silent
+) -> Spectral:
     """The eigenvalues of a graph; exact for small ones.
 
     The error of an iterated eigenvalue is the length of what its vector leaves over, within which
@@ -60,7 +64,7 @@ def spectral(graph: Graph, *, rng: Source, progress: Progress = silent) -> Spect
         values = np.linalg.eigvalsh(_matrix(graph).toarray())
         closed = Measured(float(np.exp(values).mean()) if values[-1] < _OVERFLOW else inf)
     else:
-        closed = _sampled_walks(graph, rng)
+        closed = _sampled_walks(graph, rng, most_steps)
     return Spectral(largest, connectivity, closed)
 
 
@@ -94,7 +98,7 @@ def _matrix(graph: Graph) -> Any:
     return sparse.csr_array(filled, shape=(graph.order, graph.order))
 
 
-def _sampled_walks(graph: Graph, rng: Source) -> Measured:
+def _sampled_walks(graph: Graph, rng: Source, most_steps: int) -> Measured:
     """The mean of e^A along its diagonal, by random signs with the greatest eigenvalues apart."""
     from scipy.sparse.linalg import eigsh  # noqa: PLC0415 - heavy
 
@@ -104,14 +108,16 @@ def _sampled_walks(graph: Graph, rng: Source) -> Measured:
     if values.max() > _OVERFLOW:
         return Measured(inf, inf)
     steps = _LANCZOS * (order + 2 * graph.size)
-    probes = int(np.clip(_MOST_STEPS // steps, 4, 64))
+    probes = int(np.clip(most_steps // steps, 4, 64))
     apart = float(np.exp(values).sum())
+    left = np.linalg.norm(matrix @ vectors - vectors * values, axis=0)
+    sure = float((np.exp(values) * np.expm1(left)).sum())  # what these eigenvalues may be off
     found = np.empty(probes)
     for turn in range(probes):
         signs = (2 * rng.integers(2, order) - 1).astype(np.float64)
         signs -= vectors @ (vectors.T @ signs)
         found[turn] = _form(matrix, signs, vectors)
-    return Measured((apart + float(found.mean())) / order, two_errors(found) / order)
+    return Measured((apart + float(found.mean())) / order, (sure + two_errors(found)) / order)
 
 
 def _form(matrix: Any, probe: NDArray[np.float64], apart: NDArray[np.float64]) -> float:

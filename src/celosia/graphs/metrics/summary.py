@@ -239,7 +239,7 @@ def _described(graph: Graph, rng: Source, most_steps: int, progress: Progress) -
     between = betweenness(graph, sources=sources, progress=progress)
     far = distances(graph, sources=sources, progress=progress)
     parts = communities(graph, rng=rng, progress=progress)
-    waves = spectral(graph, rng=rng, progress=progress)
+    waves = spectral(graph, rng=rng, most_steps=most_steps, progress=progress)
     corners = clustering(graph)
     others = max(graph.order - 1, 1)
     metrics = GraphMetrics(

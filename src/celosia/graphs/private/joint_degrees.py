@@ -44,7 +44,7 @@ class JointDegrees(GraphMechanism[dict[str, int]]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_cap(self.cap if check_cap(self.cap) <= MOST else None)
+        check_cap(self.cap, most=MOST)
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism

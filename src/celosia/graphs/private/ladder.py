@@ -40,9 +40,11 @@ class Ladder:
         of the rises up to t. So first a rise is chosen, by its size times exp(-rate place), and
         then a geometric number of rungs above it. Both are exact, and the ladder has no end.
         """
+        law = DiscreteLaplace(1 / rate)
+        speed = 1 / law.scale  # a scale that had to be rounded up is the one of both draws
         rises = self._rises()
-        start = choose(np.arange(rises.size, dtype=np.int64), rate=rate, weights=rises, rng=rng)
-        rung = start + _geometric(rate, rng)
+        start = choose(np.arange(rises.size, dtype=np.int64), rate=speed, weights=rises, rng=rng)
+        rung = start + _geometric(law, rng)
         if rung == 0:
             return self.centre
         distance = self._below(rung) + 1 + int(rng.integers(self._width(rung), 1)[0])
@@ -74,9 +76,8 @@ class Ladder:
         return (int((inner >> 30).sum()) << 30) + int((inner & (2**30 - 1)).sum()) + beyond
 
 
-def _geometric(rate: Fraction, rng: Source) -> int:
-    """A number k >= 0 with a chance proportional to exp(-rate k): a two-sided one, not below 0."""
-    law = DiscreteLaplace(1 / rate)
+def _geometric(law: DiscreteLaplace, rng: Source) -> int:
+    """A number k >= 0 with a chance proportional to exp(-k / scale): a two-sided one, not below 0."""
     while True:
         for number in law.draw(8, rng).tolist():
             if number >= 0:

@@ -66,17 +66,17 @@ def check_graph(graph: object) -> Graph:
     )
 
 
-def check_cap(cap: object, *, least: int = 1) -> int:
+def check_cap(cap: object, *, most: int = LARGEST_CAP) -> int:
     """A bound of degrees.
 
     Raises:
         InputError: CEL-G302 not a whole number in range.
     """
     number = whole(cap)
-    if number is None or not least <= number <= LARGEST_CAP:
+    if number is None or not 1 <= number <= most:
         raise InputError(
             "CEL-G302",
-            f"a cap must be a whole number from {least} to {LARGEST_CAP:,}, got {cap!r}.",
+            f"a cap must be a whole number from 1 to {most:,}, got {cap!r}.",
             why="It bounds how many edges of one vertex count, and with them the noise.",
             fix="Give a number that most degrees stay below, chosen without looking at the graph.",
         )

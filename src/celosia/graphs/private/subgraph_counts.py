@@ -36,7 +36,7 @@ class SubgraphCount(GraphMechanism[int]):
     """
 
     delta: float | None = None
-    """For smooth sensitivity; None for the ladder, which needs none and mostly errs less."""
+    """For smooth sensitivity; None for the ladder, which needs none and errs about as little."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -129,8 +129,7 @@ class TriangleCount(SubgraphCount):
     Reference: Zhang, Cormode, Procopiuc, Srivastava, Xiao 2015 (ladder); Nissim, Raskhodnikova,
     Smith 2007 (smooth sensitivity).
 
-    >>> from celosia.core.progress import Progress, silent
-    from celosia.core.randomness import Seeded
+    >>> from celosia.core.randomness import Seeded
     >>> graph = Graph.of([(0, 1), (1, 2), (0, 2), (2, 3)])
     >>> TriangleCount(epsilon=20).release(graph, rng=Seeded(1))
     1
@@ -157,8 +156,7 @@ class StarCount(SubgraphCount):
     Reference: Zhang, Cormode, Procopiuc, Srivastava, Xiao 2015 (ladder); Karwa, Raskhodnikova,
     Smith, Yaroslavtsev 2011 (smooth sensitivity).
 
-    >>> from celosia.core.progress import Progress, silent
-    from celosia.core.randomness import Seeded
+    >>> from celosia.core.randomness import Seeded
     >>> StarCount(epsilon=20, k=2).release(Graph.of([(0, 1), (0, 2), (0, 3)]), rng=Seeded(1))
     3
     """

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
-from celosia.graphs._edge_set import contains, insert
+from celosia.graphs._edge_set import _find as find
 
 TWO_32 = 2.0**32
 
@@ -50,12 +50,12 @@ def _pick(word: np.uint64, stay: NDArray[np.float64], other: NDArray[np.int64]) 
 
 @njit(cache=True, nogil=True)
 def toggle(
-    edges: NDArray[np.int64],
+    table: NDArray[np.int64],
+    kinds: NDArray[np.uint8],
     gone: NDArray[np.int64],
-    added: NDArray[np.int64],
     fresh: NDArray[np.int64],
     chosen: NDArray[np.int64],
-    tables: tuple[NDArray[np.float64], NDArray[np.int64]],
+    aliases: tuple[NDArray[np.float64], NDArray[np.int64]],
     words: NDArray[np.uint64],
     order: int,
     counts: NDArray[np.int64],
@@ -63,30 +63,26 @@ def toggle(
 ) -> None:
     """Take drawn edges out of the candidates and put drawn pairs without one in.
 
-    `counts` are the edges taken out and the pairs put in; it stops when `target` more pairs were
-    put in than taken out, or when the words run out.
+    `table` is a set of the edges with room for more, and `kinds` says of each place whether it is
+    an edge that was not drawn (0) or a pair that was (1). `gone` and `fresh` list edges taken out
+    and pairs put in, `counts` counts them. It stops when `target` more were put in than taken out,
+    or when the room or the words are used up.
     """
-    stay, other = tables
+    stay, other = aliases
     for number in range(0, len(words) - 1, 2):
         if counts[1] - counts[0] >= target or counts[1] >= len(fresh):
             return
         one = chosen[_pick(words[number], stay, other)]
         two = chosen[_pick(words[number + 1], stay, other)]
-        if one == two:
-            continue
         key = min(one, two) * order + max(one, two)
-        if contains(edges, key):
-            if insert(gone, key):
-                counts[0] += 1
-        elif insert(added, key):
+        place = find(table, key)
+        if one == two or kinds[place] == 1:
+            continue
+        if table[place] == key:
+            gone[counts[0]] = key
+            counts[0] += 1
+        else:
+            table[place] = key
             fresh[counts[1]] = key
             counts[1] += 1
-
-
-@njit(cache=True, nogil=True)
-def remaining(keys: NDArray[np.int64], gone: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which keys are not in the set."""
-    stay = np.empty(len(keys), dtype=np.bool_)
-    for place in range(len(keys)):
-        stay[place] = not contains(gone, keys[place])
-    return stay
+        kinds[place] = 1

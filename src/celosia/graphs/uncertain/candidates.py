@@ -10,16 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.randomness import Source
-from celosia.graphs._edge_set import edge_set
 from celosia.graphs.graph import Graph
+from celosia.graphs.sampling import among
 from celosia.graphs.uncertain.graph import GRID, UncertainGraph
-from celosia.tables.masking.draws import uniforms
 
 PATIENCE = 50
 """So many draws for each pair wanted; then the pairs found so far are taken."""
 
 _BATCH = 1 << 21
-_EMPTY = np.empty(0, dtype=np.int64)
 
 
 def uniqueness(degrees: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
@@ -53,7 +51,14 @@ class Drawing:
 
     @cached_property
     def _edges(self) -> NDArray[np.int64]:
-        return edge_set(self.graph.keys)
+        from celosia.graphs._edge_set import edge_set  # noqa: PLC0415 - compiles
+
+        return edge_set(self.graph.keys, room=self._room)
+
+    @property
+    def _room(self) -> int:
+        """For how many new pairs there is space: some make up for edges that are taken out."""
+        return 2 * max(self.target - self.graph.size, 0) + 64
 
     def draw(self, sigma: float, rng: Source) -> UncertainGraph:
         """One uncertain graph, its pairs in no order; `sigma` is the mean width of the noise."""
@@ -83,33 +88,32 @@ class Drawing:
         """The candidates, and which of them are edges."""
         from celosia.graphs.uncertain._candidate_kernels import (  # noqa: PLC0415 - compiles
             alias_table,
-            remaining,
             toggle,
         )
 
-        graph = self.graph
+        graph, room = self.graph, self._room
         more = self.target - graph.size
         chosen = np.argsort(-stands_out, kind="stable")[self.spared :]
         counts = np.zeros(2, dtype=np.int64)
-        room = max(2 * more, 0) + 64
-        gone = edge_set(_EMPTY, room=graph.size)
-        added, fresh = edge_set(_EMPTY, room=room), np.empty(room, dtype=np.int64)
+        gone, fresh = np.empty(graph.size, dtype=np.int64), np.empty(room, dtype=np.int64)
         if more > 0 and chosen.size > 1:
-            tables = alias_table(stands_out[chosen])
+            table = self._edges.copy()
+            kinds = np.zeros(table.size, dtype=np.uint8)
+            state = (table, kinds, gone, fresh, chosen, alias_table(stands_out[chosen]))
             left = PATIENCE * more + 64
             while left > 0 and counts[1] - counts[0] < more and counts[1] < room:
                 some = min(left, more - int(counts[1] - counts[0]) + 64, _BATCH)
                 left -= some
-                words = rng.words(2 * some)
-                state = (self._edges, gone, added, fresh, chosen, tables)
-                toggle(*state, words, graph.order, counts, more)
-        kept = graph.keys[remaining(graph.keys, gone)] if counts[0] else graph.keys
+                toggle(*state, rng.words(2 * some), graph.order, counts, more)
+        kept = graph.keys[~among(np.sort(gone[: counts[0]]), graph.keys)]
         keys = np.concatenate([kept, fresh[: counts[1]]])
         return keys, np.arange(keys.size) < kept.size
 
     def _noise(self, width: NDArray[np.float64], rng: Source) -> NDArray[np.float64]:
         """Amounts in 0 .. 1: a few uniform, the others half-normal of these widths, cut at 1."""
         from scipy.special import erf, ndtri  # noqa: PLC0415 - heavy
+
+        from celosia.tables.masking.draws import uniforms  # noqa: PLC0415 - tables are heavy
 
         drawn = uniforms(rng, width.size)
         flat = np.flatnonzero(drawn < self.uniform)

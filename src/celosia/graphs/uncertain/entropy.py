@@ -68,6 +68,7 @@ def obfuscation(uncertain: UncertainGraph, original: Graph, *, k: int) -> Obfusc
     Degrees are convolved exactly, but for chances below 1e-24. Where the variance of a degree is
     above 225, as that of hubs with 900 coins, a normal curve with Edgeworth's correction for
     skewness and kurtosis takes over: each chance is within 1e-6, the total variation below 3e-5.
+    A degree that fewer than 1e-9 vertices are expected to have counts as hiding nobody.
 
     Raises:
         InputError: CEL-G201 the two graphs have different vertices, or k is no number of them.

@@ -79,7 +79,8 @@ def _graph(file: Path, frame: pl.DataFrame, about: dict[str, Any]) -> UncertainG
     ends = frame.select("u", "v")
     labels = None
     if names is not None:
-        if not isinstance(names, list) or len({*map(str, names)}) != len(names) != order:
+        alike = isinstance(names, list) and len({type(name) for name in names}) <= 1
+        if not alike or not len({*map(str, names)}) == len(names) == order:
             raise _no_list(file)
         labels = pl.Series("vertex", names)
         known = labels.cast(pl.String)

@@ -18,11 +18,11 @@ from celosia.graphs.graph import MOST_VERTICES, Graph
 GRID = 10**6
 """Chances are multiples of one millionth unless said otherwise."""
 
-FINEST = 2**52
-"""The finest grid: a chance on it is a float without rounding, up to a half step."""
+FINEST = 2**30
+"""The finest grid: a sum of chances in steps then fits 64 bits for any number of pairs."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class UncertainGraph:
     """Vertices 0 .. n-1 and pairs of them with a chance each; every other pair has chance 0.
 
@@ -96,7 +96,7 @@ class UncertainGraph:
         if not bool(((chances >= 0) & (chances <= 1)).all()):  # also refuses NaN
             raise _refused("a chance is not in 0 .. 1.")
         if number is None or not 1 <= number <= FINEST:
-            raise _refused(f"the grid must be a whole number in 1 .. 2**52, got {grid!r}.")
+            raise _refused(f"the grid must be a whole number in 1 .. 2**30, got {grid!r}.")
         keys = given.min(axis=1, initial=count) * max(count, 1) + given.max(axis=1, initial=0)
         in_order = np.argsort(keys, kind="stable")  # keys are below 2**62: no overflow
         keys = keys[in_order]
@@ -141,7 +141,7 @@ class UncertainGraph:
     @property
     def expected_edges(self) -> float:
         """How many edges a world has on average: the sum of all chances."""
-        return int(self.steps.sum()) / self.grid  # below 2**31 * 2**31: no overflow
+        return int(self.steps.sum()) / self.grid  # below 2**33 * 2**30: no overflow
 
     def renumbered(self, numbers: NDArray[np.integer]) -> UncertainGraph:
         """The same graph without names, vertex v under the number `numbers[v]`."""
@@ -161,6 +161,10 @@ class UncertainGraph:
         there = rng.integers(self.grid, self.size) < self.steps
         keys = self.pairs[there, 0].astype(np.int64) * max(self.order, 1) + self.pairs[there, 1]
         return Graph.from_keys(keys, order=self.order, labels=self.labels)
+
+    def __repr__(self) -> str:
+        # Names are private; a representation ends up in logs and tracebacks.
+        return f"UncertainGraph({self})"
 
     def __str__(self) -> str:
         return (

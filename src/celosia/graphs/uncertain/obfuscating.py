@@ -24,7 +24,7 @@ WIDEST = 1024.0
 NARROWEST = 2.0**-10
 """Noise of a thousandth: below it the uniform amounts do all the work."""
 
-CLOSE = 1.1
+CLOSE = 1.2
 """The search ends when a width works and one this many times smaller does not."""
 
 _AGAIN = 8

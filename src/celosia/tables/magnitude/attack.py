@@ -27,6 +27,11 @@ FURTHEST = 1e3
 """No cell is let deviate by more times the protection needed: none need to, and solvers like it."""
 
 
+MOST_PAIRS = 10_000
+"""Pairs of an unsafe cell and a single contributor up to which all are tried: each is a linear
+program. Beyond, a contributor is tried against the cells that share a line with his."""
+
+
 def bounded(room: NDArray[np.float64], most: float) -> NDArray[np.float64]:
     """Room to deviate without the extremes that upset a solver; less room is the safe side."""
     return np.where(room < TOLERANCE, 0.0, np.minimum(room, most))
@@ -68,9 +73,19 @@ class Threat:
 
 
 def threats(
-    table: MagnitudeTable, unsafe: NDArray[np.bool_], protection: NDArray[np.float64], lines: Any
+    table: MagnitudeTable,
+    unsafe: NDArray[np.bool_],
+    protection: NDArray[np.float64],
+    lines: Any,
+    *,
+    far: bool = False,
 ) -> list[Threat]:
-    """What each unsafe cell must withstand, those that need most first."""
+    """What each unsafe cell must withstand, those that need most first.
+
+    That is outsiders, and contributors who are alone in a cell of the same line; or, with `far`,
+    those who are alone in a cell elsewhere. The corner of a rectangle of suppressed cells tells the
+    opposite one, with which it shares no line.
+    """
     values, needed = table.values.reshape(-1), protection.reshape(-1)
     cells = np.flatnonzero(unsafe.reshape(-1))
     sole = np.where(unsafe, table.sole, -1).reshape(-1)
@@ -78,10 +93,11 @@ def threats(
     found: list[Threat] = []
     for cell in cells[np.argsort(-needed[cells], kind="stable")].tolist():
         near = share.indices[share.indptr[cell] : share.indptr[cell + 1]]
+        among = np.setdiff1d(sole, sole[near]) if far else sole[near]
         # Nobody attacks a cell that is his alone.
-        insiders = np.setdiff1d(sole[near], [-1, sole[cell]])
+        insiders = np.setdiff1d(among, [-1, sole[cell]])
         place = tuple(int(axis) for axis in np.unravel_index(cell, table.shape))
-        for insider in (None, *insiders.tolist()):
+        for insider in (*(() if far else (None,)), *insiders.tolist()):
             known = () if insider is None else tuple(np.flatnonzero(sole == insider).tolist())
             part = 0.0 if insider is None else table.known_part(place, insider)
             found.append(Threat(cell, float(needed[cell]), True, known))
@@ -89,6 +105,12 @@ def threats(
             if below > 0:
                 found.append(Threat(cell, below, False, known))
     return found
+
+
+def insiders_everywhere(table: MagnitudeTable, unsafe: NDArray[np.bool_]) -> bool:
+    """Whether every single contributor is tried against every unsafe cell, or those near it."""
+    insiders = np.unique(table.sole[unsafe & (table.sole >= 0)])
+    return int(unsafe.sum()) * insiders.size <= MOST_PAIRS
 
 
 def withstands(

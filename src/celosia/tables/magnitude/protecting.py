@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.wording import did_you_mean
-from celosia.tables.magnitude.attack import relations, threats
+from celosia.tables.magnitude.attack import Threat, insiders_everywhere, relations, threats
 from celosia.tables.magnitude.audit import CellAudit, Interval, feasible
 from celosia.tables.magnitude.cube import in_cube
 from celosia.tables.magnitude.rules import Rule, primary
-from celosia.tables.magnitude.secondary import Problem, choose
+from celosia.tables.magnitude.secondary import Choice, Problem, choose
 from celosia.tables.magnitude.table import Cell, MagnitudeTable
 
 COSTS = ("cells", "value", "contributors")
@@ -31,8 +31,9 @@ class ProtectedTable:
     """A magnitude table of which some cells are not published.
 
     Guarantee: from the published cells and totals nobody can compute an unsafe cell more closely
-    than its rules allow: neither an outsider nor the only contributor of a cell in the same line,
-    who know that no value is negative and nothing else.
+    than its rules allow: neither an outsider nor the only contributor of another cell (`insiders`
+    says whether of any, or in a very large table of one in the same line), who know that no value
+    is negative and nothing else.
     """
 
     table: MagnitudeTable = field(repr=False)
@@ -46,6 +47,11 @@ class ProtectedTable:
     cost: Cost
     proved_minimal: bool
     """Whether no other choice of cells is cheaper."""
+
+    @property
+    def insiders(self) -> str:
+        """Which single contributors cannot compute an unsafe cell: all, or in the same line."""
+        return "all" if insiders_everywhere(self.table, self.unsafe) else "same line"
 
     def published(self) -> NDArray[np.float64]:
         """The values, NaN where they are suppressed."""
@@ -83,6 +89,7 @@ class ProtectedTable:
             "cells": int(self.hidden.size),
             "primary": int(self.unsafe.sum()),
             "secondary": int((self.hidden & ~self.unsafe).sum()),
+            "insiders": self.insiders,
             "published_share_of_value": _share(self.table.values, ~self.hidden),
             "cost": self.cost,
             "proved_minimal": self.proved_minimal,
@@ -139,6 +146,9 @@ def protect(
         lines=lines,
     )
     choice = choose(problem, progress=progress)
+    if insiders_everywhere(table, unsafe):
+        rest = threats(table, unsafe, protection, lines, far=True)
+        choice = _against(rest, problem, choice, progress)
     result = ProtectedTable(
         table=table,
         rules=tuple(rules),
@@ -159,16 +169,30 @@ def protect(
     return result
 
 
+def _against(rest: list[Threat], problem: Problem, choice: Choice, progress: Progress) -> Choice:
+    """A choice that withstands further threats as well; only those that break one are added."""
+    while True:
+        broken = [threat for threat in rest if not problem.withstands(threat, choice.hidden)]
+        if not broken:
+            return choice
+        rest = [threat for threat in rest if threat not in broken]
+        # What was broken once stays a condition, so this ends; and what is least under some of the
+        # conditions and meets the others too is least under all.
+        problem = replace(problem, threats=[*problem.threats, *broken])
+        choice = choose(problem, progress=progress)
+
+
 def audit(protected: ProtectedTable, *, progress: Progress = silent) -> tuple[CellAudit, ...]:
     """What can be computed of each suppressed cell, from the published ones alone.
 
     The intervals are those of an outsider. They tell the cells of those who contribute: they are
     for the officer, not for readers. Whether an unsafe cell holds is also tried by each contributor
-    who is alone in a cell of the same line.
+    who is alone in another cell (in a very large table: in one of the same line).
     """
     published, table = protected.published(), protected.table
     intervals = feasible(published, progress=progress)
     insiders: dict[int, list[Cell]] = {}
+    everybody = insiders_everywhere(table, protected.unsafe)
     for cell in map(tuple, np.argwhere(protected.unsafe & (table.sole >= 0)).tolist()):
         insiders.setdefault(int(table.sole[cell]), []).append(cell)
     told = []
@@ -180,7 +204,8 @@ def audit(protected: ProtectedTable, *, progress: Progress = silent) -> tuple[Ce
             or all(
                 _holds_against(protected, published, cell, insider, his)
                 for insider, his in insiders.items()
-                if insider != table.sole[cell] and any(_in_line(cell, each) for each in his)
+                if insider != table.sole[cell]
+                and (everybody or any(_in_line(cell, each) for each in his))
             )
         )
         told.append(
@@ -251,8 +276,13 @@ def _prices(table: MagnitudeTable, cost: Cost) -> NDArray[np.float64]:
     return prices
 
 
-def _share(values: NDArray[np.float64], shown: NDArray[np.bool_]) -> float:
-    """Of the sum over all inner cells, the share of those published."""
+def _share(values: NDArray[np.float64], shown: NDArray[np.bool_]) -> float | None:
+    """Of the sum over all inner cells, the share of those published; None if it is suppressed.
+
+    Whoever adds up what is published would compute the grand total from the share.
+    """
+    if not shown[(-1,) * shown.ndim]:
+        return None
     inner = tuple(slice(0, -1) for _ in values.shape)
     whole = float(values[inner].sum())
     return float(values[inner][shown[inner]].sum()) / whole if whole else 1.0

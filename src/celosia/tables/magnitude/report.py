@@ -25,6 +25,7 @@ MOST_LISTED = 500
 def document(protected: ProtectedTable, audited: Sequence[CellAudit]) -> Document:
     """The whole report; it shows intervals of suppressed cells, so it must not be published."""
     facts = protected.as_dict()
+    share = facts["published_share_of_value"]
     minimal = "proved to be the least" if protected.proved_minimal else "found by a heuristic"
     blocks: list[Block] = [
         Notice(
@@ -39,7 +40,7 @@ def document(protected: ProtectedTable, audited: Sequence[CellAudit]) -> Documen
                 KeyFigure("Suppressed besides", f"{facts['secondary']:,}", minimal),
                 KeyFigure(
                     "Value published",
-                    f"{facts['published_share_of_value']:.1%}",
+                    "not told" if share is None else f"{share:.1%}",
                     "of the sum over inner cells",
                 ),
             ]
@@ -51,7 +52,7 @@ def document(protected: ProtectedTable, audited: Sequence[CellAudit]) -> Documen
             "For each suppressed cell, the least and the greatest value that fit the published "
             "cells and totals, no cell being negative. An unsafe cell holds if this reaches as far "
             "below and above its value as its rules ask for, also to a contributor who is alone in "
-            "another cell of the same line."
+            "another cell" + ("." if facts["insiders"] == "all" else " of the same line.")
         ),
         Table(
             [*protected.table.by, "status", "from", "to", "must reach from", "to", "holds"],

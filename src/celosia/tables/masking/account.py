@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,22 @@ from celosia.assess.masked import (
 )
 from celosia.assess.risk import RiskProfile, measure
 from celosia.core.progress import Progress, Step
+from celosia.core.randomness import Source
 from celosia.tables.masking.recipe import Recipe
 from celosia.tables.schema import Role
 
 MOST_RECORDS = 50_000
 """Beyond these the account looks at so many records, evenly over the table. Fewer candidates make
 linking easier, so the risk is told too high rather than too low."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outsiders:
+    """People who were not in the table, to try whether those who were can be told from them."""
+
+    table: pl.DataFrame = field(repr=False)
+    rng: Source
+    """Draws by whom the attack is tuned and by whom it is measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,17 +79,20 @@ class Account:
                 told.append(("linked rightly by agreement", found.probabilistic.share))
         else:
             told.append(("unique records repeated", float(found.replicas.repeated)))
+            if found.membership is not None:
+                told.append(("membership AUC", found.membership.auc))
         if found.utility.loss is not None:
             told.append(("information loss IL1s", found.utility.loss.il1s))
         return [*told, ("pMSE over chance", found.utility.propensity.ratio)]
 
 
-def account(
+def account(  # noqa: PLR0913 - two tables and how they are read
     raw: pl.DataFrame,
     masked: pl.DataFrame,
     recipe: Recipe,
     *,
     rows: NDArray[np.int64] | None,
+    outsiders: Outsiders | None = None,
     progress: Progress,
 ) -> Account:
     """Compare a masked table with its original.
@@ -89,6 +102,7 @@ def account(
         masked: what the steps made of it.
         recipe: the roles and steps.
         rows: the original row of each masked one; None where the rows are new.
+        outsiders: people who were held back, where the rows are new.
         progress: called as the work proceeds.
     """
     progress(Step("Measuring risk and use", 0))
@@ -98,15 +112,18 @@ def account(
     keys = [name for name in recipe.schema.named(Role.QUASI_IDENTIFIER) if name in masked.columns]
     touched = dict.fromkeys([*keys, *(name for step in recipe.steps for name in step.columns)])
     known = [name for name in touched if name in masked.columns and name in raw.columns]
+    # Of new rows all columns are made; a sensitive one is still what an attacker wants to know.
     told = [
         name
         for name in recipe.schema.named(Role.SENSITIVE)
-        if name not in touched and name in masked.columns
+        if (rows is None or name not in touched) and name in masked.columns
     ]
+    known = [name for name in known if name not in told] or known
+    told = [name for name in told if name not in known]
     return Account(
         risk=measure(masked, keys) if keys and masked.height else None,
         risk_before=measure(raw, keys) if keys else None,
-        compared=_compared(raw, masked, known, told, rows, progress),
+        compared=_compared(raw, masked, known, told, rows, outsiders, progress),
     )
 
 
@@ -116,13 +133,22 @@ def _compared(  # noqa: PLR0913, PLR0917 - two tables and how they are read
     known: list[str],
     told: list[str],
     rows: NDArray[np.int64] | None,
+    outsiders: Outsiders | None,
     progress: Progress,
 ) -> MaskedAccount | SyntheticAccount | None:
     if not known or not masked.height:
         return None
     if rows is None:
         before, after = raw[evenly(raw.height)], masked[evenly(masked.height)]
-        return synthetic_account(before, after, known, sensitive=told, progress=progress)
+        return synthetic_account(
+            before,
+            after,
+            known,
+            holdout=None if outsiders is None else outsiders.table,
+            sensitive=told,
+            rng=None if outsiders is None else outsiders.rng,
+            progress=progress,
+        )
     if raw.height <= MOST_RECORDS:
         return masked_account(raw, masked, known, rows=rows, sensitive=told, progress=progress)
     chosen = evenly(masked.height)

@@ -15,7 +15,7 @@ from celosia.core.progress import Progress, silent
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
 from celosia.frames import as_frame, pick
-from celosia.tables.masking.account import Account, account
+from celosia.tables.masking.account import Account, Outsiders, account, evenly
 from celosia.tables.masking.promises import guarantee, is_private
 from celosia.tables.masking.recipe import Recipe
 from celosia.tables.masking.release import MaskedTable
@@ -29,11 +29,12 @@ from celosia.tables.publishing import (
 from celosia.tables.schema import Role
 
 
-def mask(
+def mask(  # noqa: PLR0913 - a table, a recipe, and how it is done
     data: Any,
     recipe: Recipe,
     *,
     keep_order: bool = False,
+    holdout: Any = None,
     randomness: Source | None = None,
     progress: Progress = silent,
 ) -> MaskedTable:
@@ -44,6 +45,8 @@ def mask(
         recipe: the role of every column, and the methods with their columns.
         keep_order: leave the rows in their order. Whoever has the original rows in that order can
             then undo any masking row by row, so the default is to shuffle.
+        holdout: where the rows are new, a table of people of the same population who were not in
+            `data`: membership inference is tried on them.
         randomness: where methods and shuffle draw from; a seeded source makes it a simulation.
         progress: called before each step; may raise `Cancelled`.
 
@@ -66,7 +69,8 @@ def mask(
     raw = without_minus_zero(pick(frame, released_names(frame, recipe.schema)))
     made = run_steps(raw, recipe, rng, progress)
     names = recipe.schema.named(Role.QUASI_IDENTIFIER)
-    told = _account(raw, made, recipe, progress)
+    outsiders = _outsiders(holdout, made, rng)
+    told = _account(raw, made, recipe, outsiders, progress)
     notes = _warnings(keep_order)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
@@ -112,14 +116,36 @@ def _check(frame: pl.DataFrame, recipe: Recipe) -> None:
         )
 
 
-def _account(raw: pl.DataFrame, made: Stepped, recipe: Recipe, progress: Progress) -> Account:
+def _outsiders(holdout: Any, made: Stepped, rng: Source) -> Outsiders | None:
+    if holdout is None:
+        return None
+    if made.rows is not None:
+        raise InputError(
+            "CEL-V024",
+            "a holdout was given, and the rows are those of the table.",
+            why="Who is in the table is no question where each row is somebody's.",
+            fix="Leave it out, or use a method that makes new rows.",
+        )
+    people = as_frame(holdout)
+    return Outsiders(without_minus_zero(people[evenly(people.height)]), rng)
+
+
+def _account(
+    raw: pl.DataFrame,
+    made: Stepped,
+    recipe: Recipe,
+    outsiders: Outsiders | None,
+    progress: Progress,
+) -> Account:
     nothing = Account(risk=None, risk_before=None, compared=None)
     if not raw.height:
         return nothing
     try:
-        return account(raw, made.frame, recipe, rows=made.rows, progress=progress)
+        return account(
+            raw, made.frame, recipe, rows=made.rows, outsiders=outsiders, progress=progress
+        )
     except InputError:
-        if not is_private(recipe):
+        if not is_private(recipe) or outsiders is not None:
             raise
         # A cell that cannot be measured, such as an infinite one, must not show by a refusal.
         return nothing

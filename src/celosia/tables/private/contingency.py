@@ -31,7 +31,7 @@ from celosia.tables.private.consistency import (
 from celosia.tables.private.declared import Declared, tuples
 from celosia.tables.private.domain import PublicColumn
 from celosia.tables.private.histogram import COUNTS, ROWS, drawn
-from celosia.tables.private.method import PrivateMethod
+from celosia.tables.private.method import PrivateMethod, check_astray
 from celosia.tables.private.price import Price
 from celosia.tables.synthesis.whole_table import MOST_ROWS, check_rows, check_whole_table
 
@@ -130,6 +130,8 @@ class Contingency(PrivateMethod):
         exact = _table(public, frame)
         noise = self._noise(len(columns))
         loss = self.privacy_loss(columns)  # refuses what cannot be drawn, before anything is
+        if self.output == ROWS:
+            check_astray(self.rows, variance=noise.variance, cells=prod(shape))
         margins, wanted = {}, self._margins(len(columns))
         for place, axes in enumerate(wanted):
             progress(Step("counting with noise", place, len(wanted)))

@@ -21,7 +21,7 @@ from celosia.tables.masking.method import Masked
 from celosia.tables.masking.parameters import choice, put
 from celosia.tables.private.consistency import onto_simplex, whole_numbers
 from celosia.tables.private.declared import Declared, tuples
-from celosia.tables.private.method import PrivateMethod
+from celosia.tables.private.method import PrivateMethod, check_astray
 from celosia.tables.private.price import Price
 from celosia.tables.private.spanning import total_of
 from celosia.tables.synthesis.drawing import draw_codes, even_uniforms
@@ -103,6 +103,9 @@ class NoisyHistogram(PrivateMethod):
         public = self._declared().columns(frame.schema, columns)
         noise = self._noise(len(columns))
         loss = self.privacy_loss(columns)  # refuses what cannot be drawn, before anything is
+        if self.output == ROWS:
+            least = min(column.size for column in public)
+            check_astray(self.rows, variance=noise.variance, cells=least)
         noisy = []
         for place, column in enumerate(public):
             progress(Step("counting with noise", place, len(columns)))

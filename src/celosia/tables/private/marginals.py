@@ -18,7 +18,7 @@ from celosia.tables.masking.method import Masked
 from celosia.tables.masking.parameters import put
 from celosia.tables.private.consistency import onto_simplex, with_margins
 from celosia.tables.private.declared import Declared, tuples
-from celosia.tables.private.method import PrivateMethod
+from celosia.tables.private.method import PrivateMethod, check_astray
 from celosia.tables.private.price import Price
 from celosia.tables.private.spanning import (
     Merged,
@@ -104,6 +104,8 @@ class Marginals(PrivateMethod):
         public = self._declared().columns(frame.schema, columns)
         plan = Plan(self.price, len(columns))
         loss = plan.privacy_loss()  # refuses what cannot be drawn, before anything is
+        least = min(column.size for column in public)
+        check_astray(self.rows, variance=plan.single.variance, cells=least)
         steps = 3 * len(columns)
         given = [column.codes(frame[column.name]) for column in public]
         singles = []

@@ -4,13 +4,40 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from math import sqrt
 from typing import ClassVar
 
 from celosia.accounting.loss import Loss
+from celosia.core.errors import InputError
 from celosia.core.guarantee import Guarantee
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.tables.masking.method import Method
 from celosia.tables.private.price import Price
+
+
+MOST_ASTRAY = 1e7
+"""Rows that a noisy number of rows may be off by, as a standard deviation, and still be made."""
+
+
+def check_astray(rows: int | None, *, variance: float, cells: int) -> None:
+    """Refuse to make as many rows as noise says where that is nothing but noise.
+
+    It looks at the price and the declarations only. Without it a tiny epsilon would fill the memory
+    with rows of nobody.
+
+    Args:
+        rows: the number of rows if it was given, which no noise moves.
+        variance: of the noise of a count.
+        cells: how many counts the number of rows is the sum of.
+    """
+    astray = sqrt(variance * cells)
+    if rows is None and astray > MOST_ASTRAY:
+        raise InputError(
+            "CEL-Y026",
+            f"the noisy number of rows would be off by about {astray:,.0f}.",
+            why="As many rows would be made, of nobody.",
+            fix="Give a larger epsilon, or the number of rows in `rows` if it is public.",
+        )
 
 
 class PrivateMethod(Method):

@@ -278,7 +278,9 @@ def test_bad_tables_are_refused_without_showing_a_cell(
 
 
 @pytest.mark.parametrize("name", ["nominal", "ordinal", "orders", "integer", "truncate"])
-@pytest.mark.parametrize("value", [3, 0.5, [["a"]], {"a": 1}, "yes please", [None], {"a": [1, "b"]}])
+@pytest.mark.parametrize(
+    "value", [3, 0.5, [["a"]], {"a": 1}, "yes please", [None], {"a": [1, "b"]}]
+)
 def test_parameters_of_the_wrong_kind_are_refused_and_never_guessed(name: str, value: Any) -> None:
     if name in ("nominal", "ordinal") and isinstance(value, str):
         assert getattr(Mdav(**{name: value}), name) == (value,)  # one name is a list of it

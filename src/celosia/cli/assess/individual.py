@@ -1,0 +1,108 @@
+"""`celosia assess individual`: the risk of each record of a weighted survey."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.core.errors import InputError
+
+EXAMPLES = """**Examples**
+
+`celosia assess individual survey.csv -q region -q age -q sex --weights weight`
+
+`celosia assess individual survey.csv -q region -q age --weights weight --household house --json`
+
+`celosia assess individual survey.csv -s survey.toml --weights weight -o risks.csv`
+"""
+
+
+def individual(
+    table: options.Input,
+    weights: Annotated[
+        str,
+        typer.Option(metavar="COLUMN", help="How many people of the population a record is for."),
+    ],
+    schema: options.SchemaFile = None,
+    quasi_identifiers: options.QuasiIdentifiers = None,
+    household: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Which records belong together: one found, all found."),
+    ] = None,
+    missing: Annotated[
+        str, typer.Option(help="What an empty key is: own (a value) or any (matches all).")
+    ] = "own",
+    threshold: Annotated[
+        float, typer.Option(help="Records with a higher risk are counted as exposed.")
+    ] = 0.1,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where the risk of each record goes, row by row."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
+    ] = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    header: options.Header = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Estimate the risk of each record of a sample survey, by its weights.
+
+    A record is at risk if few people of the population share its keys, whoever is in the sample.
+    """
+    from celosia.assess.individual_report import bands, individual_document
+    from celosia.assess.risk import individual_risk
+    from celosia.core.files import replacing
+    from celosia.core.progress import Step
+    from celosia.frames import format_of, read, write
+    from celosia.tables import Role
+
+    places = {"the risks": output, "the report": report}
+    options.check_places(places, inputs=(table, schema), overwrite=force)
+    if output is not None:
+        format_of(output)
+    if missing not in ("own", "any"):
+        raise InputError(
+            "CEL-A290",
+            f"--missing is own or any, got {missing!r}.",
+            fix="Leave it out to count an empty key as a value of its own.",
+        )
+    keys = options.schema_from(schema, quasi_identifiers).named(Role.QUASI_IDENTIFIER)
+    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    with console.progress_bar(quiet=as_json) as progress:
+        progress(Step("Reading the file", 0))
+        frame = read(table, **reading)
+        progress(Step("Estimating risks", 0))
+        found = individual_risk(
+            frame,
+            keys=keys,
+            weights=weights,
+            missing="own" if missing == "own" else "any",
+            household=household,
+            threshold=threshold,
+        )
+    if output is not None:
+        with replacing(output, overwrite=force) as draft:
+            write(found.frame(), draft, format=format_of(output))
+    if report is not None:
+        options.write_text(report, individual_document(found).html(), force)
+    if as_json:
+        console.show_json(found.as_dict())
+        return
+    console.show_table(
+        "Records by their risk",
+        ["risk", "records"],
+        [[name, f"{count:,}"] for name, count in bands(found).items()],
+    )
+    for what, path in (("risks", output), ("report", report)):
+        if path is not None:
+            console.show(f"{what}: {path}")
+    console.show(str(found), strong=True)
+
+
+individual.__doc__ = f"{individual.__doc__}\n\n{EXAMPLES}"

@@ -1,0 +1,238 @@
+"""`celosia graph attack`: who can be found in a published graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.graph import choosing, telling
+from celosia.cli.graph.reading import GraphFile, KeyFile, Rules
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.core.progress import Progress
+    from celosia.core.randomness import Source
+    from celosia.graphs import Graph
+    from celosia.graphs.attacks import ActiveAttack, GraphAttack, LinkAttack, Propagation
+    from celosia.graphs.matching import Matched
+    from celosia.graphs.method import GraphMethod
+
+    Found = GraphAttack | ActiveAttack | LinkAttack | Propagation
+
+
+class Attack(StrEnum):
+    """What the attacker knows or does."""
+
+    DEGREE = "degree"
+    REFINEMENT = "refinement"
+    NEIGHBOURHOOD = "neighbourhood"
+    SUBGRAPH = "subgraph"
+    HUBS = "hubs"
+    ACTIVE = "active"
+    LINKS = "links"
+    PROPAGATION = "propagation"
+
+
+STRUCTURAL = (Attack.DEGREE, Attack.REFINEMENT, Attack.NEIGHBOURHOOD)
+
+
+def attack(
+    rules: Rules,
+    original: GraphFile,
+    release: Annotated[
+        Path | None,
+        typer.Argument(help="What was published; the original with numbers for names if left out."),
+    ] = None,
+    attacks: Annotated[
+        list[Attack] | None,
+        typer.Option("--attack", help="Again for more; the first three without it."),
+    ] = None,
+    key: KeyFile = None,
+    methods: choosing.Methods = None,
+    parameters: choosing.Parameters = None,
+    edges: Annotated[int, typer.Option(help="Of subgraph: edges known around a target.")] = 5,
+    seeds: Annotated[int, typer.Option(help="Of propagation: hubs known in both graphs.")] = 10,
+    exposed: Annotated[
+        Path | None,
+        typer.Option(help="Write how many candidates each vertex has, by name (CSV)."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Repeat every draw.")] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Attack a published graph by what somebody may know of people in the original.
+
+    With --method in place of a release, the graph is changed by it first. The active attack plants
+    accounts before a release, so that it needs a method, or attacks the naive release.
+
+    **Examples**
+
+    `celosia graph attack friends.edges`  (names hidden, and nothing else)
+
+    `celosia graph attack friends.edges safe.edges --key key.csv --report attacks.html`
+
+    `celosia graph attack friends.edges --method random-switch --set amount=0.2 --attack links`
+
+    `celosia graph attack friends.edges --attack active --attack hubs --seed 7 --json`
+    """
+    from celosia.core.randomness import source
+    from celosia.core.report import Document
+
+    places = {"the report": report, "the list of candidates": exposed}
+    inputs = (original, release, key, rules.vertices)
+    options.check_places(places, inputs=inputs, overwrite=force)
+    wanted = tuple(dict.fromkeys(attacks or STRUCTURAL))
+    method = _method(methods, parameters, release, active=Attack.ACTIVE in wanted)
+    rng = source(seed)
+    with console.progress_bar(quiet=as_json) as progress:
+        graph = rules.read(original, progress).graph
+        both = _release(graph, release, key, method, rng, progress)
+        ways = _ways(graph, both, method, rng, progress, edges=edges, seeds=seeds)
+        found = [ways[each]() for each in wanted]
+    if exposed is not None:
+        _write_candidates(graph, found, exposed, overwrite=force)
+    if report is not None:
+        blocks = [block for each in found for block in each.blocks()]
+        options.write_text(
+            report, Document("Attacks on a graph", f"{graph}.", blocks).html(), force
+        )
+    if as_json:
+        console.show_json([each.as_dict() for each in found])
+        return
+    _tell(found, {"candidates": exposed, "report": report})
+
+
+def _method(
+    names: list[str] | None, parameters: list[str] | None, release: Path | None, *, active: bool
+) -> GraphMethod[Any] | None:
+    chosen = choosing.chosen(names, parameters)
+    if len(chosen) > 1 or (chosen and release is not None) or (active and release is not None):
+        raise InputError(
+            "CEL-G029",
+            "a release, a method and the active attack do not go together so.",
+            why="One release is attacked: the one given, or the one that one method makes here. "
+            "The active attack changes the graph before a release.",
+            fix="Leave out RELEASE, or --method and --attack active.",
+        )
+    return chosen[0] if chosen else None
+
+
+def _release(
+    graph: Graph,
+    release: Path | None,
+    key: Path | None,
+    method: GraphMethod[Any] | None,
+    rng: Source,
+    progress: Progress,
+) -> Matched:
+    """What is attacked, and where the vertices of the original are in it."""
+    import numpy as np
+
+    from celosia.graphs import GeneralisedGraph, Relabelling
+    from celosia.graphs.matching import Matched, matched, open_release, world_of
+
+    if release is not None:
+        opened = open_release(release, progress=progress)
+        _refuse_groups(isinstance(opened.content, GeneralisedGraph))
+        return matched(graph, opened, key=key, rng=rng)
+    content: Any = graph
+    if method is not None and not isinstance(method, Relabelling):
+        content = method.apply(graph, rng=rng, progress=progress).graph
+        _refuse_groups(isinstance(content, GeneralisedGraph))
+    same = np.arange(graph.order, dtype=np.int64)
+    return Matched(release=world_of(content, rng).without_names(), numbers=same)
+
+
+def _refuse_groups(wrong: bool) -> None:
+    if wrong:
+        raise InputError(
+            "CEL-G029",
+            "super-vertices cannot be attacked vertex by vertex.",
+            why="Nothing in them is a vertex of somebody: each person may be any of a group.",
+            fix="Compare their use: celosia graph assess.",
+        )
+
+
+def _ways(
+    graph: Graph,
+    both: Matched,
+    method: GraphMethod[Any] | None,
+    rng: Source,
+    progress: Progress,
+    *,
+    edges: int,
+    seeds: int,
+) -> dict[Attack, Callable[[], Found]]:
+    """Each attack, ready to be run."""
+    from celosia.graphs import attacks
+
+    pair, numbers = (graph, both.release), both.numbers
+    return {
+        Attack.DEGREE: lambda: attacks.degree(*pair, numbers=numbers),
+        Attack.REFINEMENT: lambda: attacks.refinement(*pair, rounds=2, numbers=numbers),
+        Attack.NEIGHBOURHOOD: lambda: attacks.neighbourhood(
+            *pair, numbers=numbers, progress=progress
+        ),
+        Attack.SUBGRAPH: lambda: attacks.subgraph(
+            *pair, edges=edges, rng=rng, numbers=numbers, progress=progress
+        ),
+        Attack.HUBS: lambda: attacks.hub_fingerprint(*pair, numbers=numbers),
+        Attack.ACTIVE: lambda: attacks.active(graph, rng=rng, method=method, progress=progress),
+        Attack.LINKS: lambda: attacks.link_prediction(*pair, rng=rng, numbers=numbers),
+        Attack.PROPAGATION: lambda: attacks.propagation(
+            *pair,
+            seeds=attacks.top_hubs(graph, max(seeds, 0)).tolist(),
+            rng=rng,
+            numbers=numbers,
+            progress=progress,
+        ),
+    }
+
+
+def _write_candidates(graph: Graph, found: list[Found], path: Path, *, overwrite: bool) -> None:
+    """The candidates of each target by name: for the curator, as the original is."""
+    import polars as pl
+
+    from celosia.core.files import replacing
+    from celosia.graphs.attacks import GraphAttack
+    from celosia.graphs.keys import names_of
+
+    names = names_of(graph)
+    tables = [
+        pl.DataFrame(
+            {
+                "vertex": names.gather(each.targets),
+                "attack": pl.Series([each.name]).new_from_index(0, each.targets.size),
+                "candidates": each.sizes,
+                "exposed": (each.sizes == 1) & each.hit,
+            }
+        )
+        for each in found
+        if isinstance(each, GraphAttack)
+    ]
+    if not tables:
+        raise InputError(
+            "CEL-G029",
+            "none of these attacks has candidates for each vertex.",
+            fix="Leave --exposed out, or add --attack degree.",
+        )
+    with replacing(path, overwrite=overwrite) as draft:
+        pl.concat(tables).write_csv(draft)
+
+
+def _tell(found: list[Found], places: dict[str, Path | None]) -> None:
+    from celosia.graphs.attacks import GraphAttack
+
+    telling.candidates(each for each in found if isinstance(each, GraphAttack))
+    telling.files(places)
+    for each in found[:-1]:
+        console.show(str(each))
+    console.show(str(found[-1]), strong=True)

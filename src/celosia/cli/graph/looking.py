@@ -1,0 +1,100 @@
+"""`celosia graph info` and `methods`: what a graph is like, and what can be done to it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.graph import telling
+from celosia.cli.graph.reading import GraphFile, Rules
+
+
+def info(
+    rules: Rules,
+    graph: GraphFile,
+    seed: Annotated[
+        int | None, typer.Option(help="Repeat the samples that are taken of a large graph.")
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Tell what a graph is like, and who stands out if only names are hidden.
+
+    **Examples**
+
+    `celosia graph info friends.edges`
+
+    `celosia graph info friends.graphml --directed mutual --json`
+    """
+    from celosia.core.randomness import source
+    from celosia.core.wording import counted
+    from celosia.graphs import attacks, measure
+    from celosia.graphs.account import MOST_NEIGHBOURHOODS
+
+    with console.progress_bar(quiet=as_json) as progress:
+        reading = rules.read(graph, progress)
+        read = reading.graph
+        found = measure(read, rng=source(seed), progress=progress)
+        told = [attacks.degree(read, read), attacks.refinement(read, read, rounds=2)]
+        if read.order <= MOST_NEIGHBOURHOODS:
+            told.append(attacks.neighbourhood(read, read, progress=progress))
+    if as_json:
+        console.show_json(
+            {
+                "reading": reading.as_dict(),
+                "metrics": found.as_dict(),
+                "degree_anonymity": told[0].smallest,
+                "candidates": [each.as_dict(limit=0) for each in told],
+            }
+        )
+        return
+    console.show(f"read: {reading}")
+    telling.numbers("The whole graph", found.items())
+    telling.candidates(told)
+    alone = counted(told[0].exposed.size, "vertex stands", "vertices stand")
+    console.show(
+        f"{told[0].smallest}-degree anonymous: {alone} alone by degree, "
+        f"{told[1].exposed.size:,} by the degrees of their neighbours",
+        strong=True,
+    )
+
+
+def methods(as_json: options.AsJson = False) -> None:
+    """List what can be done to a graph, with the parameters of each method.
+
+    **Examples**
+
+    `celosia graph methods`
+
+    `celosia graph methods --json`
+    """
+    from dataclasses import MISSING, fields
+
+    from celosia.graphs.registry import makes
+    from celosia.graphs.registry import methods as known
+
+    listed = [
+        {
+            "method": name,
+            "summary": kind.summary,
+            "makes": makes(kind).__name__,
+            "parameters": {
+                each.name: None if each.default is MISSING else each.default
+                for each in fields(kind)  # type: ignore[arg-type]  # every method is a dataclass
+            },
+            "needs": [each.name for each in fields(kind) if each.default is MISSING],  # type: ignore[arg-type]
+        }
+        for name, kind in known().items()
+    ]
+    if as_json:
+        console.show_json(listed)
+        return
+    for each in listed:
+        console.show(str(each["method"]), strong=True)
+        console.show(f"  {each['summary']}")
+        told = [
+            name if name in each["needs"] else f"{name} ({value})"
+            for name, value in each["parameters"].items()  # type: ignore[attr-defined]
+        ]
+        console.show(f"  parameters: {', '.join(told) or 'none'}")

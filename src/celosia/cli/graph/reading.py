@@ -1,0 +1,110 @@
+"""How the commands of `celosia graph` read a graph: options that are defined once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+if TYPE_CHECKING:
+    from celosia.core.progress import Progress
+    from celosia.graphs.reading import Format, Reading
+
+GraphFile = Annotated[
+    Path,
+    typer.Argument(
+        help="The graph: an edge list (.edges, .txt, .csv, .tsv), GraphML, GML, Pajek (.net) or "
+        "JSON; also packed (.gz)."
+    ),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option("--key", help="Which vertex is which, as `celosia graph publish --key` wrote it."),
+]
+
+
+class Loops(StrEnum):
+    """What becomes of an edge from a vertex to itself."""
+
+    DROP = "drop"
+    REFUSE = "refuse"
+
+
+class Repeated(StrEnum):
+    """What becomes of an edge that comes again."""
+
+    MERGE = "merge"
+    REFUSE = "refuse"
+
+
+class Directed(StrEnum):
+    """What becomes of directions."""
+
+    UNDIRECT = "undirect"
+    MUTUAL = "mutual"
+    REFUSE = "refuse"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What a file of a graph leaves unsaid."""
+
+    vertices: Annotated[
+        Path | None,
+        typer.Option(help="Beside an edge list: a table of all vertices, their names first."),
+    ] = None
+    loops: Annotated[Loops, typer.Option(help="Edges from a vertex to itself.")] = Loops.DROP
+    repeated: Annotated[Repeated, typer.Option(help="Edges that come again.")] = Repeated.MERGE
+    directed: Annotated[
+        Directed, typer.Option(help="Directions: dropped, only pairs both ways, or refused.")
+    ] = Directed.UNDIRECT
+    format_name: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="edges, csv, tsv, graphml, gml, pajek or json; told by the ending if not given.",
+        ),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header", help="Whether an edge list names its columns; else guessed."
+        ),
+    ] = None
+
+    def read(self, path: Path, progress: Progress) -> Reading:
+        """The graph of a file, and what these rules did to it."""
+        from celosia.graphs.reading import read
+
+        return read(
+            path,
+            format=cast("Format | None", self.format_name),
+            loops=self.loops.value,
+            repeated=self.repeated.value,
+            directed=self.directed.value,
+            vertices=self.vertices,
+            header=self.header,
+            progress=progress,
+        )
+
+
+def command(app: typer.Typer, name: str, work: Callable[..., None]) -> None:
+    """Add a command that has its own options and those of reading; `work` gets them as `rules`."""
+    own = list(signature(work, eval_str=True).parameters.values())[1:]
+    shared = [*signature(Rules, eval_str=True).parameters.values()]
+    names = {each.name for each in fields(Rules)}
+
+    def run(**given: Any) -> None:
+        rules = Rules(**{name: given.pop(name) for name in names})
+        work(rules, **given)
+
+    run.__doc__ = work.__doc__
+    run.__signature__ = Signature(  # type: ignore[attr-defined]
+        [each.replace(kind=Parameter.KEYWORD_ONLY) for each in (*own, *shared)]
+    )
+    app.command(name)(run)

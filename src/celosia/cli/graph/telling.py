@@ -1,0 +1,132 @@
+"""What the commands of `celosia graph` print, the most important line last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.cli import console
+from celosia.cli.outcome import warn
+
+if TYPE_CHECKING:
+    from celosia.graphs.attacks import GraphAttack
+    from celosia.graphs.metrics import GraphUtility
+    from celosia.graphs.reading import Reading
+    from celosia.graphs.release import GraphRelease
+
+
+def published(
+    release: GraphRelease, reading: Reading, places: dict[str, Path | None], *, as_json: bool
+) -> None:
+    """Tell a release: how the file was read, what was done, what risk and use is left."""
+    from celosia.core.release import certificate_path
+
+    warn(release)
+    if as_json:
+        # Beside a differentially private release nothing exact is told that could be passed on.
+        exact = {"reading": reading.as_dict()} if release.guarantee.neighbours is None else {}
+        console.show_json(release.certificate() | exact)
+        return
+    console.show(f"read: {reading}")
+    for number, each in enumerate(release.methods, 1):
+        console.show(f"step {number}: {each}")
+    account = release.account
+    if account.attacks:
+        title = "Who can be found" + (" (in one random world)" if account.world else "")
+        _before_after(title, account.before, account.attacks)
+    if account.utility is not None:
+        console.show(f"use: {account.utility if account.matched else whole(account.utility)}")
+    output = places.get("data")
+    written = places | {"certificate": None if output is None else certificate_path(output)}
+    files(written)
+    if output is None:
+        console.note("The release was not written: give -o FILE to keep it.")
+    console.show(str(release), strong=True)
+
+
+def _before_after(title: str, before: Sequence[GraphAttack], after: Sequence[GraphAttack]) -> None:
+    console.show_table(
+        title,
+        ["attack", "exposed before", "after", "right guesses before", "after"],
+        [
+            [
+                new.name,
+                f"{old.exposed.size:,} ({old.share_exposed:.2%})",
+                f"{new.exposed.size:,} ({new.share_exposed:.2%})",
+                f"{old.chance:.2%}",
+                f"{new.chance:.2%}",
+            ]
+            for old, new in zip(before, after, strict=True)
+        ],
+    )
+
+
+def candidates(attacks: Iterable[GraphAttack]) -> None:
+    """Tell how many targets have how many candidates, attack by attack."""
+    told = list(attacks)
+    if not told:
+        return
+    console.show_table(
+        "Candidates of each target",
+        ["attack", *told[0].buckets, "exposed"],
+        [
+            [
+                each.name,
+                *(f"{count:,}" for count in each.buckets.values()),
+                f"{each.exposed.size:,} ({each.share_exposed:.2%})",
+            ]
+            for each in told
+        ],
+    )
+
+
+def whole(found: GraphUtility) -> str:
+    """What both graphs are like, where nobody knows which vertex is which."""
+    words = {
+        "average_distance": "average distance",
+        "transitivity": "transitivity",
+        "largest_eigenvalue": "lambda 1",
+        "modularity": "modularity",
+    }
+    before, after = dict(found.before.items()), dict(found.after.items())
+    return ", ".join(f"{word} {before[name]} -> {after[name]}" for name, word in words.items())
+
+
+def utility(found: GraphUtility, *, matched: bool) -> None:
+    """Tell the numbers of both graphs, and what they have in common."""
+    from celosia.graphs.account import WITHOUT_MATCH
+    from celosia.graphs.metrics.utility_report import WORDS
+
+    after, moved = dict(found.after.items()), found.errors
+    console.show_table(
+        "The whole graph",
+        ["", "original", "release", "difference"],
+        [
+            [WORDS[name], str(value), str(after[name]), str(moved[name])]
+            for name, value in found.before.items()
+        ],
+    )
+    console.show_table(
+        "In common",
+        ["", "value"],
+        [
+            [WORDS[name], f"{value:.4f}"]
+            for name, value in found.shares.items()
+            if matched or name in WITHOUT_MATCH
+        ],
+    )
+
+
+def numbers(title: str, rows: Iterable[tuple[str, Any]]) -> None:
+    """Tell numbers by the words of the report."""
+    from celosia.graphs.metrics.utility_report import WORDS
+
+    console.show_table(title, ["", "value"], [[WORDS[name], str(value)] for name, value in rows])
+
+
+def files(places: Mapping[str, Path | None]) -> None:
+    """Tell what was written, and where."""
+    for what, path in places.items():
+        if path is not None:
+            console.show(f"{what}: {path}")

@@ -1,0 +1,124 @@
+"""A published file opened again, and its vertices found in the original."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Source
+from celosia.core.release import certificate_path
+from celosia.frames.formats import check_readable, open_bytes, unreadable
+from celosia.graphs.generalisation import GeneralisedGraph, read_generalised
+from celosia.graphs.generalisation.files import FORMAT
+from celosia.graphs.graph import Graph
+from celosia.graphs.keys import names_of, read_key
+from celosia.graphs.reading import format_of, read
+from celosia.graphs.release import Content, GraphRelease
+from celosia.graphs.uncertain import UncertainGraph, read_uncertain
+
+_LOOK = 1 << 10
+"""Bytes in which a file says what it is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Opened:
+    """What a published file holds."""
+
+    content: Content
+    hidden: bool | None
+    """Whether random numbers stand for names; None where no certificate tells."""
+
+
+def open_release(path: str | Path, *, progress: Progress = silent) -> Opened:
+    """A plain, an uncertain or a generalised graph, whichever the file holds.
+
+    Raises:
+        InputError: as the reading of each says; CEL-I022 the file is not the one that the
+            certificate beside it describes.
+    """
+    file = Path(path)
+    if file.is_file() and certificate_path(file).is_file():
+        release = GraphRelease.load(file)
+        kept = release.provenance.parameters.get("keep_names")
+        return Opened(content=release.data, hidden=None if kept is None else not kept)
+    sort = sort_of(file)
+    content: Content
+    if sort is GeneralisedGraph:
+        content = read_generalised(file)
+    elif sort is UncertainGraph:
+        content = read_uncertain(file)
+    else:
+        content = read(file, progress=progress).graph
+    return Opened(content=content, hidden=None)
+
+
+def sort_of(path: Path) -> type[Content]:
+    """Which sort of graph a file holds, by how it begins.
+
+    Raises:
+        InputError: CEL-G002 its name says nothing about the format; or it cannot be read.
+    """
+    kind = format_of(path)
+    if kind not in {"json", "csv"}:
+        return Graph
+    check_readable(path)
+    try:
+        with open_bytes(path) as stream:
+            head = stream.read(_LOOK)
+    except (OSError, EOFError, zlib.error):
+        raise unreadable(path, "it is damaged, or not all there") from None
+    if kind == "json":
+        return GeneralisedGraph if FORMAT.encode() in head else Graph
+    return UncertainGraph if head.startswith((b'# {"vertices"', b"u,v,p")) else Graph
+
+
+def world_of(content: Content, rng: Source) -> Graph:
+    """A plain graph as it is; of another sort a random world of it."""
+    return content if isinstance(content, Graph) else content.sample_world(rng)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Matched:
+    """A plain release, and where each vertex of the original is in it."""
+
+    release: Graph
+    numbers: NDArray[np.int64]
+
+
+def matched(original: Graph, opened: Opened, *, key: Path | None, rng: Source) -> Matched:
+    """Find the vertices of the original in a release, by a key or by their names.
+
+    Vertices that the file does not name have no edge in it: an edge list leaves them out.
+
+    Raises:
+        InputError: CEL-G027 the key does not fit; CEL-G028 there is none, and names do not tell.
+    """
+    world = world_of(opened.content, rng)
+    shown = names_of(world)
+    wanted = names_of(original) if key is None else read_key(key, original)
+    places = pl.DataFrame([shown.alias("name"), pl.Series("place", np.arange(world.order))])
+    found = (
+        pl.DataFrame([wanted.alias("name")])
+        .join(places, on="name", how="left", maintain_order="left")
+        .get_column("place")
+    )
+    absent = found.is_null().to_numpy()
+    if key is None and (opened.hidden or world.order > original.order - int(absent.sum())):
+        raise InputError(
+            "CEL-G028",
+            "it is not known which vertex of the release is which.",
+            why="They have random numbers, or names that the original has not.",
+            fix="Give the key: celosia graph publish writes it with --key FILE.",
+        )
+    numbers = found.fill_null(0).to_numpy().astype(np.int64)
+    numbers[absent] = world.order + np.arange(int(absent.sum()))
+    return Matched(
+        release=Graph.of(world.edges, order=world.order + int(absent.sum())), numbers=numbers
+    )

@@ -1,0 +1,210 @@
+"""Figure 10: degrees that two vertices share, by moved edges and by a new vertex."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import PrivacyError
+from celosia.core.randomness import Seeded
+from celosia.graphs import examples
+from celosia.graphs.generators import ring
+from celosia.graphs.graph import Graph
+from celosia.graphs.kdegree import (
+    KDegree,
+    VertexAddition,
+    anonymous_degrees,
+    microaggregated_degrees,
+    supergraph,
+)
+from celosia.graphs.kdegree.vertex_addition import least_raises
+from celosia.graphs.metrics import edge_intersection, measure
+from celosia.graphs.perturbation.relevance import neighbourhood_centrality
+from celosia.graphs.verification import contains, degree_anonymity
+from celosia.lab.findings import Row
+from celosia.lab.graphs.drawn import figure_10, in_words
+from celosia.lab.graphs.printed import ANONYMOUS_METRICS
+from celosia.lab.masking.crowds import told
+from celosia.lab.mechanisms.cells import printed, same
+from celosia.tables.masking.microaggregation import optimal_groups
+
+_RUNS = ("Figure 10a", "Figure 10b, an edge moved", "Figure 10c, a vertex added")
+_EDITS = (None, examples.G10_EDGE_CHANGE, examples.G10_VERTEX_ADDED)
+Whole = NDArray[np.int64]
+
+
+def rows() -> Iterator[Row]:
+    """All of them."""
+    yield from _figure()
+    yield from _raised()
+    yield from _refused()
+    yield from _averaged()
+    yield from _grown()
+
+
+def _figure() -> Iterator[Row]:
+    graphs = figure_10()
+    degrees = ("2 4 2 1 3 2 2 2 2", *(in_words(edit.degrees) for edit in _EDITS if edit))
+    for place, (run, graph) in enumerate(zip(_RUNS, graphs, strict=True)):
+        yield same(run, "degrees", degrees[place], in_words(graph.degrees.tolist()))
+        yield same(run, "k by degree", (1, 2, 2)[place], degree_anonymity(graph))
+        yield same(run, "vertices", (9, 9, 10)[place], graph.order)
+        yield same(run, "edges", (10, 10, 12)[place], graph.size)
+        found = dict(measure(graph, rng=Seeded(10)).items())
+        for name, texts in ANONYMOUS_METRICS.items():
+            yield printed(run, name.replace("_", " "), texts[place], float(found[name].value))
+    for place, text in ((1, "0.9000"), (2, "0.8333")):
+        shared = edge_intersection(graphs[0], graphs[place])
+        yield printed(_RUNS[place], "edges in both", text, shared)
+    stays = "yes" if contains(graphs[0], graphs[2]) else "no"
+    yield same(_RUNS[2], "the original is in it", "yes", stays)
+
+
+def _raised() -> Iterator[Row]:
+    """The text speaks of integer programming; the method is a dynamic program (erratum 9)."""
+    stated: dict[str, dict[int, tuple[int, str | None]]] = {
+        "G10": {
+            2: (2, "4 4 2 2 2 2 2 2 2"),
+            3: (4, "4 4 4 2 2 2 2 2 2"),
+            4: (6, "4 4 4 4 2 2 2 2 2"),
+        },
+        "G9": {2: (2, None), 3: (2, "4 4 4 4 2 2 2 2 2"), 4: (2, "4 4 4 4 2 2 2 2 2")},
+    }
+    graphs = {"G10": examples.g10(), "G9": examples.g9()}
+    for name, by_k in stated.items():
+        degrees = graphs[name].degrees
+        for k, (cost, targets) in by_k.items():
+            run = f"{name}, degrees raised for k={k}"
+            for way in ("raise", "greedy") if name == "G10" else ("raise",):
+                found = anonymous_degrees(degrees, k, way=way)
+                yield same(run, f"raises, {_WAYS[way]}", cost, int((found - degrees).sum()))
+                if targets is not None:
+                    ranked = in_words(sorted(found.tolist(), reverse=True))
+                    yield same(run, f"targets, {_WAYS[way]}", targets, ranked)
+            least = _least_raises_of_all(tuple(sorted(degrees.tolist(), reverse=True)), k)
+            yield same(run, "raises, all groupings tried", cost, least)
+    total = int(anonymous_degrees(graphs["G9"].degrees, 2).sum())
+    yield same("G9, degrees raised for k=2", "sum of the targets", 26, total)
+    run = "G9 with the edge 1-9"
+    joined = Graph.of([*graphs["G9"].edges.tolist(), (0, 8)])
+    yield same(run, "degrees", "4 2 4 4 2 4 2 2 2", in_words(joined.degrees.tolist()))
+    yield same(run, "k by degree", 4, degree_anonymity(joined))
+    yield same(run, "edges in both", 12 / 13, edge_intersection(graphs["G9"], joined))
+
+
+_WAYS = {"raise": "by dynamic programming (erratum 9)", "greedy": "greedy"}
+
+
+@cache
+def _least_raises_of_all(ranked: tuple[int, ...], k: int) -> int:
+    """The least sum of raises over every way to cut falling degrees into groups of k or more."""
+    whole = sum(ranked[0] - each for each in ranked)
+    cuts = (
+        sum(ranked[0] - each for each in ranked[:size]) + _least_raises_of_all(ranked[size:], k)
+        for size in range(k, len(ranked) - k + 1)
+    )
+    return min([whole, *cuts])
+
+
+def _refused() -> Iterator[Row]:
+    run = "Supergraph of G10, k=2"
+    graph = examples.g10()
+    targets = anonymous_degrees(graph.degrees, 2)
+    needy = (np.flatnonzero(targets - graph.degrees) + 1).tolist()
+    yield same(run, "vertices that need an edge", "4 5", in_words(needy))
+    joined = "yes" if graph.has_edges(np.array([[3, 4]]))[0] else "no"
+    yield same(run, "they are joined already", "yes", joined)
+    try:
+        supergraph(graph, targets, rng=Seeded(10))
+        outcome = "made"
+    except PrivacyError as error:
+        outcome = error.code
+    yield same(run, "what Supergraph says", "CEL-G101", outcome)
+    probed = KDegree(k=2, variant="liu-terzi").apply(graph, rng=Seeded(10)).graph
+    reached = degree_anonymity(probed)
+    yield Row(run, "k with probing: at least", 2, reached, reached >= 2)
+    stays = "yes" if contains(graph, probed) else "no"
+    yield same(run, "with probing the original is in it", "yes", stays)
+
+
+def _averaged() -> Iterator[Row]:
+    """Univariate microaggregation of the degrees (UMGA)."""
+    stated = {
+        ("G10", 2): "{1,2} {2,2} {2,2,2} {3,4}",
+        ("G9", 3): "{1,2,2} {2,2,3} {4,4,4}",
+    }
+    graphs = {"G10": examples.g10(), "G9": examples.g9()}
+    for name, k, least in (("G10", 2, 0), ("G9", 2, 0), ("G9", 3, 0), ("G9", 4, 2)):
+        run = f"{name}, degrees averaged for k={k}"
+        degrees = graphs[name].degrees
+        made = microaggregated_degrees(degrees, k)
+        yield same(run, "sum of the changes", least, abs(int((made - degrees).sum())))
+        groups, zero = _even_solutions(degrees, k)
+        best = min(abs(change) for change in zero)
+        yield same(run, "the same, all roundings tried", least, best)
+        if (name, k) in stated:
+            yield same(run, "groups", stated[name, k], groups)
+        if (name, k) == ("G10", 2):
+            yield same(run, "roundings that keep the sum", "1224 2223", in_words(zero[0]))
+            reached = in_words(made.tolist())
+            figure = in_words(examples.G10_EDGE_CHANGE.degrees)
+            yield same(run, "degrees of figure 10b", figure, reached)
+        if (name, k) == ("G9", 3):
+            yield same(run, "degrees, rising", "2 2 2 2 2 2 4 4 4", in_words(sorted(made.tolist())))
+    yield from _pivots()
+    for variant in ("umga-random", "umga-centrality"):
+        changed = KDegree(k=2, variant=variant).apply(examples.g10(), rng=Seeded(10)).graph
+        found = in_words(changed.degrees.tolist())
+        stated_degrees = in_words(examples.G10_EDGE_CHANGE.degrees)
+        yield same(f"G10, {variant}", "degrees of figure 10b", stated_degrees, found)
+        yield same(f"G10, {variant}", "edges", 10, changed.size)
+
+
+def _even_solutions(degrees: Whole, k: int) -> tuple[str, dict[int, list[str]]]:
+    """The groups, and all roundings of their means by the sum of changes, where that is even."""
+    codes = optimal_groups(degrees, k)
+    parts = [sorted(degrees[codes == code].tolist()) for code in range(int(codes.max()) + 1)]
+    parts.sort()
+    means = [sorted({sum(part) // len(part), -(-sum(part) // len(part))}) for part in parts]
+    found: dict[int, list[str]] = {}
+    for choice in product(*means):
+        change = sum(
+            value * len(part) - sum(part) for value, part in zip(choice, parts, strict=True)
+        )
+        if change % 2 == 0:
+            found.setdefault(change, []).append("".join(map(str, choice)))
+    return told(parts), found
+
+
+def _pivots() -> Iterator[Row]:
+    """The edge end to be moved from 2 to 4 may turn around 1, 3 or 6."""
+    run = "G10, one end moved from 2 to 4"
+    graph = examples.g10()
+    for pivot, value in ((1, 0.875), (3, 0.875), (6, 1.125)):
+        pairs = np.array([[2, pivot], [pivot, 4]]) - 1
+        found = float(neighbourhood_centrality(graph, pairs).sum())
+        yield same(run, f"centrality around {pivot}", value, found)
+
+
+def _grown() -> Iterator[Row]:
+    run = "G10, vertex-addition, k=2"
+    graph = examples.g10()
+    made = VertexAddition(k=2).apply(graph, rng=Seeded(10)).graph
+    new = (made.neighbours_of(9) + 1).tolist() if made.order == 10 else []
+    yield same(run, "greatest raise", 1, int(least_raises(graph.degrees, 2).max()))
+    yield same(run, "vertices", 10, made.order)
+    yield same(run, "the fake is joined with", "4 5", in_words(new))
+    yield same(run, "k, the fake counted", 2, degree_anonymity(made))
+    run = "A ring of 7 with a chord, k=3"
+    chorded = Graph.of([*ring(7).edges.tolist(), (0, 3)])
+    raised = np.flatnonzero(least_raises(chorded.degrees, 3))
+    faked = Graph.of([*chorded.edges.tolist(), *((vertex, 7) for vertex in raised.tolist())])
+    counts = np.unique(faked.degrees[:7], return_counts=True)[1]
+    yield same(run, "k of the real vertices with one fake", 3, int(counts.min()))
+    yield same(run, "k with the fake in the count (erratum 13)", 1, degree_anonymity(faked))
+    ours = degree_anonymity(VertexAddition(k=3).apply(chorded, rng=Seeded(10)).graph)
+    yield Row(run, "k of vertex-addition, fakes counted: at least", 3, ours, ours >= 3)

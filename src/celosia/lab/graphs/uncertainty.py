@@ -1,0 +1,131 @@
+"""Figure 11: chances of edges, and how much doubt they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from math import log2
+
+import numpy as np
+
+from celosia.core.randomness import Seeded
+from celosia.graphs import examples
+from celosia.graphs.graph import Graph
+from celosia.graphs.uncertain import (
+    Uncertain,
+    UncertainGraph,
+    degree_distributions,
+    expected_statistics,
+    obfuscation,
+    recounted_failures,
+    sampled_statistics,
+)
+from celosia.graphs.uncertain.entropy import degree_entropies
+from celosia.lab.findings import Row
+from celosia.lab.graphs.printed import DEGREE_CHANCES, DEGREE_ENTROPIES
+from celosia.lab.mechanisms.cells import SIGMAS, printed, same
+
+WORLDS = 400
+
+
+def rows() -> Iterator[Row]:
+    """All of them."""
+    original = examples.uncertain_original()
+    graph = UncertainGraph.of(
+        {(one - 1, other - 1): chance for (one, other), chance in examples.UNCERTAIN.items()}
+    )
+    yield from _doubts(graph, original)
+    yield from _averages(graph)
+    yield from _certain()
+    yield from _generated()
+
+
+def _doubts(graph: UncertainGraph, original: Graph) -> Iterator[Row]:
+    run = "Figure 11, degrees"
+    table = degree_distributions(graph)
+    for vertex, texts in enumerate(DEGREE_CHANCES):
+        for number, text in enumerate(texts):
+            found = float(table[vertex, number])
+            yield printed(run, f"vertex {vertex + 1}, chance of {number}", text, found)
+    bits = degree_entropies(graph, np.arange(4))
+    for number, text in enumerate(DEGREE_ENTROPIES):
+        yield printed(run, f"doubt about who has {number}", text, float(bits[number]))
+    run = "Figure 11, obfuscation"
+    for k, share in ((2, 0.25), (3, 0.25), (4, 1.0)):
+        yield same(run, f"share exposed, k={k}", share, obfuscation(graph, original, k=k).share)
+    for k, tolerance, holds in ((3, 0.25, "yes"), (3, 0.2, "no"), (4, 0.9, "no")):
+        verdict = "yes" if obfuscation(graph, original, k=k).holds(tolerance) else "no"
+        yield same(run, f"({k}, {tolerance})-obfuscated", holds, verdict)
+    exposed = obfuscation(graph, original, k=3).failing + 1
+    yield same(run, "who is exposed, k=3", "1", " ".join(map(str, exposed.tolist())))
+
+
+def _averages(graph: UncertainGraph) -> Iterator[Row]:
+    run = "Figure 11, averages"
+    found = expected_statistics(graph)
+    yield printed(run, "edges", "3.3", found.edges)
+    for number, text in enumerate(("2.4", "1.6", "1.7", "0.9")):
+        yield printed(run, f"degree of {number + 1}", text, float(found.degrees[number]))
+    yield printed(run, "mean degree", "1.65", found.mean_degree)
+    yield printed(run, "degree variance", "0.46", found.degree_variance)
+    yield printed(run, "greatest degree, over all worlds", "2.47816", _greatest(graph))
+    drawn = sampled_statistics(
+        graph,
+        {"greatest": lambda world: float(world.degrees.max()), "edges": lambda w: float(w.size)},
+        worlds=WORLDS,
+        rng=Seeded(11),
+    )
+    yield printed(
+        run,
+        f"greatest degree, {WORLDS} worlds drawn",
+        "2.47816",
+        drawn["greatest"].mean,
+        error=drawn["greatest"].error,
+    )
+    yield printed(
+        run, f"edges, {WORLDS} worlds drawn", "3.3", drawn["edges"].mean, error=drawn["edges"].error
+    )
+
+
+def _greatest(graph: UncertainGraph) -> float:
+    """The average of the greatest degree over every world, one by one."""
+    total = 0.0
+    for there in product((False, True), repeat=graph.size):
+        chosen = np.array(there)
+        weight = np.where(chosen, graph.probabilities, 1 - graph.probabilities).prod()
+        degrees = np.bincount(graph.pairs[chosen].ravel(), minlength=graph.order)
+        total += float(weight) * int(degrees.max())
+    return total
+
+
+def _certain() -> Iterator[Row]:
+    run = "G9 as chances of 0 and 1, which protects nobody (erratum 14)"
+    graph = examples.g9()
+    certain = UncertainGraph.certain(graph)
+    for k, text in ((2, 2 / 9), (3, 2 / 9), (4, 5 / 9)):
+        yield same(run, f"share exposed, k={k}", text, obfuscation(certain, graph, k=k).share)
+    bits = degree_entropies(certain, graph.degrees)
+    counts = np.bincount(graph.degrees)
+    for number in np.flatnonzero(counts).tolist():
+        yield same(
+            run,
+            f"doubt about who has degree {number}",
+            round(log2(counts[number]), 12),
+            round(float(bits[number]), 12),
+        )
+
+
+def _generated() -> Iterator[Row]:
+    run = "Karate club, k=5, one in ten exposed"
+    club = examples.karate()
+    made = Uncertain(k=5, tolerance=0.1).apply(club, rng=Seeded(11)).graph
+    failing = recounted_failures(made, club, k=5).size
+    yield Row(run, "exposed, counted apart: at most", 3, failing, failing <= 3)
+    inside = bool(((made.probabilities >= 0) & (made.probabilities <= 1)).all())
+    yield same(run, "all chances are in 0 .. 1", "yes", "yes" if inside else "no")
+    yield same(run, "pairs with a chance", 2 * club.size, made.size)
+    world = made.sample_world(Seeded(12))
+    spread = float(np.sqrt((made.probabilities * (1 - made.probabilities)).sum()))
+    off = abs(world.size - made.expected_edges)
+    cell = "edges of a world, in deviations from the average: at most"
+    yield Row(run, cell, SIGMAS, off / spread, off <= SIGMAS * spread)
