@@ -80,3 +80,18 @@ def test_synthetic_tables_are_assessed_with_and_without_a_holdout(run: Run, tmp_
     page = (tmp_path / "s.html").read_text("utf-8")
     assert MARK not in page + told.out + told.err
     assert told.out.splitlines()[-1].startswith("60 of 60 unique records repeated")
+
+
+@pytest.mark.parametrize("command", ["linkage", "synthetic"])
+def test_regressions_are_compared_where_they_are_asked_for(
+    command: str, run: Run, tmp_path: Path
+) -> None:
+    lines = [f"{20 + i},{1000 + 31 * i + i * i % 17},{'fm'[i % 2]}" for i in range(40)]
+    for name in ("one.csv", "other.csv"):
+        (tmp_path / name).write_text("\n".join(["age,pay,sex", *lines]) + "\n")
+    asked = ("assess", command, "one.csv", "other.csv")
+    told = run(*asked, "--regression", "pay ~ age + sex")
+    assert told.code == 0, told.err
+    assert "pay ~ age + sex: confidence intervals overlap by 100.0%" in told.out
+    for bad in ("pay", "~ age", "pay ~", "pay ~ age +"):
+        run(*asked, "--regression", bad).complains("CEL-A233")

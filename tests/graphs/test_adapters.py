@@ -11,6 +11,7 @@ from scipy import sparse
 from celosia.core.errors import InputError
 from celosia.graphs.adapters import as_graph, to_networkx
 from celosia.graphs.examples import ARCS, dan, g9, karate
+from celosia.graphs.generators import ring
 
 
 class Sequence:
@@ -149,3 +150,15 @@ def test_a_graph_of_networkx_is_left_as_it_was() -> None:
     given = nx.Graph([(0, 1), (1, 1)])
     as_graph(given)
     assert given.number_of_edges() == 2
+
+
+def test_vertices_of_networkx_beyond_64_bits_keep_their_names() -> None:
+    given = nx.Graph([(2**70, 2**70 + 1)])
+    labels = as_graph(given).graph.labels
+    assert labels is not None
+    assert labels.to_list() == [str(2**70), str(2**70 + 1)]
+
+
+def test_a_graph_of_our_own_is_taken_as_it_is() -> None:
+    graph = ring(5)
+    assert as_graph(graph).graph is graph

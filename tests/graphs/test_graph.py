@@ -1,5 +1,7 @@
 """The graph itself: edges in one array, neighbours in another."""
 
+from typing import Any
+
 import networkx as nx
 import numpy as np
 import polars as pl
@@ -68,3 +70,28 @@ def test_names_and_attributes_can_be_left_behind() -> None:
     assert bare.same_edges(graph)
     assert str(bare) == "2 vertices, 1 edges"
     assert repr(graph) == "Graph(2 vertices, 1 edges)"
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [[(0.5, 1)], [(0, 2**70)], [(0, float("nan"))], [(True, False)], [(0, 1, 2)], [("0", "1")]],
+    ids=range(6),
+)
+def test_what_is_no_pair_of_whole_numbers_is_refused_and_never_cut_to_one(edges: list[Any]) -> None:
+    with pytest.raises(InputError) as refused:
+        Graph.of(edges)
+    assert refused.value.code == "CEL-G001"
+
+
+@pytest.mark.parametrize("order", [1, -1, 2.5, "3", 2**31])
+def test_an_order_that_is_no_number_of_vertices_is_refused(order: Any) -> None:
+    with pytest.raises(InputError) as refused:
+        Graph.of([(0, 1)], order=order)
+    assert refused.value.code == "CEL-G001"
+
+
+def test_names_and_attributes_are_one_for_each_vertex() -> None:
+    with pytest.raises(InputError, match="2 names or rows"):
+        Graph.of([(0, 1)], order=3, labels=pl.Series(["Ann", "Bob"]))
+    with pytest.raises(InputError, match="1 names or rows"):
+        Graph.of([(0, 1)], attributes=pl.DataFrame({"age": [1]}))

@@ -161,8 +161,8 @@ def test_kept_names_are_warned_of_and_go_with_their_vertices() -> None:
     assert release.data.labels is not None
     assert release.data.labels.to_list() == graph.labels.to_list()  # type: ignore[union-attr]
     assert np.array_equal(release.data.degrees, graph.degrees)
+    bare = examples.g9().without_names()
     with pytest.warns(PrivacyWarning, match="own numbers"):
-        bare = examples.g9().without_names()
         publish(bare, RandomSwitch(amount=1), keep_names=True, randomness=Seeded(1))
 
 
@@ -176,6 +176,24 @@ def test_vertices_that_a_method_makes_up_are_hidden_among_the_others(method: Any
     assert len(set(release.key.tolist())) == graph.order
     assert release.key.max() < release.data.order
     assert len(release.account.attacks[0].targets) == graph.order
+
+
+def test_neither_names_nor_attributes_may_tell_which_vertices_are_made_up() -> None:
+    graph, method = network(61), VertexAddition(k=7)
+    recipe = Recipe.of(SCHEMA, [(Microaggregation(k=10), ["age"])])
+    with pytest.raises(InputError, match="were made up") as error:
+        publish(graph, method, attributes=recipe, randomness=Seeded(1))
+    assert error.value.code == "CEL-G023"
+    for named in (graph, graph.without_names()):
+        with pytest.raises(InputError, match="were made up"):
+            publish(named, method, keep_names=True, randomness=Seeded(1))
+
+
+def test_vertices_of_a_private_graph_have_nobody_s_attributes() -> None:
+    recipe = Recipe.of(SCHEMA, [(Microaggregation(k=10), ["age"])])
+    with pytest.raises(InputError, match="not those of the graph") as error:
+        publish(network(), PrivateGraph(epsilon=1.0), attributes=recipe, randomness=Seeded(1))
+    assert error.value.code == "CEL-G022"
 
 
 def test_nothing_exact_stands_beside_a_private_release() -> None:

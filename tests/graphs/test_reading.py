@@ -15,6 +15,7 @@ from celosia.graphs.examples import ARCS, g9, karate
 from celosia.graphs.generators import random_graph
 from celosia.graphs.graph import Graph
 from celosia.graphs.reading import Reading, read
+from celosia.graphs.writing import write
 
 
 def put(folder: Path, name: str, text: str | bytes) -> Path:
@@ -387,3 +388,51 @@ def test_examples_are_what_their_lists_say(tmp_path: Path) -> None:
         assert graph.labels is not None
         text = "\n".join(f"{u + 1} {v + 1}" for u, v in graph.edges.tolist())
         assert read(put(tmp_path, "a.txt", text)).graph.same_edges(graph)
+
+
+def test_numbers_beyond_all_measure_are_kept_as_texts(tmp_path: Path) -> None:
+    huge = 10**400
+    path = tmp_path / "graph.json"
+    nodes = [{"id": huge, "x": huge}, {"id": huge + 1, "x": 1.5}]
+    path.write_text(json.dumps({"nodes": nodes, "links": [{"source": huge, "target": huge + 1}]}))
+    graph = read(path).graph
+    assert graph.labels is not None
+    assert graph.labels.to_list() == [str(huge), str(huge + 1)]
+    assert graph.attributes is not None
+    assert graph.attributes["x"].to_list() == [str(huge), "1.5"]
+
+
+def test_numbers_of_more_than_64_bits_stay_different_names(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    nodes = [{"id": 2**63}, {"id": 2**63 + 1}]
+    path.write_text(json.dumps({"nodes": nodes, "links": []}))
+    labels = read(path).graph.labels
+    assert labels is not None
+    assert labels.to_list() == [str(2**63), str(2**63 + 1)]
+
+
+def test_a_number_and_the_same_as_a_text_are_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    nodes: list[dict[str, object]] = [{"id": "a"}, {"id": 1}, {"id": "1"}]
+    path.write_text(json.dumps({"nodes": nodes, "links": []}))
+    with pytest.raises(InputError, match="record 3") as refused:
+        read(path)
+    assert refused.value.code == "CEL-G011"
+
+
+def test_a_name_in_pajek_may_hold_any_sign_but_a_line_break(tmp_path: Path) -> None:
+    path = tmp_path / "graph.net"
+    names = ["a\u2028b", "c\x0bd", "e\x85f", "g\x1ch"]
+    write(Graph.of([(0, 1), (2, 3)], labels=pl.Series("vertex", names)), path)
+    for data in (path.read_bytes(), path.read_bytes().replace(b"\n", b"\r\n")):
+        path.write_bytes(data)
+        labels = read(path).graph.labels
+        assert labels is not None
+        assert labels.to_list() == names
+
+
+def test_an_edge_without_direction_is_mutual_wherever_an_arc_stands(tmp_path: Path) -> None:
+    path = tmp_path / "graph.net"
+    for body in ("*Arcs\n1 2\n*Edges\n1 2\n", "*Edges\n1 2\n*Arcs\n1 2\n"):
+        path.write_text(f"*Vertices 2\n{body}")
+        assert read(path, directed="mutual").graph.size == 1

@@ -15,11 +15,15 @@ from celosia.graphs.drawing import MOST_DRAWN
 from celosia.graphs.generalisation import GeneralisedGraph
 from celosia.graphs.graph import Graph
 from celosia.graphs.metrics import GraphUtility, compare
+from celosia.graphs.metrics.paths import MOST_STEPS
 from celosia.graphs.metrics.summary import aligned
 from celosia.graphs.uncertain import UncertainGraph
 
 MOST_NEIGHBOURHOODS = 20_000
 """Vertices up to which neighbourhoods are compared: beyond, degrees and their refinement tell."""
+
+STEPS = MOST_STEPS // 8
+"""How much walking a release is worth; `celosia graph assess` takes its time, and tells better."""
 
 WITHOUT_MATCH = ("degree_total_variation", "degree_earth_mover")
 """What compares two graphs without knowing which vertex is which."""
@@ -78,7 +82,9 @@ def account(
     """
     progress(Step("Measuring risk and use", 0))
     world = published if isinstance(published, Graph) else published.sample_world(rng)
-    utility = compare(original, world, rng=rng, numbers=numbers, progress=progress)
+    utility = compare(
+        original, world, rng=rng, numbers=numbers, most_steps=STEPS, progress=progress
+    )
     if isinstance(published, GeneralisedGraph):
         return GraphAccount(utility=utility, world=True, matched=False)
     drawn = None

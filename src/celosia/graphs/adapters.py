@@ -15,7 +15,7 @@ import polars as pl
 
 from celosia.core.errors import EngineError, InputError
 from celosia.graphs.formats.parsed import Gatherer, Parsed, table_of
-from celosia.graphs.formats.rules import Directed, Loops, Repeated, Rules, simplify
+from celosia.graphs.formats.rules import Counts, Directed, Loops, Repeated, Rules, simplify
 from celosia.graphs.graph import Graph
 from celosia.graphs.reading import Reading
 
@@ -42,6 +42,9 @@ def as_graph(
         InputError: CEL-G012 this is no graph that is known here; others as for `read`.
     """
     rules = Rules(loops=loops, repeated=repeated, directed=directed)
+    if isinstance(given, Graph) and given.order and bool((np.diff(given.keys) > 0).all()):
+        counts = Counts(records=given.size, loops=0, repeated=0, both_ways=0, one_way=0)
+        return Reading(graph=given, counts=counts, rules=rules)  # it is simple and sorted
     parsed = _parsed(given, arcs=directed == "mutual")
     graph, counts = simplify(parsed, rules)
     return Reading(graph=graph, counts=counts, rules=rules, ignored=parsed.ignored)

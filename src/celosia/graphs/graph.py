@@ -40,6 +40,17 @@ class Graph:
     edge_attributes: pl.DataFrame | None = None
     """What is known of the edges, one row each in their order."""
 
+    def __post_init__(self) -> None:
+        known = ((self.labels, self.order), (self.attributes, self.order))
+        for table, rows in (*known, (self.edge_attributes, len(self.edges))):
+            if table is not None and len(table) != rows:
+                raise InputError(
+                    "CEL-G001",
+                    f"there are {len(table):,} names or rows of attributes where {rows:,} belong.",
+                    why="Each vertex has one name and one row of attributes, and so has each edge.",
+                    fix="Give one for each, in the order of the vertices or of the sorted edges.",
+                )
+
     @classmethod
     def of(
         cls,
@@ -58,17 +69,12 @@ class Graph:
         top = int(given.max(initial=-1)) + 1
         count = top if order is None else whole(order)
         loop = bool((given[:, 0] == given[:, 1]).any())
-        if (
-            count is None
-            or loop
-            or given.min(initial=0) < 0
-            or not top <= count <= MOST_VERTICES
-        ):
+        if count is None or loop or given.min(initial=0) < 0 or not top <= count <= MOST_VERTICES:
             raise InputError(
                 "CEL-G001",
                 "an edge joins a vertex with itself, or with one that the graph does not have.",
-                why=f"Vertices are numbered 0 to n - 1 (here n = {order or top:,}), and the graph "
-                "is simple.",
+                why=f"Vertices are numbered 0 to n - 1, and the graph is simple; here n is "
+                f"{top if order is None else order!r}.",
                 fix="Read the file with celosia.graphs.read, which has a rule for each of these.",
             )
         low, high = np.minimum(*given.T), np.maximum(*given.T)

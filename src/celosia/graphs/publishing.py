@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from celosia.graphs.adapters import as_graph
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import Changed, GraphMethod
 from celosia.graphs.naive import Relabelling, relabelled
+from celosia.graphs.registry import makes
 from celosia.graphs.release import Content, GraphRelease, MethodOutcome
 from celosia.graphs.uncertain import UncertainGraph
 from celosia.tables.masking import Recipe
@@ -70,6 +72,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     known = _masked(original, attributes, rng, progress)
     made = _changed(replace(known, edge_attributes=None), chosen, rng, progress)
     content = made.content
+    _check_alike(content, original, keep_names=keep_names, attributes=attributes is not None)
     if isinstance(content, Graph) and attributes is None:  # a method may have needed them
         content = replace(content, attributes=None)
     shown, numbers = (content, None) if keep_names else _hidden(content, rng)
@@ -115,13 +118,7 @@ def _changed(
     outcomes, promises = [], []
     for number, method in enumerate(methods, 1):
         progress(Step(f"{method.kind}", number - 1, len(methods)))
-        if not isinstance(content, Graph):
-            raise InputError(
-                "CEL-G021",
-                f"{method.kind} cannot follow {methods[number - 2].kind}.",
-                why="What that makes is no plain graph any more.",
-                fix="Let it be the last method.",
-            )
+        assert isinstance(content, Graph), "checked before any work"
         promises.append(method.promise(content))
         if isinstance(method, Relabelling):
             # Every release gets random numbers, once and at its end: were they drawn here too,
@@ -147,6 +144,14 @@ def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> N
             why="Random numbers for names alone protect nobody.",
             fix="Name a method, such as KDegree(k=5) or --k-degree 5.",
         )
+    for method, following in pairwise(methods):
+        if makes(type(method)) is not Graph:
+            raise InputError(
+                "CEL-G021",
+                f"{following.kind} cannot follow {method.kind}.",
+                why="What that makes is no plain graph any more.",
+                fix=f"Let {method.kind} be the last method.",
+            )
     for method in methods[1:]:
         if method.is_private:
             raise InputError(
@@ -181,6 +186,27 @@ def _masked(graph: Graph, recipe: Recipe | None, rng: Source, progress: Progress
     names = released_names(graph.attributes, recipe.schema)
     done = run_steps(graph.attributes.select(names), recipe, rng, progress)
     return replace(graph, attributes=done.frame)
+
+
+def _check_alike(content: Content, original: Graph, *, keep_names: bool, attributes: bool) -> None:
+    """Refuse vertices that a method made up where they could be told from the others."""
+    if content.order > original.order and (keep_names or attributes):
+        raise InputError(
+            "CEL-G023",
+            f"{content.order - original.order:,} vertices were made up, and have no names and no "
+            "attributes.",
+            why="Whoever sees which they are leaves them out, and those who hide among them are "
+            "found.",
+            fix="Publish under random numbers and without attributes, or choose a method that only "
+            "changes edges, such as k-degree.",
+        )
+    if attributes and isinstance(content, Graph) and content.attributes is None:
+        raise InputError(
+            "CEL-G022",
+            "the vertices of this release are not those of the graph, so they have no attributes.",
+            why="A differentially private graph has new vertices.",
+            fix="Leave the recipe out, and publish the attributes as a table of their own.",
+        )
 
 
 def _hidden(content: Content, rng: Source) -> tuple[Content, NDArray[np.int64] | None]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.release import Release
 from celosia.core.report import Document
+from celosia.frames.formats import open_bytes
 from celosia.graphs import report
 from celosia.graphs.account import GraphAccount
 from celosia.graphs.generalisation import GeneralisedGraph, read_generalised, write_generalised
@@ -23,6 +24,10 @@ from celosia.graphs.writing import write
 Content = Graph | UncertainGraph | GeneralisedGraph
 """What can be published."""
 
+
+EDGE_LISTS = ("edges", "csv", "tsv")
+_LOOK = 1 << 12
+"""Bytes of an edge list in which a second line begins, if there is one: names are numbers."""
 
 _ENDINGS = {UncertainGraph: (".csv", "chances"), GeneralisedGraph: (".json", "super-vertices")}
 
@@ -75,7 +80,7 @@ class GraphRelease(Release):
 
     data: Content = field(repr=False)
     methods: tuple[MethodOutcome, ...]
-    account: GraphAccount
+    account: GraphAccount = field(repr=False)
     """What was measured against the original; empty in a release that was loaded."""
     figures: dict[str, Any]
     """What of it may be published beside the graph."""
@@ -131,7 +136,8 @@ class GraphRelease(Release):
 
     def __str__(self) -> str:
         """The one line that matters most."""
-        told = [str(each) for each in self.account.attacks[:1]]
+        # Without figures to publish, as beside a differentially private graph, none is told here.
+        told = [str(each) for each in self.account.attacks[:1]] if self.figures else []
         return "; ".join([f"{self.guarantee.promise}: {self.data}", *told])
 
 
@@ -140,9 +146,17 @@ def _content(path: Path, about: dict[str, Any]) -> Content:
         return read_uncertain(path)
     if about["content"] == GeneralisedGraph.__name__:
         return read_generalised(path)
+    if format_of(path) in EDGE_LISTS and not _has_edges(path):
+        return Graph.of([], order=about["vertices"])
     graph = read(path).graph
     if graph.order == about["vertices"]:
         return graph
     # Vertices without an edge are not in an edge list; the numbers of the others are their names.
     names = np.arange(graph.order) if graph.labels is None else graph.labels.cast(int).to_numpy()
     return Graph.of(names[graph.edges], order=about["vertices"])
+
+
+def _has_edges(path: Path) -> bool:
+    """Whether an edge list has a line below its header; with none, all vertices are alone."""
+    with open_bytes(path) as stream:
+        return len(stream.read(_LOOK).splitlines()) > (format_of(path) != "edges")

@@ -1,12 +1,15 @@
 """A ladder is drawn exactly by its chances."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from celosia.core.randomness import Seeded
 from celosia.graphs.private.ladder import Ladder
+from celosia.mechanisms.noise import DiscreteLaplace, choose
 
 RATE = Fraction(1, 4)
 
@@ -50,3 +53,20 @@ def test_widths_near_the_largest_do_not_overflow() -> None:
     ladder = Ladder(0, np.array([2**59, 2**60 - 1, 2**60 - 1]))
     draws = [ladder.draw(Fraction(1, 100), Seeded(seed)) for seed in range(20)]
     assert max(map(abs, draws)) > 2**64
+
+
+def test_a_rate_that_is_rounded_is_the_same_in_both_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The scale is beyond 64-bit arithmetic, so the law rounds it up; the choice of a rung must use
+    # that scale and not the one asked for.
+    rate = Fraction(3**40, 7**20)
+    used = DiscreteLaplace(1 / rate).scale
+    assert used > 1 / rate
+    seen = []
+
+    def spied(places: NDArray[np.int64], *, rate: Fraction, **rest: Any) -> int:
+        seen.append(rate)
+        return choose(places, rate=rate, **rest)
+
+    monkeypatch.setattr("celosia.graphs.private.ladder.choose", spied)
+    Ladder(0, np.array([1, 2], dtype=np.int64)).draw(rate, Seeded(1))
+    assert seen == [1 / used]

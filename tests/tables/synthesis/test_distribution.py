@@ -161,3 +161,19 @@ def test_what_cannot_be_drawn_is_refused(
 def test_all_families_are_tried_by_default() -> None:
     assert Distribution().families == FAMILIES
     assert Distribution(families=["normal"]).families == ("normal",)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("start", "step"), [(1.577e15, 1.08e10), (18_262.0, 1.0)])
+def test_values_far_from_zero_and_close_together_have_a_weibull_shape(
+    start: float, step: float
+) -> None:
+    """Such are times: their best shape is beyond ten thousand, and no other one near it fits."""
+    values = start + step * np.arange(5)
+    fitted = best_family(values, column="when", families=["weibull"])
+    shape, _, scale = fitted.parameters
+    assert shape > 10_000
+    best = stats.weibull_min.logpdf(values, shape, 0, scale).sum()
+    logs = np.log(values / values.max())
+    for other in (0.9 * shape, 1.1 * shape):
+        its_scale = values.max() * np.exp(other * logs).mean() ** (1 / other)
+        assert stats.weibull_min.logpdf(values, other, 0, its_scale).sum() < best

@@ -20,6 +20,8 @@ EXAMPLES = """**Examples**
 `celosia assess linkage people.csv masked.csv --id person --sensitive disease --report risk.html`
 
 `celosia assess linkage people.csv masked.csv -c income -c age --nominal zip --json`
+
+`celosia assess linkage people.csv masked.csv --regression 'income ~ age + sex'`
 """
 
 
@@ -29,6 +31,7 @@ def linkage(
     columns: compared.Compared = None,
     nominal: compared.Nominal = None,
     sensitive: compared.Told = None,
+    regression: compared.Regressions = None,
     identifier: Annotated[
         str | None,
         typer.Option(
@@ -60,6 +63,7 @@ def linkage(
     from celosia.frames import read
 
     options.check_places({"the report": report}, inputs=(original, masked), overwrite=force)
+    models = compared.regressions(regression)
     reading = options.Reading(delimiter, encoding, header).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
@@ -75,6 +79,7 @@ def linkage(
             rows=rows,
             nominal=nominal or (),
             sensitive=sensitive or (),
+            regressions=models,
             width=width,
             progress=progress,
         )
@@ -109,5 +114,7 @@ def _tell(found: MaskedAccount) -> None:
         console.show(str(found.intervals))
     for each in found.attributes:
         console.show(str(each))
+    for model in found.utility.regressions:
+        console.show(str(model))
     if found.utility.moments is not None:
         console.show(str(found.utility.moments))

@@ -26,6 +26,7 @@ def synthetic(
     columns: compared.Compared = None,
     nominal: compared.Nominal = None,
     sensitive: compared.Told = None,
+    regression: compared.Regressions = None,
     holdout: Annotated[
         Path | None,
         typer.Option(help="People who were not in the original, to try membership inference."),
@@ -53,6 +54,7 @@ def synthetic(
     from celosia.frames import read
 
     options.check_places({"the report": report}, inputs=(original, made, holdout), overwrite=force)
+    models = compared.regressions(regression)
     reading = options.Reading(delimiter, encoding, header).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
@@ -63,6 +65,7 @@ def synthetic(
             holdout=None if holdout is None else read(holdout, **reading),
             nominal=nominal or (),
             sensitive=sensitive or (),
+            regressions=models,
             rng=source(seed),
             progress=progress,
         )
@@ -81,6 +84,8 @@ def synthetic(
     )
     for each in found.attributes:
         console.show(str(each))
+    for model in found.utility.regressions:
+        console.show(str(model))
     if found.utility.moments is not None:
         console.show(str(found.utility.moments))
     console.note("A synthetic table that was made without noise promises nothing.")

@@ -91,7 +91,9 @@ def simplify(parsed: Parsed, rules: Rules) -> tuple[Graph, Counts]:
         keys, chosen = _firsts(pairs[places], places=True)
         assert chosen is not None
         twice = np.bincount(np.searchsorted(keys, pairs[places]), minlength=len(keys)) > 1
-        single = directed[places[chosen]] & ~twice
+        plain = np.zeros(len(keys), dtype=np.bool_)  # an edge without a direction is both ways
+        plain[np.searchsorted(keys, pairs[~directed])] = True
+        single = ~twice & ~plain
         both, one_way = int(twice.sum()), int(single.sum())
         chosen = chosen[~single] if rules.directed == "mutual" else chosen
         keys = keys[~single] if rules.directed == "mutual" else keys

@@ -113,7 +113,7 @@ def _with_fakes(graph: Graph, missing: Whole, fakes: int, even: bool, rng: Sourc
     over = needy.size % fakes  # so many fakes have one end more than the others
     if even and over:
         extra = evened(turn[over:].tolist(), turn[:over].tolist())
-        edges = np.concatenate([edges, np.array(extra).reshape(-1, 2)])
+        edges = np.concatenate([edges, np.array(extra, dtype=np.int64).reshape(-1, 2)])
     return grown(graph, np.concatenate([graph.edges, edges]), fakes)
 
 

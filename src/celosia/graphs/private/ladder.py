@@ -77,7 +77,7 @@ class Ladder:
 
 
 def _geometric(law: DiscreteLaplace, rng: Source) -> int:
-    """A number k >= 0 with a chance proportional to exp(-k / scale): a two-sided one, not below 0."""
+    """A number k >= 0 with a chance proportional to exp(-k / scale), from a two-sided law."""
     while True:
         for number in law.draw(8, rng).tolist():
             if number >= 0:

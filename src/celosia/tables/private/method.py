@@ -14,7 +14,6 @@ from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.tables.masking.method import Method
 from celosia.tables.private.price import Price
 
-
 MOST_ASTRAY = 1e7
 """Rows that a noisy number of rows may be off by, as a standard deviation, and still be made."""
 

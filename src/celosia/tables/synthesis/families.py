@@ -69,6 +69,10 @@ def _gamma(x: Numbers) -> tuple[float, ...]:
     return float(shape), 0.0, float(x.mean() / shape)
 
 
+_MOST_SHAPE = 1e15
+"""Values that need more are equal to all digits of a float."""
+
+
 def _weibull(x: Numbers) -> tuple[float, ...]:
     """The root in the shape of sum(x^c log x) / sum(x^c) - 1/c - mean(log x), which rises in c."""
     from scipy.optimize import brentq  # noqa: PLC0415 - heavy
@@ -80,7 +84,12 @@ def _weibull(x: Numbers) -> tuple[float, ...]:
         weights = np.exp(shape * logs)
         return float((weights * logs).sum() / weights.sum() - 1 / shape - logs.mean())
 
-    shape = float(brentq(rising, 1e-3, 1e4))
+    low, high = 1e-3, 1e4
+    while rising(low) >= 0:  # -1/c has the last word
+        low /= 10
+    while rising(high) <= 0 and high < _MOST_SHAPE:  # far from 0 and close together, as times are
+        high *= 10
+    shape = float(brentq(rising, low, high)) if rising(high) > 0 else high
     return shape, 0.0, float(x.max() * np.exp(shape * logs).mean() ** (1 / shape))
 
 

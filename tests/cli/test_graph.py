@@ -1,0 +1,253 @@
+"""`celosia graph publish`, and the network to try it on."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.cli.running import MARK, Run
+
+from celosia import graphs
+from celosia.graphs import GraphRelease
+
+PUBLISH = ("graph", "publish", "friends.edges", "--vertices", "people.csv")
+RECIPE = """schema = "people.toml"
+[[steps]]
+method = "microaggregation"
+columns = ["age"]
+k = 10
+"""
+
+
+@pytest.fixture
+def friends(run: Run, tmp_path: Path) -> Path:
+    """Eighty people, one of whom knows nobody, with planted names."""
+    graph = graphs.generators.power_law(79, 200, 2.5, graphs_seed())
+    names = [f"{MARK}-{number}" for number in range(80)]
+    lines = [f"{names[one]} {names[other]}\n" for one, other in graph.edges.tolist()]
+    (tmp_path / "friends.edges").write_text("".join(lines))
+    rows = [f"{name},{20 + number % 40},here\n" for number, name in enumerate(names)]
+    (tmp_path / "people.csv").write_text("".join(["name,age,city\n", *rows]))
+    (tmp_path / "people.toml").write_text(
+        '[columns.age]\nrole = "quasi-identifier"\n[columns.city]\nrole = "insensitive"\n'
+    )
+    (tmp_path / "recipe.toml").write_text(RECIPE)
+    return tmp_path
+
+
+def graphs_seed() -> Any:
+    from celosia import Seeded  # noqa: PLC0415 - only here
+
+    return Seeded(1)
+
+
+def test_a_graph_is_published_with_certificate_report_and_key(run: Run, friends: Path) -> None:
+    told = run(
+        *(*PUBLISH, "--k-degree", 8, "-o", "safe.edges"),
+        *("--report", "r.html", "--key", "key.csv"),
+    )
+    assert told.code == 0, told.err
+    lines = told.out.splitlines()
+    assert lines[0] == "read: 80 vertices, 200 edges from 200 records: as they are"
+    assert lines[1].startswith("step 1: k-degree: ")
+    assert "Who can be found" in told.out
+    for line in ("data: safe.edges", "certificate: safe.edges.cert.json", "report: r.html"):
+        assert line in lines
+    assert lines[-1].startswith("k-degree anonymity, k = 8: every degree is that of 8 vertices")
+    assert "key.csv undoes the release" in told.err
+    assert MARK not in told.out + told.err
+    for name in ("safe.edges", "safe.edges.cert.json", "r.html"):
+        assert MARK not in (friends / name).read_text("utf-8"), name
+    release = GraphRelease.load(friends / "safe.edges")
+    assert release.data.order == 80
+    assert np.unique(release.data.degrees, return_counts=True)[1].min() >= 8  # type: ignore[union-attr]
+    key = pl.read_csv(friends / "key.csv")
+    assert key.columns == ["vertex", "number"]
+    assert sorted(key["number"]) == list(range(80))
+    assert set(key["vertex"]) == {f"{MARK}-{number}" for number in range(80)}
+    assert stat.S_IMODE((friends / "key.csv").stat().st_mode) == 0o600
+
+
+@pytest.mark.usefixtures("friends")
+def test_nothing_is_overwritten_unless_forced(run: Run, tmp_path: Path) -> None:
+    wish = (*PUBLISH, "--k-degree", 3, "--no-assess", "-o", "safe.edges")
+    assert run(*wish).code == 0
+    run(*wish).complains("CEL-I004")
+    assert run(*wish, "--force").code == 0
+    run(*PUBLISH, "--k-degree", 3, "-o", "friends.edges", "--force").complains("CEL-I007")
+    run(*wish, "--force", "--key", "people.csv").complains("CEL-I007")
+    run(*wish, "--force", "--report", "safe.edges").complains("CEL-I043")
+    assert MARK in (tmp_path / "people.csv").read_text()
+
+
+@pytest.mark.usefixtures("friends")
+def test_a_seed_repeats_the_file_and_makes_a_simulation(run: Run, tmp_path: Path) -> None:
+    for name in ("a.edges", "b.edges"):
+        told = run(*PUBLISH, "--k-degree", 5, "--seed", 4, "--no-assess", "-o", name)
+        assert "Simulation: made with a seed" in told.err
+    assert (tmp_path / "a.edges").read_bytes() == (tmp_path / "b.edges").read_bytes()
+    # By chance the same numbers come once in 80! cases.
+    run(*PUBLISH, "--k-degree", 5, "--no-assess", "-o", "c.edges")
+    run(*PUBLISH, "--k-degree", 5, "--no-assess", "-o", "d.edges")
+    assert (tmp_path / "c.edges").read_bytes() != (tmp_path / "d.edges").read_bytes()
+
+
+@pytest.mark.usefixtures("friends")
+def test_methods_are_done_in_order_each_with_its_parameters(run: Run) -> None:
+    two = ("--method", "random-switch", "--set", "random-switch.amount=0.2", "--k-degree", 4)
+    data = run(*PUBLISH, *two, "--no-assess", "--seed", 1, "--json").data()
+    assert data["provenance"]["parameters"]["methods"] == [
+        {"method": "random-switch", "amount": 0.2},
+        {"method": "k-degree", "k": 4},
+    ]
+    assert data["guarantee"]["promise"].startswith("k-degree anonymity, k = 4")
+    assert data["reading"]["vertices"] == 80
+    assert MARK not in json.dumps(data)
+    one = ("--method", "k-degree", "--set", "k=4", "--set", "variant=liu-terzi")
+    data = run(*PUBLISH, *one, "--no-assess", "--json").data()
+    assert data["provenance"]["parameters"]["methods"] == [
+        {"method": "k-degree", "k": 4, "variant": "liu-terzi"}
+    ]
+
+
+@pytest.mark.usefixtures("friends")
+def test_the_rules_of_reading_are_told_and_obeyed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "raw.edges").write_text(
+        (tmp_path / "friends.edges").read_text() + f"{MARK}-1 {MARK}-1\n{MARK}-2 {MARK}-2\n"
+    )
+    wish = ("graph", "publish", "raw.edges", "--k-degree", 5, "--no-assess")
+    assert "2 loops dropped" in run(*wish).out
+    run(*wish, "--loops", "refuse").complains("CEL-G006")
+    run(*wish, "--loops", "keep").complains("CEL-I040")
+    assert run(*wish, "--json").data()["reading"]["loops"] == 2
+
+
+@pytest.mark.usefixtures("friends")
+def test_a_recipe_masks_the_attributes_of_vertices(run: Run, tmp_path: Path) -> None:
+    wish = (*PUBLISH, "--k-degree", 3, "--no-assess", "--attributes", "recipe.toml")
+    run(*wish, "-o", "safe.edges").complains("CEL-G014")
+    run(*wish[:-1], "none.toml", "-o", "safe.graphml").complains("CEL-V015")
+    assert run(*wish, "-o", "safe.graphml").code == 0
+    known = GraphRelease.load(tmp_path / "safe.graphml").data.attributes  # type: ignore[union-attr]
+    assert known is not None
+    assert known.columns == ["age", "city"]
+    assert known["age"].value_counts()["count"].min() >= 10  # type: ignore[operator]
+    assert MARK not in (tmp_path / "safe.graphml").read_text("utf-8")
+
+
+@pytest.mark.usefixtures("friends")
+def test_kept_names_are_warned_of(run: Run, tmp_path: Path) -> None:
+    wish = (*PUBLISH, "--method", "random-switch", "--set", "amount=5", "--keep-names")
+    told = run(*wish, "--no-assess", "-o", "safe.json")
+    assert told.code == 0, told.err
+    assert "whoever is named in the graph is named" in told.err
+    assert MARK in (tmp_path / "safe.json").read_text("utf-8")  # as was asked for
+    assert MARK not in told.out + told.err
+    run(*wish, "--key", "key.csv").complains("CEL-G026")
+
+
+@pytest.mark.usefixtures("friends")
+def test_nothing_exact_is_told_beside_a_private_graph(run: Run) -> None:
+    wish = (*PUBLISH, "--method", "private-graph", "--set", "epsilon=1", "--seed", 1)
+    data = run(*wish, "--json").data()
+    assert "reading" not in data
+    assert data["measures"]["figures"] == {}
+    assert "before" not in json.dumps(data["measures"])
+
+
+@pytest.mark.usefixtures("friends")
+@pytest.mark.parametrize(
+    ("wish", "code", "exit_code"),
+    [
+        ((), "CEL-G021", 2),
+        (("--k-degree", 1), "CEL-G100", 2),
+        (("--k-degree", 81), "CEL-G100", 2),
+        (("--method", "k-degre", "--set", "k=3"), "CEL-V010", 2),
+        (("--method", "k-degree"), "CEL-V012", 2),
+        (("--method", "k-degree", "--set", "k"), "CEL-V019", 2),
+        (("--method", "k-degree", "--set", "l=3"), "CEL-V011", 2),
+        (("--k-degree", 3, "--set", "k=3"), "CEL-G025", 2),
+        (("--method", "uncertain", "--set", "k=3", "--k-degree", 3), "CEL-G021", 2),
+        (("--method", "uncertain", "--set", "k=3"), "CEL-G024", 2),
+        (("--method", "sangreea", "--set", "k=3", "--key", "k.csv"), "CEL-G026", 2),
+        (("--k-degree", 3, "--format", "xls"), "CEL-G002", 2),
+    ],
+    ids=str,
+)
+def test_a_wrong_wish_writes_nothing(
+    wish: tuple[object, ...], code: str, exit_code: int, run: Run, tmp_path: Path
+) -> None:
+    told = run(*PUBLISH, *wish, "--no-assess", "-o", "safe.edges", "--report", "r.html")
+    told.complains(code, exit_code)
+    assert not (tmp_path / "safe.edges").exists()
+    assert not (tmp_path / "r.html").exists()
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (f"{MARK}\n", "CEL-G004"),
+        (f"{MARK} b\nb {MARK} c d\n", "CEL-G004"),
+        ("", "CEL-G003"),
+    ],
+)
+def test_a_bad_file_tells_no_name(text: str, code: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "bad.edges").write_text(text)
+    told = run("graph", "publish", "bad.edges", "--k-degree", 2, "-o", "safe.edges")
+    assert told.code in {1, 2}
+    assert MARK not in told.out + told.err
+    assert code[:5] == "CEL-G"
+    assert not (tmp_path / "safe.edges").exists()
+
+
+@pytest.mark.usefixtures("friends")
+@pytest.mark.parametrize("where", ["write_data", "report", "certificate"])
+def test_ctrl_c_and_faults_leave_no_half_written_file(
+    where: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: Any, **__: Any) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GraphRelease, where, stop)
+    before = {path.name for path in tmp_path.iterdir()}
+    wish = (*PUBLISH, "--k-degree", 3, "--no-assess", "-o", "s.edges", "--key", "k.csv")
+    told = run(*wish, "--report", "r.html")
+    assert told.code == 130
+    after = {path.name for path in tmp_path.iterdir()} - before
+    whole = {"s.edges", "s.edges.cert.json", "k.csv"}
+    assert after == (whole if where == "report" else set())
+
+
+def test_a_network_to_try_comes_with_people_and_schema(run: Run, tmp_path: Path) -> None:
+    wish = ("datasets", "get", "network", "--vertices", 90, "--edges", 200, "-o", "f.edges")
+    told = run(*wish, "--people", "p.csv", "--schema", "s.toml")
+    assert told.out.splitlines() == [
+        "people: p.csv",
+        "schema: s.toml",
+        "90 vertices, 200 edges: f.edges",
+    ]
+    read = graphs.read(tmp_path / "f.edges", vertices=tmp_path / "p.csv").graph
+    assert (read.order, read.size) == (90, 200)
+    assert read.attributes is not None
+    assert read.attributes.columns == ["age", "city"]
+    groups = ("--method", "sangreea", "--set", "k=5", "--set", "alpha=0.5", "--set", "beta=0.5")
+    done = run(
+        *("graph", "publish", "f.edges", "--vertices", "p.csv", *groups),
+        *("--set", "schema=s.toml", "-o", "groups.json", "--no-assess"),
+    )
+    assert done.code == 0, done.err
+    run(*wish, "--people", "p.csv").complains("CEL-I004")
+    again = run(*wish, "--people", "p.csv", "--force", "--json").data()
+    assert again == {"vertices": 90, "edges": 200, "data": "f.edges", "people": "p.csv"}
+    assert run("datasets", "get", "network", "-o", "f.graphml", "--vertices", 50).code == 0
+    run("datasets", "get", "network", "-o", "g.json", "--people", "q.csv").complains("CEL-D008")
+    run("datasets", "get", "network", "-o", "g.edges", "--rows", 5).complains("CEL-D008")
+    run("datasets", "get", "census", "-o", "c.csv", "--vertices", 5).complains("CEL-D008")
+    run("datasets", "get", "network", "-o", "g.edges", "--vertices", 1).complains("CEL-G032")
+    assert "celosia datasets get network -o FILE" in run("datasets").err

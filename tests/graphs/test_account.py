@@ -1,0 +1,71 @@
+"""What a release is measured by: attacks before and after, use, and which of it may be told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.graphs.test_publishing import network
+
+from celosia import Seeded
+from celosia.core.progress import silent
+from celosia.graphs import Graph, RandomSwitch, UncertainGraph, account, generators
+from celosia.graphs.naive import relabelled
+
+
+def test_a_graph_compared_with_itself_loses_nothing_and_exposes_as_many() -> None:
+    graph = network()
+    found = account.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent)
+    assert found.utility is not None
+    assert found.utility.edge_intersection == 1
+    assert not found.world
+    names = [each.name for each in found.attacks]
+    assert names == ["degree", "refinement H2", "neighbourhood"]
+    assert [each.name for each in found.before] == names
+    counts = np.unique(graph.degrees, return_counts=True)[1]
+    assert found.attacks[0].exposed.size == int((counts == 1).sum())
+    assert found.attacks[0].smallest == counts.min()
+
+
+def test_random_numbers_change_nothing_of_the_account() -> None:
+    graph = network()
+    changed = RandomSwitch(amount=30).apply(graph, rng=Seeded(2)).graph
+    moved = relabelled(changed, Seeded(3))
+    one = account.account(graph, changed, numbers=None, rng=Seeded(1), progress=silent)
+    other = account.account(
+        graph, moved.graph, numbers=moved.numbers, rng=Seeded(1), progress=silent
+    )
+    assert one.figures() == other.figures()
+    assert one.drawn is not None
+    assert other.drawn is not None
+    assert other.drawn[1].same_edges(one.drawn[1])
+
+
+def test_figures_hold_shares_and_no_vertex() -> None:
+    graph = network()
+    found = account.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent).figures()
+    assert set(found) == {"degree", "refinement H2", "neighbourhood", "utility"}
+    for name in ("degree", "refinement H2", "neighbourhood"):
+        assert set(found[name]) == {"smallest", "share_exposed", "chance"}
+    assert all(isinstance(value, float) for value in found["utility"].values())
+    assert account.GraphAccount().figures() == {}
+
+
+def test_of_an_uncertain_graph_one_world_is_measured() -> None:
+    graph = Graph.of(network().edges, order=60)
+    certain = UncertainGraph.certain(graph)
+    found = account.account(graph, certain, numbers=None, rng=Seeded(1), progress=silent)
+    assert found.world
+    assert found.utility is not None
+    assert found.utility.edge_intersection == 1  # all chances are 1: there is one world
+
+
+def test_a_large_graph_is_neither_drawn_nor_compared_by_neighbourhoods(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = generators.ring(501)
+    found = account.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent)
+    assert found.drawn is None
+    assert len(found.attacks) == 3
+    monkeypatch.setattr(account, "MOST_NEIGHBOURHOODS", 500)
+    fewer = account.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent)
+    assert [each.name for each in fewer.attacks] == ["degree", "refinement H2"]
