@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 from tests.cli.running import MARK, Result, Run
 
-from celosia import datasets
+from celosia import Seeded, datasets
 from celosia.cli.main import main
+from celosia.graphs import generators
 
 
 @pytest.fixture
@@ -73,3 +74,21 @@ def shop(run: Run, made_shop: Path, tmp_path: Path) -> Path:
     """A policy of its own, `shop/policy.toml`, with a budget of epsilon 10."""
     shutil.copytree(made_shop, tmp_path / "shop")
     return tmp_path / "shop" / "policy.toml"
+
+
+@pytest.fixture
+def friends(run: Run, tmp_path: Path) -> Path:
+    """Eighty people, one of whom knows nobody, with planted names; a table, schema and recipe."""
+    graph = generators.power_law(79, 200, 2.5, Seeded(1))
+    names = [f"{MARK}-{number}" for number in range(80)]
+    lines = [f"{names[one]} {names[other]}\n" for one, other in graph.edges.tolist()]
+    (tmp_path / "friends.edges").write_text("".join(lines))
+    rows = [f"{name},{20 + number % 40},here\n" for number, name in enumerate(names)]
+    (tmp_path / "people.csv").write_text("".join(["name,age,city\n", *rows]))
+    (tmp_path / "people.toml").write_text(
+        '[columns.age]\nrole = "quasi-identifier"\n[columns.city]\nrole = "insensitive"\n'
+    )
+    (tmp_path / "recipe.toml").write_text(
+        'schema = "people.toml"\n[[steps]]\nmethod = "microaggregation"\ncolumns = ["age"]\nk = 10\n'
+    )
+    return tmp_path

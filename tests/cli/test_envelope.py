@@ -50,6 +50,8 @@ ASK = ("query", "shop/policy.toml", "SELECT count(*) FROM orders")
         ("datasets",),
         ("datasets", "get", "patients", "-o", "patients.csv"),
         ("datasets", "get", "tpch", "--scale", 0.001, "-o", "other"),
+        ("datasets", "get", "network", "--vertices", 50, "-o", "other.edges"),
+        ("graph", "methods"),
         ("explain",),
         ("explain", "CEL-T011"),
         ("doctor",),

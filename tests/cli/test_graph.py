@@ -16,34 +16,6 @@ from celosia import graphs
 from celosia.graphs import GraphRelease
 
 PUBLISH = ("graph", "publish", "friends.edges", "--vertices", "people.csv")
-RECIPE = """schema = "people.toml"
-[[steps]]
-method = "microaggregation"
-columns = ["age"]
-k = 10
-"""
-
-
-@pytest.fixture
-def friends(run: Run, tmp_path: Path) -> Path:
-    """Eighty people, one of whom knows nobody, with planted names."""
-    graph = graphs.generators.power_law(79, 200, 2.5, graphs_seed())
-    names = [f"{MARK}-{number}" for number in range(80)]
-    lines = [f"{names[one]} {names[other]}\n" for one, other in graph.edges.tolist()]
-    (tmp_path / "friends.edges").write_text("".join(lines))
-    rows = [f"{name},{20 + number % 40},here\n" for number, name in enumerate(names)]
-    (tmp_path / "people.csv").write_text("".join(["name,age,city\n", *rows]))
-    (tmp_path / "people.toml").write_text(
-        '[columns.age]\nrole = "quasi-identifier"\n[columns.city]\nrole = "insensitive"\n'
-    )
-    (tmp_path / "recipe.toml").write_text(RECIPE)
-    return tmp_path
-
-
-def graphs_seed() -> Any:
-    from celosia import Seeded  # noqa: PLC0415 - only here
-
-    return Seeded(1)
 
 
 def test_a_graph_is_published_with_certificate_report_and_key(run: Run, friends: Path) -> None:
@@ -99,13 +71,13 @@ def test_a_seed_repeats_the_file_and_makes_a_simulation(run: Run, tmp_path: Path
 
 @pytest.mark.usefixtures("friends")
 def test_methods_are_done_in_order_each_with_its_parameters(run: Run) -> None:
-    two = ("--method", "random-switch", "--set", "random-switch.amount=0.2", "--k-degree", 4)
+    two = ("--method", "random-switch", "--set", "random-switch.amount=0.2", "--k-degree", 5)
     data = run(*PUBLISH, *two, "--no-assess", "--seed", 1, "--json").data()
     assert data["provenance"]["parameters"]["methods"] == [
         {"method": "random-switch", "amount": 0.2},
-        {"method": "k-degree", "k": 4},
+        {"method": "k-degree", "k": 5},
     ]
-    assert data["guarantee"]["promise"].startswith("k-degree anonymity, k = 4")
+    assert data["guarantee"]["promise"].startswith("k-degree anonymity, k = 5")
     assert data["reading"]["vertices"] == 80
     assert MARK not in json.dumps(data)
     one = ("--method", "k-degree", "--set", "k=4", "--set", "variant=liu-terzi")
@@ -196,13 +168,12 @@ def test_a_wrong_wish_writes_nothing(
         (f"{MARK} b\nb {MARK} c d\n", "CEL-G004"),
         ("", "CEL-G003"),
     ],
+    ids=["one column", "ragged", "empty"],
 )
 def test_a_bad_file_tells_no_name(text: str, code: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "bad.edges").write_text(text)
     told = run("graph", "publish", "bad.edges", "--k-degree", 2, "-o", "safe.edges")
-    assert told.code in {1, 2}
-    assert MARK not in told.out + told.err
-    assert code[:5] == "CEL-G"
+    told.complains(code)
     assert not (tmp_path / "safe.edges").exists()
 
 

@@ -68,6 +68,14 @@ def test_the_commands_are_those_of_the_design() -> None:
         "epsilon curve",
         "epsilon group",
         "epsilon split",
+        "graph assess",
+        "graph attack",
+        "graph draw",
+        "graph info",
+        "graph methods",
+        "graph publish",
+        "graph release",
+        "graph sample",
         "hierarchy build",
         "hierarchy check",
         "datasets",
@@ -134,7 +142,7 @@ def test_the_short_option_gives_the_same_help(path: tuple[str, ...], run: Run) -
 @pytest.mark.parametrize(
     "path",
     [
-        *((), ("assess",), ("collect",), ("epsilon",), ("hierarchy",), ("ledger",)),
+        *((), ("assess",), ("collect",), ("epsilon",), ("graph",), ("hierarchy",), ("ledger",)),
         *(("policy",), ("rdf",), ("release",), ("token",)),
     ],
     ids=" ".join,
@@ -180,7 +188,7 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
             "celosia ",
             [
                 *("assess", "audit", "collect", "datasets", "demo", "doctor", "epsilon", "explain"),
-                *("explore", "hierarchy", "lab", "ledger", "magnitude", "mask", "policy"),
+                *("explore", "graph", "hierarchy", "lab", "ledger", "magnitude", "mask", "policy"),
                 *("publish", "query"),
                 *("rdf", "release", "serve", "synthesise", "teach", "token"),
             ],
@@ -191,6 +199,11 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
             ["amplify", "belief", "choose", "compose", "curve", "group", "split"],
         ),
         ("celosia publish --su", ["--suppress"]),
+        (
+            "celosia graph ",
+            ["assess", "attack", "draw", "info", "methods", "publish", "release", "sample"],
+        ),
+        ("celosia graph attack --att", ["--attack"]),
     ],
 )
 def test_a_shell_is_told_how_to_complete(

@@ -64,6 +64,12 @@ def test_the_measured_k_is_promised_whatever_the_steps_intended(people: pl.DataF
     )
 
 
+def test_what_came_before_undoes_no_promise_of_the_result(people: pl.DataFrame) -> None:
+    made = _masked(people, (masking.Rounding(base=5), ["age"]), (masking.Mdav(k=5), ["age", "zip"]))
+    assert "each combination of age, zip occurs at least 5 times" in made.guarantee.promise
+    assert "is not claimed" not in str(made.guarantee.leaves_open)
+
+
 def test_rows_are_shuffled_unless_asked_and_the_account_still_knows_them(
     people: pl.DataFrame,
 ) -> None:

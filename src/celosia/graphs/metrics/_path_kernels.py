@@ -92,12 +92,17 @@ def dependencies(
     paths = np.zeros(order)
     part = np.zeros(order)
     for source in sources:
-        reached = levels(starts, neighbours, source, order, depth, queue)
-        paths[source] = 1.0
-        for place in range(reached):
-            vertex = queue[place]
+        depth[source], queue[0], paths[source] = 0, source, 1.0
+        head, reached = 0, 1
+        while head < reached:  # as `levels`, counting paths on the way: all into a vertex are known
+            vertex = queue[head]
+            head += 1
             for step in range(starts[vertex], starts[vertex + 1]):
                 other = neighbours[step]
+                if depth[other] < 0:
+                    depth[other] = depth[vertex] + 1
+                    queue[reached] = other
+                    reached += 1
                 if depth[other] == depth[vertex] + 1:
                     paths[other] += paths[vertex]
         for back in range(reached - 1, 0, -1):

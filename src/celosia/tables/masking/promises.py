@@ -82,9 +82,15 @@ def is_private(recipe: Recipe) -> bool:
 
 
 def _undone_by(recipe: Recipe, number: int) -> int | None:
-    """The first other step that masks one of the same columns, or that picks rows."""
+    """The first other step that undoes a promise, if any.
+
+    A later one does if it masks one of the same columns, or picks rows. An earlier one does so to a
+    differentially private step alone: its neighbours are tables that nobody has touched. What is
+    promised of the result, such as k equal records, holds whatever came before.
+    """
     mine: RecipeStep = recipe.steps[number - 1]
     for other, step in enumerate(recipe.steps, 1):
-        if other != number and (set(step.columns) & set(mine.columns) or step.method.picks_rows):
+        matters = other > number or (other < number and mine.method.neighbours is not None)
+        if matters and (set(step.columns) & set(mine.columns) or step.method.picks_rows):
             return other
     return None
