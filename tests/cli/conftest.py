@@ -89,6 +89,7 @@ def friends(run: Run, tmp_path: Path) -> Path:
         '[columns.age]\nrole = "quasi-identifier"\n[columns.city]\nrole = "insensitive"\n'
     )
     (tmp_path / "recipe.toml").write_text(
-        'schema = "people.toml"\n[[steps]]\nmethod = "microaggregation"\ncolumns = ["age"]\nk = 10\n'
+        'schema = "people.toml"\n[[steps]]\nmethod = "microaggregation"\n'
+        'columns = ["age"]\nk = 10\n'
     )
     return tmp_path

@@ -164,9 +164,9 @@ def test_a_wrong_wish_writes_nothing(
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        (f"{MARK}\n", "CEL-G004"),
-        (f"{MARK} b\nb {MARK} c d\n", "CEL-G004"),
-        ("", "CEL-G003"),
+        (f"{MARK}\n", "CEL-G003"),
+        (f"{MARK} b\nb {MARK} c d\n", "CEL-G003"),
+        ("", "CEL-F013"),
     ],
     ids=["one column", "ragged", "empty"],
 )

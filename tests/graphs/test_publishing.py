@@ -199,7 +199,9 @@ def test_vertices_of_a_private_graph_have_nobody_s_attributes() -> None:
 def test_nothing_exact_stands_beside_a_private_release() -> None:
     release = publish(network(), PrivateGraph(epsilon=1.0), randomness=Seeded(1))
     assert release.figures == {}
-    assert release.account.attacks  # for the curator alone
+    assert release.account.utility is not None  # for the curator alone
+    assert release.account.attacks == ()  # no vertex of the release is anybody
+    assert release.key is None
     assert release.guarantee.unit == "edge"
     assert "1-differential privacy" in release.guarantee.promise
     facts = release.methods[0].facts

@@ -9,11 +9,13 @@ import pytest
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.graphs import UncertainGraph
-from celosia.graphs.generators import ring
+from celosia.graphs import GeneralisedGraph, Uncertain, UncertainGraph
+from celosia.graphs.generalisation.partition import in_random_order
+from celosia.graphs.generators import random_graph, ring
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree import KDegree, VertexAddition
 from celosia.graphs.naive import Relabelling
+from celosia.graphs.perturbation import RandomPerturbation
 from celosia.graphs.primitives import EditSession
 from celosia.graphs.private import PrivateGraph
 from celosia.graphs.publishing import publish
@@ -69,13 +71,67 @@ def test_attributes_do_not_go_with_vertices_that_are_new() -> None:
 def test_beside_a_private_graph_nothing_that_is_printed_compares_with_the_original() -> None:
     original = ring(40)
     release = publish(original, PrivateGraph(epsilon=1), randomness=Seeded(1))
-    assert release.account.attacks
+    assert release.account.utility is not None
     assert release.figures == {}
     for told in (str(release), repr(release), json.dumps(release.certificate())):
         assert "exposed" not in told
         assert "edge_intersection" not in told
     plain = publish(original, KDegree(k=2), randomness=Seeded(1))
     assert "exposed" in str(plain)  # no such promise, so it may be told
+
+
+def test_no_vertex_of_a_private_graph_is_taken_for_anybody() -> None:
+    wish = [PrivateGraph(epsilon=1), KDegree(k=2)]
+    for methods in (wish[:1], wish):
+        release = publish(ring(40), methods, randomness=Seeded(1))
+        assert release.key is None
+        assert release.account.attacks == ()
+        assert not release.account.matched
+        assert not release.account.world
+
+
+def test_a_promise_against_those_who_know_the_degrees_needs_the_degrees() -> None:
+    graph = random_graph(60, 120, Seeded(1))
+    hiding = Uncertain(k=2, tolerance=0.2)
+    with pytest.raises(InputError, match="cannot follow random-perturbation") as refused:
+        publish(graph, [RandomPerturbation(amount=0.5), hiding], randomness=Seeded(1))
+    assert refused.value.code == "CEL-G023"
+    release = publish(graph, [Relabelling(), hiding], randomness=Seeded(1), assess=False)
+    assert release.guarantee.promise.startswith("For all but")
+
+
+def test_equal_super_vertices_are_in_no_order_that_tells_who_is_in_them() -> None:
+    # Three pairs of equal size, joined as a path: the middle one is found by its super-edges.
+    found = GeneralisedGraph.of(sizes=[2, 2, 2], internal=[1, 1, 1], between={(0, 1): 1, (1, 2): 2})
+    places = set()
+    for seed in range(60):
+        made = in_random_order(found, Seeded(seed))
+        assert made.sizes.tolist() == [2, 2, 2]
+        assert sorted(made.between.tolist()) == [1, 2]
+        counts = dict(
+            zip(map(tuple, made.super_edges.tolist()), made.between.tolist(), strict=True)
+        )
+        ends = [end for pair in counts for end in pair]
+        middle = next(end for end in range(3) if ends.count(end) == 2)
+        heavy = next(pair for pair, count in counts.items() if count == 2)
+        assert middle in heavy
+        places.add((middle, heavy))
+    assert len(places) == 6  # each of 3! orders; one is missing in 60 with a chance of 6 (5/6)^60
+
+
+def test_larger_super_vertices_stay_first_and_keep_what_is_known_of_them() -> None:
+    found = GeneralisedGraph.of(
+        sizes=[2, 3],
+        internal=[0, 2],
+        between={(0, 1): 4},
+        attributes=pl.DataFrame({"age": ["young", "old"]}),
+    )
+    made = in_random_order(found, Seeded(1))
+    assert made.sizes.tolist() == [3, 2]
+    assert made.internal.tolist() == [2, 0]
+    assert made.attributes is not None
+    assert made.attributes["age"].to_list() == ["old", "young"]
+    assert made.super_edges.tolist() == [[0, 1]]
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "edges", "csv.gz", "graphml", "net", "json"])

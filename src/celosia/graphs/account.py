@@ -40,8 +40,8 @@ class GraphAccount:
     drawn: tuple[Graph, Graph] | None = field(default=None, repr=False)
     """A small original and its release, vertex by vertex, for a drawing of both in the report."""
     matched: bool = True
-    """Whether it is known which vertex is which: not of super-vertices, where only numbers of the
-    whole graph mean anything."""
+    """Whether it is known which vertex is which: not of super-vertices, nor of a graph that is new,
+    where only numbers of the whole graph mean anything."""
     world: bool = False
     """Whether a random world of the release was compared, for the release is no plain graph."""
 
@@ -62,11 +62,12 @@ class GraphAccount:
         return found | {"utility": told}
 
 
-def account(
+def account(  # noqa: PLR0913 - two graphs, how they belong together, and how to look
     original: Graph,
     published: Graph | UncertainGraph | GeneralisedGraph,
     *,
     numbers: NDArray[np.int64] | None,
+    matched: bool = True,
     rng: Source,
     progress: Progress,
 ) -> GraphAccount:
@@ -77,6 +78,7 @@ def account(
         published: what is released.
         numbers: the number in the release of each vertex of the original; None where it is the
             same, or where the release has no vertices.
+        matched: False where no vertex of the release is one of the original.
         rng: where worlds and samples are drawn from.
         progress: called as the work proceeds.
     """
@@ -85,8 +87,8 @@ def account(
     utility = compare(
         original, world, rng=rng, numbers=numbers, most_steps=STEPS, progress=progress
     )
-    if isinstance(published, GeneralisedGraph):
-        return GraphAccount(utility=utility, world=True, matched=False)
+    if isinstance(published, GeneralisedGraph) or not matched:
+        return GraphAccount(utility=utility, world=world is not published, matched=False)
     drawn = None
     if max(original.order, world.order) <= MOST_DRAWN:
         drawn = original, world if numbers is None else aligned(world, numbers)

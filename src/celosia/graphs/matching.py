@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -89,7 +89,7 @@ class Matched:
     """A plain release, and where each vertex of the original is in it."""
 
     release: Graph
-    numbers: NDArray[np.int64]
+    numbers: NDArray[np.int64] = field(repr=False)
 
 
 def matched(original: Graph, opened: Opened, *, key: Path | None, rng: Source) -> Matched:

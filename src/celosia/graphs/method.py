@@ -42,6 +42,9 @@ class GraphMethod(ABC, Generic[Result]):
     """Whether it draws: a method that does is repeated by a seed, and only a simulation then."""
     is_private: ClassVar[bool] = False
     """Whether it is differentially private, so that nothing exact may be told beside its result."""
+    needs_original: ClassVar[bool] = False
+    """Whether its promise is against those who know the graph that it is given: nothing may have
+    changed that before."""
 
     @abstractmethod
     def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> Changed[Result]:

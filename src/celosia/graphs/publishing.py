@@ -18,6 +18,7 @@ from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
 from celosia.graphs.account import GraphAccount, account
 from celosia.graphs.adapters import as_graph
+from celosia.graphs.generalisation.partition import in_random_order
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import Changed, GraphMethod
 from celosia.graphs.naive import Relabelling, relabelled
@@ -75,22 +76,24 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     _check_alike(content, original, keep_names=keep_names, attributes=attributes is not None)
     if isinstance(content, Graph) and attributes is None:  # a method may have needed them
         content = replace(content, attributes=None)
+    private = any(method.is_private for method in chosen)
     shown, numbers = (content, None) if keep_names else _hidden(content, rng)
     if numbers is not None:
         numbers = numbers[: original.order]  # vertices that a method made up come after the others
     told = GraphAccount()
     if assess:
-        told = account(original, shown, numbers=numbers, rng=rng, progress=progress)
+        told = account(
+            original, shown, numbers=numbers, matched=not private, rng=rng, progress=progress
+        )
     notes = _notes(keep_names, original)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
-    private = any(method.is_private for method in chosen)
     return GraphRelease(
         data=shown,
         guarantee=_guarantee(
             chosen, made, attributes=attributes is not None, simulation=rng.simulation
         ),
-        key=numbers,
+        key=None if private else numbers,  # no vertex of a private graph is anybody
         provenance=Provenance.now(
             "celosia.graphs.publish",
             {"methods": [method.as_dict() for method in chosen], "keep_names": keep_names},
@@ -161,6 +164,16 @@ def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> N
                 "edge of its result hides none of the original; and its figures are exact.",
                 fix="Let the differentially private method be the first.",
             )
+    for number, method in enumerate(methods):
+        before = [each for each in methods[:number] if not isinstance(each, Relabelling)]
+        if method.needs_original and before:
+            raise InputError(
+                "CEL-G023",
+                f"{method.kind} cannot follow {before[0].kind}.",
+                why="It hides people from those who know their degree in the graph that it is "
+                "given; after another method that is nobody's degree any more.",
+                fix=f"Let {method.kind} be the only method.",
+            )
     if keep_names and any(isinstance(method, Relabelling) for method in methods):
         raise InputError(
             "CEL-G023",
@@ -217,7 +230,7 @@ def _hidden(content: Content, rng: Source) -> tuple[Content, NDArray[np.int64] |
     if isinstance(content, UncertainGraph):
         numbers = rng.permutation(content.order)
         return content.renumbered(numbers), numbers
-    return content, None
+    return in_random_order(content, rng), None
 
 
 def _notes(keep_names: bool, graph: Graph) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from celosia.graphs.attacks.links import ranking_chance
 from celosia.graphs.examples import g9, karate
 from celosia.graphs.generators import power_law, ring
 from celosia.graphs.graph import Graph
+from celosia.graphs.kdegree import VertexAddition
 from celosia.graphs.naive import relabelled
 from celosia.graphs.perturbation import RandomPerturbation, RandomSparsification
 
@@ -100,6 +101,16 @@ def test_clustered_graphs_betray_deleted_and_false_edges() -> None:
     hidden = relabelled(made, Seeded(3))
     again = link_prediction(graph, hidden.graph, rng=Seeded(2), numbers=hidden.numbers)
     assert again.deleted["Adamic-Adar"].value > 0.95
+
+
+def test_a_score_that_ranks_the_wrong_way_round_tells_as_much() -> None:
+    """New vertices of low degree are joined with hubs: their edges score higher than true ones."""
+    graph = power_law(500, 2000, 2.5, Seeded(3))
+    made = VertexAddition(k=5).apply(graph, rng=Seeded(1)).graph
+    found = link_prediction(graph, made, rng=Seeded(2))
+    chances = [each.value for each in (*found.deleted.values(), *found.false.values())]
+    assert max(chances) < 0.5
+    assert found.best == 1 - min(chances) > 0.9
 
 
 def test_where_nothing_was_added_nothing_is_told_apart() -> None:

@@ -131,11 +131,13 @@ def _check(
 
     check_order(methods, keep_names=keep_names)
     made = makes(type(methods[-1]))
-    if key is not None and (keep_names or made is GeneralisedGraph):
+    new = made is GeneralisedGraph or any(method.is_private for method in methods)
+    if key is not None and (keep_names or new):
         raise InputError(
             "CEL-G026",
             "there is no key to write.",
-            why="Vertices keep their names, or become super-vertices that have no number each.",
+            why="Vertices keep their names, or those of the release are nobody: super-vertices, or "
+            "a private graph's.",
             fix="Leave --key out.",
         )
     if output is None:

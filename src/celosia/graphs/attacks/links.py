@@ -114,10 +114,12 @@ class LinkAttack:
 
     @property
     def best(self) -> float:
-        """The highest of all chances; 0.5 if there is nothing to tell apart."""
-        return max(
-            (each.value for each in (*self.deleted.values(), *self.false.values())), default=0.5
-        )
+        """The highest of all chances; 0.5 if there is nothing to tell apart.
+
+        A score that ranks the wrong way round tells as much as its opposite.
+        """
+        found = [each.value for each in (*self.deleted.values(), *self.false.values())]
+        return max((max(value, 1 - value) for value in found), default=0.5)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

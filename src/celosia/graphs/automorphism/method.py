@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.core.wording import counted
 from celosia.graphs.automorphism.alignment_table import aligned
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.sequence import check_k
@@ -82,8 +83,9 @@ class KAutomorphism(GraphMethod[Graph]):
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
         return (
-            f"k-automorphism, k = {self.k}: every vertex has {self.k - 1} doubles that no "
-            "knowledge of the graph's shape tells apart."
+            f"k-automorphism, k = {self.k}: every vertex has "
+            f"{counted(self.k - 1, 'double', 'doubles')} that no knowledge of the graph's shape "
+            "tells apart."
         )
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod

@@ -9,6 +9,7 @@ import numpy as np
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.core.wording import counted
 from celosia.graphs.automorphism.alignment_table import aligned
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.sequence import check_k
@@ -103,7 +104,7 @@ class KNeighbourhood(GraphMethod[Graph]):
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
         return (
             f"k-neighbourhood anonymity, k = {self.k}: the graph among the neighbours of each "
-            f"vertex is isomorphic to that of at least {self.k - 1} others."
+            f"vertex is isomorphic to that of at least {counted(self.k - 1, 'other', 'others')}."
         )
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod

@@ -87,7 +87,8 @@ def graph_promise(mechanism: GraphMechanism[Any], *, simulation: bool = False) -
     open_points: tuple[str, ...] = ("edges beyond the cap of a vertex are not counted",)
     if mechanism.neighbours == ONE_EDGE:
         open_points = (
-            "the vertices, their names and their number are taken to be public",
+            "the vertices, their names and their number are taken to be public: an edge list alone "
+            "knows them from its edges, so read it with a list of all vertices",
             "whoever has many edges is protected less: the promise is for one edge of them",
         )
     return replace(

@@ -124,6 +124,8 @@ class PrivateGraph(GraphMethod[Graph]):
         )
         return (
             "The promise is for one edge: whoever has many is protected less.",
+            "The number of vertices is taken to be public: an edge list alone knows it from its "
+            "edges, so read it with a list of all vertices.",
             f"Only {alike} like those of the given graph: triangles and communities are gone.",
         )
 

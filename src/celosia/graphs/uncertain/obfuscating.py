@@ -60,6 +60,7 @@ class Uncertain(GraphMethod[UncertainGraph]):
     kind = "uncertain"
     summary = "publish a chance for each edge and some others, so that degrees hide among k"
     randomised = True
+    needs_original = True
 
     def __post_init__(self) -> None:
         k, trials = whole(self.k), whole(self.trials)

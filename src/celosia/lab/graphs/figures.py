@@ -18,9 +18,8 @@ def risk_and_use(findings: Findings, progress: Progress) -> Sequence[Block]:
         Paragraph(
             "Nothing here was published: each method ran once, with a seed. A guess is right with "
             "the share shown, over all vertices, for whoever knows their degrees, or which of "
-            "their neighbours are joined. Super-vertices cannot be attacked so; their edges, and "
-            "those of chances, are of one random world. Of super-vertices and private graphs, "
-            "edges agree by chance only: nobody knows which vertex is which."
+            "their neighbours are joined. Of chances one random world is measured. Super-vertices "
+            "and private graphs cannot be compared so: no vertex of them is anybody."
         ),
     ]
     for network in NETWORKS:
@@ -32,7 +31,7 @@ def risk_and_use(findings: Findings, progress: Progress) -> Sequence[Block]:
             {
                 "guess by degree": [found[kind][0] or 0.0 for kind in attacked],
                 "guess by neighbourhood": [found[kind][1] or 0.0 for kind in attacked],
-                "edges kept": [found[kind][2] for kind in attacked],
+                "edges kept": [found[kind][2] or 0.0 for kind in attacked],
             },
             title=f"Risk and use: {network}",
             horizontal=True,

@@ -13,6 +13,7 @@ from celosia.core.randomness import Seeded
 from celosia.graphs import examples
 from celosia.graphs.generalisation import GeneralisedGraph, violations
 from celosia.graphs.graph import Graph
+from celosia.graphs.metrics import aligned
 from celosia.graphs.publishing import publish
 from celosia.graphs.registry import method_from
 from celosia.graphs.release import GraphRelease
@@ -77,28 +78,21 @@ def _checked(network: str, kind: str) -> Iterator[Row]:
         wrong = violations(made, graph, k=options["k"])
         yield same(run, "what is wrong with the groups, counted apart", "", "; ".join(wrong))
         return
-    assert release.key is not None
     if isinstance(made, UncertainGraph):
+        assert release.key is not None
         back = made.renumbered(np.argsort(release.key))
         failing = recounted_failures(back, graph, k=options["k"]).size
         most = int(TOLERANCE * graph.order)
         yield Row(run, "exposed, counted apart: at most", most, failing, failing <= most)
         return
-    yield from _kept(run, kind, graph, _original_order(made, release))
+    if release.key is not None:  # a private graph is new: no vertex of it is anybody
+        yield from _kept(run, kind, graph, aligned(made, release.key))
     for name, reached in _levels(kind, made):
         yield Row(run, f"{name}: at least", options["k"], reached, reached >= options["k"])
 
 
 def _fakes(release: GraphRelease) -> int:
     return int(release.methods[-1].facts.get("fake vertices", 0))
-
-
-def _original_order(made: Graph, release: GraphRelease) -> Graph:
-    """The published graph with the vertices of the original first, in their order."""
-    from celosia.graphs.metrics import aligned  # noqa: PLC0415 - compiles
-
-    assert release.key is not None
-    return aligned(made, release.key)
 
 
 def _kept(run: str, kind: str, graph: Graph, made: Graph) -> Iterator[Row]:
@@ -127,14 +121,15 @@ def _yes(holds: bool) -> str:
     return "yes" if holds else "no"
 
 
-def measured(network: str, kind: str) -> tuple[float | None, float | None, float, float]:
+def measured(network: str, kind: str) -> tuple[float | None, ...]:
     """Guesses that are right by degree and by neighbourhood, edges and communities kept.
 
-    None where the release has no vertices to attack; what is kept is that of a random world then.
+    None where nobody knows which vertex is which; of chances, what a random world has.
     """
     account = published(network, kind).account
     chances = {each.name: each.chance for each in account.attacks}
-    assert account.utility is not None
+    if account.utility is None or not account.matched:
+        return (None,) * 4
     return (
         chances.get("degree"),
         chances.get("neighbourhood"),
