@@ -18,8 +18,7 @@ from celosia.graphs.sampling import subset
 MOST_STEPS = 400_000_000
 """Steps over edges and vertices, about five seconds: up to this all vertices are sources."""
 
-FEWEST_SOURCES = 2 * BATCHES
-"""So few tell an error still, and in a graph of ten million edges each takes a second or more."""
+FEWEST_SOURCES = 4 * BATCHES
 
 _Counts = NDArray[np.int64]
 

@@ -46,7 +46,7 @@ def named(groups: Iterable[Iterable[int]]) -> str:
 def in_words(numbers: Iterable[object]) -> str:
     """Numbers as one text.
 
-    >>> in_words(np.array([3, 2]))
+    >>> in_words([3, 2])
     '3 2'
     """
     return " ".join(map(str, numbers))
