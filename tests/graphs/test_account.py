@@ -69,3 +69,7 @@ def test_a_large_graph_is_neither_drawn_nor_compared_by_neighbourhoods(
     monkeypatch.setattr(account, "MOST_NEIGHBOURHOODS", 500)
     fewer = account.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent)
     assert [each.name for each in fewer.attacks] == ["degree", "refinement H2"]
+    monkeypatch.setattr(account, "MOST_COMPARED", 500)
+    attacked = account.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent)
+    assert attacked.utility is None
+    assert "utility" not in attacked.figures()

@@ -217,7 +217,7 @@ def test_a_private_method_must_come_first() -> None:
         network(), [PrivateGraph(epsilon=1.0), KDegree(k=3)], randomness=Seeded(1), assess=False
     )
     assert after.figures == {}
-    assert after.guarantee.promise.startswith("k-degree")
+    assert after.guarantee.promise.endswith("k = 3: every degree is that of 3 vertices")
 
 
 def test_what_cannot_be_done_is_refused_before_any_work() -> None:
@@ -267,3 +267,11 @@ def test_a_seed_repeats_the_file_and_the_original_stays(method: Any, tmp_path: P
     assert np.array_equal(graph.edges, edges)
     publish(graph, method, randomness=Seeded(6), assess=False).save(tmp_path / "c.edges")
     assert (tmp_path / "a.edges").read_bytes() != (tmp_path / "c.edges").read_bytes()
+
+
+def test_what_only_sees_a_private_graph_does_not_undo_its_promise() -> None:
+    release = publish(network(), [PrivateGraph(epsilon=1), KDegree(k=3)], randomness=Seeded(2))
+    assert "1-differential privacy" in release.guarantee.promise
+    assert "k-degree anonymity, k = 3" in release.guarantee.promise
+    assert release.guarantee.neighbours is not None
+    assert release.figures == {}

@@ -25,6 +25,10 @@ MOST_NEIGHBOURHOODS = 20_000
 STEPS = MOST_STEPS // 8
 """How much walking a release is worth; `celosia graph assess` takes its time, and tells better."""
 
+MOST_COMPARED = 2_000_000
+"""Edges up to which a release is compared with its original by every metric: ten million take
+minutes, and `celosia graph assess` can take them."""
+
 WITHOUT_MATCH = ("degree_total_variation", "degree_earth_mover")
 """What compares two graphs without knowing which vertex is which."""
 
@@ -34,6 +38,7 @@ class GraphAccount:
     """What is known of a published graph by comparing it with its original."""
 
     utility: GraphUtility | None = None
+    """None of a graph with more than two million edges, or where nothing was to be measured."""
     attacks: tuple[GraphAttack, ...] = field(default=())
     before: tuple[GraphAttack, ...] = field(default=())
     """The same attacks on the original itself, under numbers for names: what changed nothing."""
@@ -84,9 +89,11 @@ def account(  # noqa: PLR0913 - two graphs, how they belong together, and how to
     """
     progress(Step("Measuring risk and use", 0))
     world = published if isinstance(published, Graph) else published.sample_world(rng)
-    utility = compare(
-        original, world, rng=rng, numbers=numbers, most_steps=STEPS, progress=progress
-    )
+    utility = None
+    if max(original.size, world.size) <= MOST_COMPARED:
+        utility = compare(
+            original, world, rng=rng, numbers=numbers, most_steps=STEPS, progress=progress
+        )
     if isinstance(published, GeneralisedGraph) or not matched:
         return GraphAccount(utility=utility, world=world is not published, matched=False)
     drawn = None

@@ -245,23 +245,26 @@ def _notes(keep_names: bool, graph: Graph) -> tuple[str, ...]:
 def _guarantee(
     methods: tuple[GraphMethod[Any], ...], made: _Made, *, attributes: bool, simulation: bool
 ) -> Guarantee:
-    """Only the last promise stands: what comes after a promise may undo it."""
-    told = made.promises[-1]
-    promise = None if told is None else told.removesuffix(".")
+    """The last promise stands, and a private one: what only sees a private graph cannot undo it."""
+    kept: list[tuple[str, str]] = []
+    lost: list[tuple[str, str]] = []
+    for number, (method, told) in enumerate(zip(methods, made.promises, strict=True), 1):
+        if told is not None:
+            stands = number == len(methods) or method.is_private
+            (kept if stands else lost).append((method.kind, told.removesuffix(".")))
+    promise = "; ".join(told for _, told in kept)
     gaps = [gap for method in methods for gap in method.leaves_open()]
-    lost = [
-        method.kind
-        for method, earlier in zip(methods[:-1], made.promises[:-1], strict=True)
-        if earlier is not None
+    gaps += [
+        f"what {kind} promises is not claimed: {methods[-1].kind} came after" for kind, _ in lost
     ]
-    gaps += [f"what {kind} promises is not claimed: {methods[-1].kind} came after" for kind in lost]
     if attributes:
         gaps.append("attributes of vertices are masked as the recipe says, and tell by themselves")
+    private = any(method.is_private for method in methods)
     return Guarantee(
         promise=promise or NOTHING,
-        unit="edge" if methods[-1].is_private else "vertex",
+        unit="edge" if private else "vertex",
         protects=promise or "edges are blurred; how well is measured, not promised",
-        neighbours="add or remove one edge" if methods[-1].is_private else None,
+        neighbours="add or remove one edge" if private else None,
         assumes=("each person is one vertex",),
         leaves_open=tuple(dict.fromkeys(gaps)),
         simulation=simulation,

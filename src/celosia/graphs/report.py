@@ -31,6 +31,11 @@ PRIVATE = (
     "numbers in the original, and figures of the original are named below."
 )
 
+TOO_LARGE = (
+    "Not measured: by every metric a graph of more than two million edges takes minutes. "
+    "`celosia graph assess` compares the two files."
+)
+
 UNMATCHED = (
     "Nobody knows which vertex of a random world is which: numbers of the whole graph can be "
     "compared, but edges, hubs and communities in common are those of strangers."
@@ -51,7 +56,7 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     if guarantee.simulation:
         blocks.append(Notice(str(guarantee), tone="simulation"))
     blocks += [Notice(warning, tone="warning") for warning in warnings]
-    if account.utility is not None:
+    if account.utility is not None or account.attacks:
         blocks.append(Notice(PRIVATE, tone="warning"))
     blocks += _promise(guarantee)
     blocks += _methods(methods)
@@ -61,6 +66,8 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
         blocks += account.utility.blocks()
         if not account.matched:
             blocks.append(Notice(UNMATCHED, tone="warning"))
+    elif account.attacks:
+        blocks += [Heading("What the graph is good for"), Paragraph(TOO_LARGE)]
     blocks += _made(provenance)
     return Document("Published graph", f"{sentence(guarantee.promise)} {published}.", blocks)
 

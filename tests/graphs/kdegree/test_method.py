@@ -17,6 +17,7 @@ from celosia.graphs.generators import power_law, random_graph, ring
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree import METHODS, KDegree, VertexAddition
 from celosia.graphs.kdegree.method import Variant, confirmed
+from celosia.graphs.kdegree.microaggregation import microaggregated_degrees
 from celosia.graphs.kdegree.vertex_addition import evened
 from celosia.graphs.method import GraphMethod
 
@@ -206,3 +207,16 @@ def test_hubs_of_a_larger_graph_are_hidden(name: str) -> None:
         # Each rotation moves one end, and no more ends are moved than the targets ask for.
         assert changed.facts["edges deleted"] == changed.facts["edges added"]
         assert changed.facts["edges added"] <= 2 * changed.facts["least edge changes possible"]
+
+
+def test_where_groups_of_k_have_an_odd_sum_somewhat_greater_ones_are_taken() -> None:
+    refused = 0
+    for seed in range(12):
+        graph = power_law(60, 120, 2.5, Seeded(seed))
+        for k in (2, 4, 8):
+            try:
+                microaggregated_degrees(graph.degrees, k)
+            except PrivacyError:
+                refused += 1
+                assert rarest(KDegree(k=k).apply(graph, rng=Seeded(1)).graph) >= k
+    assert refused > 0  # or nothing was tested

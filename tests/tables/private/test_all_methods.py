@@ -195,5 +195,6 @@ def test_a_table_of_nothing_but_noise_is_refused_by_its_price_alone(method: Priv
         assert refusal.value.code == ("CEL-Y026" if method.price.is_pure else "CEL-M002")
     if not method.price.is_pure:
         return
-    made = kind(**tiny, rows=50).apply(table(), ["s", "x", "n"], rng=Seeded(1))
+    fifty: dict[str, Any] = {**tiny, "rows": 50}
+    made = kind(**fifty).apply(table(), ["s", "x", "n"], rng=Seeded(1))
     assert made.frame.height == 50

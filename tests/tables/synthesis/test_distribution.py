@@ -168,7 +168,7 @@ def test_values_far_from_zero_and_close_together_have_a_weibull_shape(
     start: float, step: float
 ) -> None:
     """Such are times: their best shape is beyond ten thousand, and no other one near it fits."""
-    values = start + step * np.arange(5)
+    values = start + step * np.arange(5, dtype=np.float64)
     fitted = best_family(values, column="when", families=["weibull"])
     shape, _, scale = fitted.parameters
     assert shape > 10_000

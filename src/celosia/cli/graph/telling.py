@@ -37,6 +37,8 @@ def published(
         _before_after(title, account.before, account.attacks)
     if account.utility is not None:
         console.show(f"use: {account.utility if account.matched else whole(account.utility)}")
+    elif account.attacks:
+        console.note("The use that is left was not measured: try celosia graph assess.")
     output = places.get("data")
     written = places | {"certificate": None if output is None else certificate_path(output)}
     files(written)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
@@ -95,7 +98,7 @@ class KDegree(GraphMethod[Graph]):
         if degree_anonymity(graph) >= self.k:
             pass  # nothing to do: the least change of all
         elif self.variant.startswith("umga"):
-            targets = microaggregated_degrees(graph.degrees, self.k)
+            targets = _even_targets(graph, self.k)
             central = self.variant == "umga-centrality"
             changed = rewired(graph, targets, central=central, rng=rng, progress=progress)
         elif adds:
@@ -170,6 +173,20 @@ def confirmed(graph: Graph, k: int) -> Graph:
             fix="Please report this: it is a fault of the program.",
         )
     return graph
+
+
+def _even_targets(graph: Graph, k: int) -> NDArray[np.int64]:
+    """Targets by groups of at least k, or of the next greater number that allows an even sum.
+
+    Raises:
+        PrivacyError: CEL-G103 up to twice k none does.
+    """
+    for least in range(k, min(2 * k, graph.order)):
+        try:
+            return microaggregated_degrees(graph.degrees, least)
+        except PrivacyError:
+            continue
+    return microaggregated_degrees(graph.degrees, min(2 * k, graph.order))
 
 
 def _parameter(what: str) -> InputError:
