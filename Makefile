@@ -4,6 +4,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
+# Each worker has a core: libraries that would start a thread for every core get in their own way.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format bench docs constraints clean
@@ -16,7 +18,7 @@ demo: $(VENV)/.base ## Set up and run the main job on embedded data (ends by its
 
 test: $(VENV)/.dev ## Set up and run the whole test suite, with lint, types and layering
 	$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest -n $(WORKERS) -q
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) -q
 
 check: $(VENV)/.dev ## Lint, format, types and layering: seconds
 	$(BIN)/ruff check .

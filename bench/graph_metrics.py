@@ -65,7 +65,7 @@ def run(*, rows: int = 10_000_000) -> dict[str, dict[str, Any]]:
     rounded = {name: round(each, 3) for name, each in seconds.items()}
     return {
         "seconds": rounded,
-        "ratio": {
+        "ratios": {
             name: each if isinstance(each, str) else round(each, 3) for name, each in ratios.items()
         },
         **found,

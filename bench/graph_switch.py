@@ -35,7 +35,7 @@ def run(*, rows: int = 10_000_000) -> dict[str, dict[str, Any]]:
     changes = f"{rows // 10:,} switches"
     return {
         "seconds": seconds,
-        "ratio": {f"{changes}, over {BAR:g} s": round(seconds["random-switch"] / BAR, 3)},
+        "ratios": {f"{changes}, over {BAR:g} s": round(seconds["random-switch"] / BAR, 3)},
         "memory": {"peak, MB": round(peak() / 1e6)},
     }
 

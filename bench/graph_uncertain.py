@@ -57,6 +57,6 @@ def run(*, rows: int = 2_000_000) -> dict[str, dict[str, Any]]:
     return {
         "facts": facts,
         "seconds": times,
-        "ratio": ratios,
+        "ratios": ratios,
         "memory": {"peak, MB": round(peak() / 1e6)},
     }

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.release import Release
+from celosia.core.release_report import told_numbers
 from celosia.core.report import Document
 from celosia.frames.formats import open_bytes
 from celosia.graphs import report
@@ -64,11 +65,7 @@ class MethodOutcome:
         return {"method": self.method, "facts": self.facts, "kept": self.kept}
 
     def __str__(self) -> str:
-        told = ", ".join(
-            f"{name.replace('_', ' ')} {value:,.6g}"
-            for name, value in self.facts.items()
-            if isinstance(value, int | float) and not isinstance(value, bool)
-        )
+        told = told_numbers(self.facts)
         return f"{self.method}: {told}; kept: {self.kept}" if told else self.method
 
 

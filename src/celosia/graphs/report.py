@@ -8,11 +8,10 @@ from typing import Any
 from celosia.core.guarantee import Guarantee
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Seeded
+from celosia.core.release_report import facts_block, made_blocks, promise_blocks
 from celosia.core.report import (
     Block,
-    Details,
     Document,
-    Facts,
     Figure,
     Heading,
     Notice,
@@ -58,7 +57,7 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     blocks += [Notice(warning, tone="warning") for warning in warnings]
     if account.utility is not None or account.attacks:
         blocks.append(Notice(PRIVATE, tone="warning"))
-    blocks += _promise(guarantee)
+    blocks += promise_blocks(guarantee)
     blocks += _methods(methods)
     blocks += _drawing(account)
     blocks += _risk(account)
@@ -68,18 +67,8 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
             blocks.append(Notice(UNMATCHED, tone="warning"))
     elif account.attacks:
         blocks += [Heading("What the graph is good for"), Paragraph(TOO_LARGE)]
-    blocks += _made(provenance)
+    blocks += made_blocks(provenance)
     return Document("Published graph", f"{sentence(guarantee.promise)} {published}.", blocks)
-
-
-def _promise(guarantee: Guarantee) -> list[Block]:
-    assumed = [("Assumes", sentence(text)) for text in guarantee.assumes]
-    gaps = [("Does not protect against", sentence(text)) for text in guarantee.leaves_open]
-    return [
-        Heading("What is promised"),
-        Paragraph(sentence(guarantee.protects)),
-        Facts([("Privacy unit", guarantee.unit), *assumed, *gaps]),
-    ]
 
 
 def _methods(methods: Sequence[Told]) -> list[Block]:
@@ -88,15 +77,8 @@ def _methods(methods: Sequence[Told]) -> list[Block]:
         Table(["Method", "Kept"], [[name, kept] for name, _, kept in methods], "In order"),
     ]
     for name, facts, _ in methods:
-        told = [(key.replace("_", " "), _plain(value)) for key, value in facts.items()]
-        if told:
-            blocks.append(Details(name, [Facts(told)]))
+        blocks += facts_block(name, facts)
     return blocks
-
-
-def _plain(value: Any) -> str:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return f"{value:,.6g}" if number else str(value)
 
 
 def _drawing(account: GraphAccount) -> list[Block]:
@@ -137,18 +119,3 @@ def _risk(account: GraphAccount) -> list[Block]:
     for attack in account.attacks:
         blocks += attack.blocks()
     return blocks
-
-
-def _made(provenance: Provenance) -> list[Block]:
-    versions = ", ".join(f"{name} {number}" for name, number in provenance.versions.items())
-    return [
-        Heading("How it was made"),
-        Facts(
-            [
-                ("Function", provenance.made_by),
-                ("Made", provenance.created),
-                ("Seed", "none" if provenance.seed is None else str(provenance.seed)),
-                ("Versions", versions),
-            ]
-        ),
-    ]

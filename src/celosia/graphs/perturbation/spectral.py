@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
@@ -77,7 +78,47 @@ def steered(  # noqa: PLR0913 - the fields of both methods
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpectralSwitch(GraphMethod[Graph]):
+class _Spectral(GraphMethod[Graph]):
+    """What both have in common: random exchanges that are steered by the spectrum."""
+
+    amount: float
+    """How many exchanges: a number, or a share of the number of edges."""
+    every: int | None = None
+    """Exchanges between two computations of the spectrum; so that there are 50 where not given."""
+    patience: int = 50
+    """Possible exchanges looked at before one is taken that does not pull back."""
+
+    randomised = True
+    exchange: ClassVar[Exchange]
+    """Which sort."""
+    gap: ClassVar[str]
+    """What this sort leaves open."""
+
+    def __post_init__(self) -> None:
+        _check(self.amount, self.every, self.patience)
+
+    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> Changed[Graph]:
+        count = count_of(self.amount, graph.size)
+        return steered(
+            graph,
+            self.exchange,
+            count=count,
+            every=self.every or -(-count // ROUNDS),
+            patience=self.patience,
+            rng=rng,
+            progress=progress,
+        )
+
+    def leaves_open(self) -> tuple[str, ...]:
+        return (
+            self.gap,
+            "Exchanges that keep the spectrum are fewer than all, so an attacker who knows the "
+            "method can rule some graphs out.",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpectralSwitch(_Spectral):
     """Random switches, chosen so that two eigenvalues of the graph stay where they were.
 
     The two are the largest of the adjacency matrix and the second smallest of the Laplacian.
@@ -90,45 +131,17 @@ class SpectralSwitch(GraphMethod[Graph]):
     Reference: Ying, Wu 2008.
     """
 
-    amount: float
-    """How many switches: a number, or a share of the number of edges."""
-    every: int | None = None
-    """Switches between two computations of the spectrum; so that there are 50 where not given."""
-    patience: int = 50
-    """Possible switches looked at before one is taken that does not pull back."""
-
     kind = "spectral-switch"
     summary = "exchange ends of edges so that degrees stay, and the spectrum nearly"
-    randomised = True
-
-    def __post_init__(self) -> None:
-        _check(self.amount, self.every, self.patience)
-
-    def apply(  # noqa: D102 - as in GraphMethod
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
-        count = count_of(self.amount, graph.size)
-        return steered(
-            graph,
-            "switch",
-            count=count,
-            every=self.every or -(-count // ROUNDS),
-            patience=self.patience,
-            rng=rng,
-            progress=progress,
-        )
-
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
-        return (
-            "Every vertex keeps its degree: whoever knows how many contacts a person has is not "
-            "hindered at all.",
-            "Exchanges that keep the spectrum are fewer than all, so an attacker who knows the "
-            "method can rule some graphs out.",
-        )
+    exchange = "switch"
+    gap = (
+        "Every vertex keeps its degree: whoever knows how many contacts a person has is not "
+        "hindered at all."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpectralAddDelete(GraphMethod[Graph]):
+class SpectralAddDelete(_Spectral):
     """Random replacements of edges, chosen so that two eigenvalues stay where they were.
 
     As `SpectralSwitch`, with edges replaced by any pair that has none.
@@ -138,40 +151,10 @@ class SpectralAddDelete(GraphMethod[Graph]):
     Reference: Ying, Wu 2008.
     """
 
-    amount: float
-    """How many replacements: a number, or a share of the number of edges."""
-    every: int | None = None
-    """Replacements between two computations of the spectrum; 50 of them where not given."""
-    patience: int = 50
-    """Possible replacements looked at before one is taken that does not pull back."""
-
     kind = "spectral-add-delete"
     summary = "replace edges by others so that the spectrum nearly stays"
-    randomised = True
-
-    def __post_init__(self) -> None:
-        _check(self.amount, self.every, self.patience)
-
-    def apply(  # noqa: D102 - as in GraphMethod
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
-        count = count_of(self.amount, graph.size)
-        return steered(
-            graph,
-            "move",
-            count=count,
-            every=self.every or -(-count // ROUNDS),
-            patience=self.patience,
-            rng=rng,
-            progress=progress,
-        )
-
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
-        return (
-            "Most edges are still true, and hubs stay hubs.",
-            "Exchanges that keep the spectrum are fewer than all, so an attacker who knows the "
-            "method can rule some graphs out.",
-        )
+    exchange = "move"
+    gap = "Most edges are still true, and hubs stay hubs."
 
 
 def _check(amount: object, every: object, patience: object) -> None:

@@ -10,6 +10,7 @@ import polars as pl
 
 from celosia import frames
 from celosia.core.release import Release
+from celosia.core.release_report import told_numbers
 from celosia.core.report import Document
 from celosia.tables.masking import report
 from celosia.tables.masking.account import Account
@@ -32,11 +33,7 @@ class StepOutcome:
         return {"method": self.method, "columns": list(self.columns), "facts": facts}
 
     def __str__(self) -> str:
-        told = ", ".join(
-            f"{name.replace('_', ' ')} {value:,.6g}"
-            for name, value in self.facts.items()
-            if isinstance(value, int | float) and not isinstance(value, bool)
-        )
+        told = told_numbers(self.facts)
         return f"{self.method} of {', '.join(self.columns)}" + (f": {told}" if told else "")
 
 

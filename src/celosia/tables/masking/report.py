@@ -10,11 +10,10 @@ from celosia.assess.masked_report import PRIVATE, masked_blocks, synthetic_block
 from celosia.core import figures
 from celosia.core.guarantee import Guarantee
 from celosia.core.provenance import Provenance
+from celosia.core.release_report import facts_block, made_blocks, promise_blocks
 from celosia.core.report import (
     Block,
-    Details,
     Document,
-    Facts,
     Figure,
     Heading,
     Notice,
@@ -44,25 +43,15 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     blocks += [Notice(warning, tone="warning") for warning in warnings]
     if account.compared is not None:
         blocks.append(Notice(PRIVATE, tone="warning"))
-    blocks += _promise(guarantee)
+    blocks += promise_blocks(guarantee)
     blocks += _steps(steps)
     blocks += _classes(account)
     if isinstance(account.compared, MaskedAccount):
         blocks += masked_blocks(account.compared)
     elif isinstance(account.compared, SyntheticAccount):
         blocks += synthetic_blocks(account.compared)
-    blocks += _made(provenance)
+    blocks += made_blocks(provenance)
     return Document("Masked table", f"{sentence(guarantee.promise)} {rows:,} records.", blocks)
-
-
-def _promise(guarantee: Guarantee) -> list[Block]:
-    assumed = [("Assumes", sentence(text)) for text in guarantee.assumes]
-    gaps = [("Does not protect against", sentence(text)) for text in guarantee.leaves_open]
-    return [
-        Heading("What is promised"),
-        Paragraph(sentence(guarantee.protects)),
-        Facts([("Privacy unit", guarantee.unit), *assumed, *gaps]),
-    ]
 
 
 def _steps(steps: Sequence[Told]) -> list[Block]:
@@ -78,20 +67,8 @@ def _steps(steps: Sequence[Told]) -> list[Block]:
         ),
     ]
     for number, (method, _, facts) in enumerate(steps, 1):
-        told = [(name.replace("_", " "), _plain(value)) for name, value in facts.items()]
-        if told:
-            blocks.append(Details(f"Step {number}: {method}", [Facts(told)]))
+        blocks += facts_block(f"Step {number}: {method}", facts)
     return blocks
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return str(value)
-    if isinstance(value, int | float):
-        return f"{value:,.6g}"
-    if isinstance(value, Mapping):
-        return "; ".join(f"{name}: {_plain(each)}" for name, each in value.items())
-    return ", ".join(map(_plain, value))
 
 
 def _classes(account: Account) -> list[Block]:
@@ -116,19 +93,4 @@ def _classes(account: Account) -> list[Block]:
         Heading("Classes of equal quasi-identifiers"),
         Paragraph(words),
         Figure(chart, "Risk of an attacker who knows all quasi-identifiers exactly", words),
-    ]
-
-
-def _made(provenance: Provenance) -> list[Block]:
-    versions = ", ".join(f"{name} {number}" for name, number in provenance.versions.items())
-    return [
-        Heading("How it was made"),
-        Facts(
-            [
-                ("Function", provenance.made_by),
-                ("Made", provenance.created),
-                ("Seed", "none" if provenance.seed is None else str(provenance.seed)),
-                ("Versions", versions),
-            ]
-        ),
     ]
