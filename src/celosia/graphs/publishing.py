@@ -64,7 +64,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     >>> from celosia.graphs import KDegree, examples
     >>> release = publish(examples.g10(), KDegree(k=2), randomness=Seeded(1))
     >>> print(release.guarantee.promise)
-    k-degree anonymity, k = 2: every degree is that of 2 vertices
+    k-degree anonymity, k = 2: every degree is that of at least 2 vertices
     """
     rng = System() if randomness is None else randomness
     chosen = (methods,) if isinstance(methods, GraphMethod) else tuple(methods)

@@ -205,3 +205,10 @@ def test_warnings_are_not_raised_for_an_ordinary_recipe(people: pl.DataFrame) ->
         warnings.simplefilter("error")
         made = _masked(people, (_Peeking(), ["age"]))
     assert str(made.steps[0]) == "peeking of age: rows 200"
+
+
+def test_a_terminal_sees_shares_in_per_cent_and_whole_records(people: pl.DataFrame) -> None:
+    made = _masked(people, (masking.Noise(amount=1e-9), ["age", "zip", "pay"]))
+    told = dict(made.account.lines())
+    assert told["records compared"] == "200"
+    assert told["linked rightly by distance"] == "100.00%"

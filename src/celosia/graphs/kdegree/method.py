@@ -147,7 +147,7 @@ class KDegree(GraphMethod[Graph]):
         return made, probes
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
-        return f"k-degree anonymity, k = {self.k}: every degree is that of {self.k} vertices."
+        return promised(self.k)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
@@ -173,6 +173,11 @@ def confirmed(graph: Graph, k: int) -> Graph:
             fix="Please report this: it is a fault of the program.",
         )
     return graph
+
+
+def promised(k: int) -> str:
+    """The promise, whichever way it is kept."""
+    return f"k-degree anonymity, k = {k}: every degree is that of at least {k} vertices."
 
 
 def _even_targets(graph: Graph, k: int) -> NDArray[np.int64]:

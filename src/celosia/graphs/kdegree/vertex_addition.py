@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.kdegree.method import confirmed
+from celosia.graphs.kdegree.method import confirmed, promised
 from celosia.graphs.kdegree.sequence import check_k, falling
 from celosia.graphs.method import Changed, GraphMethod
 from celosia.graphs.verification import degree_anonymity
@@ -38,7 +38,7 @@ class VertexAddition(GraphMethod[Graph]):
     """How many vertices must share each degree."""
 
     kind = "vertex-addition"
-    summary = "add fake vertices until every degree is that of k vertices; real edges stay"
+    summary = "add fake vertices until every degree is that of at least k vertices; real edges stay"
     randomised = True
 
     def __post_init__(self) -> None:
@@ -74,7 +74,7 @@ class VertexAddition(GraphMethod[Graph]):
         )
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
-        return f"k-degree anonymity, k = {self.k}: every degree is that of {self.k} vertices."
+        return promised(self.k)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (

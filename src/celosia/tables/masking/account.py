@@ -63,7 +63,7 @@ class Account:
                 ["smallest class before, after", f"{before.smallest:,}, {after.smallest:,}"],
                 ["average risk before, after", f"{before.average:.3%}, {after.average:.3%}"],
             ]
-        return rows + [[name, f"{value:.4g}"] for name, value in self._compared()]
+        return rows + [[name, _written(name, value)] for name, value in self._compared()]
 
     def _compared(self) -> Sequence[tuple[str, float]]:
         found = self.compared
@@ -84,6 +84,13 @@ class Account:
         if found.utility.loss is not None:
             told.append(("information loss IL1s", found.utility.loss.il1s))
         return [*told, ("pMSE over chance", found.utility.propensity.ratio)]
+
+
+def _written(name: str, value: float) -> str:
+    """A figure with its unit: counts of records whole, shares of them in per cent."""
+    if "records" in name:
+        return f"{value:,.0f}"
+    return f"{value:.2%}" if name.startswith("linked") else f"{value:.4g}"
 
 
 def account(  # noqa: PLR0913 - two tables and how they are read
