@@ -6,7 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+import typer.main
 from hypothesis import settings
+from tests.commands import shared
 from tests.docs.examples import Page
 
 ROOT = Path(__file__).parent
@@ -14,6 +16,7 @@ ROOT = Path(__file__).parent
 # Kernels compile on first use, so time says nothing; in CI the same examples are tried every time.
 settings.register_profile("celosia", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("celosia")
+typer.main.get_command = shared
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Page | None:

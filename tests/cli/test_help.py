@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
 import typer.main
 from tests.cli.running import Run
+from tests.commands import fresh
 
 from celosia.cli.main import app
 
@@ -22,6 +24,9 @@ def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, .
 
 COMMANDS = sorted(_commands(typer.main.get_command(app)))
 
+parsers = cache(fresh)
+"""Commands to parse with alone: without the app above them they know fewer ways to ask for help."""
+
 
 def _examples(text: str) -> list[list[str]]:
     """The lines of a help that begin with `celosia`, as arguments; remarks in brackets left out."""
@@ -31,7 +36,7 @@ def _examples(text: str) -> list[list[str]]:
 
 def _parse(arguments: list[str]) -> Any:
     """What a command understands; an option that it does not know is an error."""
-    command: Any = typer.main.get_command(app)
+    command: Any = parsers(app)
     words = list(arguments)
     while hasattr(command, "commands") and words and words[0] in command.commands:
         command = command.commands[words.pop(0)]
@@ -219,6 +224,7 @@ def test_a_shell_is_told_how_to_complete(
 
 def test_the_completion_script_can_be_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    monkeypatch.setattr(typer.main, "get_command", fresh)
     script = run("--show-completion", "bash")
     assert script.code == 0
     assert "_CELOSIA_COMPLETE=complete_bash" in script.out

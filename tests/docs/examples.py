@@ -136,6 +136,8 @@ def _run_here(words: list[str]) -> subprocess.CompletedProcess[str]:
     with (
         patch.dict(os.environ, plain_environment(), clear=True),
         patch.object(sys, "argv", words),
+        # Whose name is that of its file, also where the tests are run as `python -m pytest`.
+        patch.object(sys.modules["__main__"], "__package__", None),
         redirect_stdout(screen),
         redirect_stderr(screen),
         pytest.raises(SystemExit) as ended,

@@ -171,6 +171,7 @@ def test_groups_are_those_of_polars(
 def test_the_first_row_of_each_group_is_told_across_chunks() -> None:
     chunks = [pl.DataFrame({"a": list(cells)}) for cells in ("xx", "yx", "zy")]
     groups = grouped(chunks, ["a"])
+    assert groups.first_rows is not None
     first = dict(zip(groups.values["a"], groups.first_rows.tolist(), strict=True))
     assert first == {"x": 0, "y": 2, "z": 4}
 

@@ -23,7 +23,8 @@ from celosia import (
 )
 from celosia.core.errors import Cancelled
 from celosia.core.progress import Step
-from celosia.tables import FileRelease, TableRelease, publish, publish_file, streaming
+from celosia.engines.shuffling import shuffled
+from celosia.tables import FileRelease, TableRelease, publish, publish_file
 
 SCHEMA = datasets.census_schema()
 MODEL = KAnonymity(5)
@@ -89,8 +90,8 @@ def test_every_order_is_equally_likely_though_rows_pass_through_several_files(
     chunks = [pl.DataFrame({"row": [0, 1]}), pl.DataFrame({"row": [2]})]
     orders: Counter[Any] = Counter()
     for _ in range(draws):
-        shuffled = streaming._shuffled(iter(chunks), tmp_path, 2, source)
-        orders[tuple(pl.concat(shuffled)["row"])] += 1
+        arranged = shuffled(iter(chunks), tmp_path, 2, source)
+        orders[tuple(pl.concat(arranged)["row"])] += 1
     # Binomial with p = 1/6: six deviations of sqrt(n p (1-p)).
     assert len(orders) == 6
     assert all(abs(n - draws / 6) < 6 * np.sqrt(draws * 5 / 36) for n in orders.values())

@@ -36,6 +36,7 @@ from celosia.cli import (
     rdf,
     release,
     serve,
+    studio,
     synthesise,
     teach,
 )
@@ -103,6 +104,7 @@ app.command("audit")(audit.audit)
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(lab.app, name="lab")
+app.command("studio")(studio.studio)
 app.command("teach")(teach.teach)
 app.command("explain")(explain.explain)
 app.command("doctor")(doctor.doctor)

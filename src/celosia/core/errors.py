@@ -37,6 +37,10 @@ class CelosiaError(Exception):
         self.fix = fix
         self.details = details
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let an error pass from one process to another, with all that it knows."""
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
     def as_dict(self) -> dict[str, object]:
         """The same facts for `--json` and for the HTTP service."""
         return {
@@ -85,3 +89,13 @@ class Cancelled(CelosiaError):  # noqa: N818 - somebody's wish, not a fault
 
 class PrivacyWarning(UserWarning):
     """Something that weakens a promise without breaking it; recorded in the release as well."""
+
+
+def _rebuilt(
+    kind: type[CelosiaError], words: tuple[object, ...], facts: dict[str, object]
+) -> CelosiaError:
+    """An error as it was in another process."""
+    error = kind.__new__(kind, *words)
+    error.args = words
+    error.__dict__.update(facts)
+    return error

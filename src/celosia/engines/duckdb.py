@@ -27,8 +27,8 @@ class Groups:
 
     values: pl.DataFrame = field(repr=False)  # raw cells, which a traceback must not show
     sizes: NDArray[np.int64]
-    first_rows: NDArray[np.int64]
-    """Counted from 0 over the whole stream."""
+    first_rows: NDArray[np.int64] | None = None
+    """Counted from 0 over the whole stream; None where rows have no numbers."""
 
 
 class DuckDB:

@@ -161,7 +161,7 @@ class DuckDbEngine:
         except EngineError as error:
             if error.code != "CEL-E010":
                 raise
-            for table in _tables_of(query):  # one that cannot be read is no fault of the query
+            for table in tables_of(query):  # one that cannot be read is no fault of the query
                 whole = exp.select("*").from_(table)
                 self._timed(cursor, timeout, whole, _all_rows, before="DESCRIBE ")
             return False
@@ -256,7 +256,7 @@ class DuckDbEngine:
         self.close()
 
 
-def _tables_of(query: exp.Expr) -> list[exp.Table]:
+def tables_of(query: exp.Expr) -> list[exp.Table]:
     """The tables that a query names, without those that it makes itself."""
     from sqlglot import exp  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
 

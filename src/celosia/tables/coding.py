@@ -94,9 +94,10 @@ def code_column(series: pl.Series, column: Column, *, origin: Groups | None = No
 
 def _empty_cells(name: str, empty: NDArray[np.bool_], origin: Groups | None) -> InputError:
     rows, first = _rows(empty, origin)
+    place = "" if first is None else f" (first at row {first})"
     return InputError(
         "CEL-T010",
-        f"column '{name}': {counted(rows, 'cell is', 'cells are')} empty (first at row {first}).",
+        f"column '{name}': {counted(rows, 'cell is', 'cells are')} empty{place}.",
         why="An empty cell can point at a person as well as a value can.",
         fix='Fill or remove them, or set missing = "value" for this column in the schema, which '
         'treats empty as a value of its own, or "suppress", which suppresses these records.',
@@ -111,10 +112,11 @@ def _uncovered(
 ) -> InputError:
     # A trailing False keeps code -1 (an empty cell) out of the count.
     rows, first = _rows(np.append(lost, False)[codes], origin)
+    place = "" if first is None else f", first at row {first}"
     return InputError(
         "CEL-T011",
         f"column '{name}': {counted(int(lost.sum()), 'value has', 'values have')} no place in its "
-        f"hierarchy ({counted(rows, 'row', 'rows')}, first at row {first}).",
+        f"hierarchy ({counted(rows, 'row', 'rows')}{place}).",
         why="They could not be generalised.",
         fix="Extend the hierarchy or clean the column.",
         column=name,
@@ -134,8 +136,9 @@ def _starred(name: str) -> InputError:
     )
 
 
-def _rows(bad: NDArray[np.bool_], origin: Groups | None) -> tuple[int, int]:
-    """How many rows of the table are bad, and the first of them, counted from 1."""
+def _rows(bad: NDArray[np.bool_], origin: Groups | None) -> tuple[int, int | None]:
+    """How many rows of the table are bad, and the first of them, counted from 1, if it is known."""
     if origin is None:
         return int(bad.sum()), int(np.argmax(bad)) + 1
-    return int(origin.sizes[bad].sum()), int(origin.first_rows[bad].min()) + 1
+    rows = int(origin.sizes[bad].sum())
+    return rows, None if origin.first_rows is None else int(origin.first_rows[bad].min()) + 1

@@ -10,34 +10,30 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from math import ceil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from celosia import frames
-from celosia.core.errors import EngineError, InputError
+from celosia.core.errors import InputError
 from celosia.core.files import check_writable
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.engines import DuckDB, Groups
+from celosia.engines.shuffling import buckets_for, shuffled
 from celosia.tables.account import account
 from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
-from celosia.tables.protection import Protected, protect
-from celosia.tables.publishing import check_table, released_names
+from celosia.tables.protection import protect
+from celosia.tables.publishing import check_table
+from celosia.tables.recodings import recoded, recoding_of
 from celosia.tables.release import FileRelease
 from celosia.tables.resolving import check_schema
 from celosia.tables.schema import Role, Schema
 from celosia.tables.table import code_table
 from celosia.tables.wish import Wish
-
-MOST_BUCKETS = 128
-"""How many files a shuffle may keep open."""
 
 
 def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers for
@@ -101,15 +97,17 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
     groups = _group(file, schema, wish.sensitive)
     table = code_table(groups.values, schema, wish.sensitive, groups=groups, progress=progress)
     protected = protect(table, wish, progress)
-    recoding = _Recoding(schema, groups.values, protected, drop=wish.drop_suppressed)
+    recoding = recoding_of(schema, groups, protected)
     told = account("celosia.tables.publish_file", wish, schema, protected)
     with tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder:
         draft = Path(folder) / f"release{''.join(goal.suffixes)}"
-        recoded = recoding.apply(file.chunks("Recoding the file"))
+        chunks = recoded(
+            file.chunks("Recoding the file"), recoding, schema, drop=wish.drop_suppressed
+        )
         if not wish.keep_order:
-            buckets = min(MOST_BUCKETS, ceil(protected.scale.rows / chunk_rows))
-            recoded = _shuffled(recoded, Path(folder), buckets, wish.randomness)
-        text_columns = _write(recoded, draft)
+            buckets = buckets_for(protected.scale.rows, chunk_rows)
+            chunks = shuffled(chunks, Path(folder), buckets, wish.randomness)
+        text_columns = _write(chunks, draft)
         release = FileRelease(path=draft, text_columns=text_columns, **told)
         release.save(goal, overwrite=overwrite)
     return replace(release, path=goal)
@@ -162,67 +160,6 @@ def _checked(chunks: Iterator[pl.DataFrame], schema: Schema) -> Iterator[pl.Data
         yield chunk
 
 
-class _Recoding:
-    """What becomes of each combination of quasi-identifier values."""
-
-    def __init__(
-        self, schema: Schema, combinations: pl.DataFrame, protected: Protected, *, drop: bool
-    ):
-        self._schema = schema
-        self._names = schema.named(Role.QUASI_IDENTIFIER)
-        # Combinations that differ only in a sensitive value share what becomes of them.
-        numbered = pl.DataFrame(
-            [combinations[name].alias(f"q{number}") for number, name in enumerate(self._names)]
-        )
-        first = numbered.select(pl.struct(pl.all()).is_first_distinct()).to_series()
-        self._combinations = [column.filter(first) for column in numbered]
-        self._released = [new.filter(first) for new in protected.released]
-        self._hidden = pl.Series("hidden", protected.hidden).filter(first)
-        self._rows = protected.scale.rows
-        self._drop = drop
-
-    def apply(self, chunks: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        """The chunks as they are released, in the order of the file."""
-        rows = 0
-        for chunk in chunks:
-            rows += chunk.height
-            yield self._recoded(chunk)
-        if rows != self._rows:
-            raise _changed()
-
-    def _recoded(self, chunk: pl.DataFrame) -> pl.DataFrame:
-        # Names of our own: a user's may be patterns to Polars, or the very names used here.
-        place = {name: f"c{number}" for number, name in enumerate(chunk.columns)}
-        keys = [place[name] for name in self._names]
-        table = pl.DataFrame(
-            [
-                *(raw.alias(key) for raw, key in zip(self._combinations, keys, strict=True)),
-                *(new.alias(f"new {key}") for new, key in zip(self._released, keys, strict=True)),
-                self._hidden,
-            ]
-        )
-        coded = chunk.rename(place)
-        found = coded.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
-        if found["hidden"].null_count():  # a row that nobody has judged must never pass as it is
-            raise _changed()
-        kept = found.filter(~pl.col("hidden")) if self._drop else found
-        return pl.DataFrame(
-            [
-                kept[f"new {place[name]}" if place[name] in keys else place[name]].alias(name)
-                for name in released_names(chunk, self._schema)
-            ]
-        )
-
-
-def _changed() -> EngineError:
-    return EngineError(
-        "CEL-E002",
-        "the file is not the same as when it was first read.",
-        why="Its rows can no longer be told to meet the models, so nothing was published.",
-        fix="Make sure that nobody writes to the file, then try again.",
-    )
-
-
 def _write(chunks: Iterator[pl.DataFrame], path: Path) -> tuple[str, ...]:
     """Write all chunks; returns which columns are text."""
     text: tuple[str, ...] = ()
@@ -232,30 +169,3 @@ def _write(chunks: Iterator[pl.DataFrame], path: Path) -> tuple[str, ...]:
             kinds = (pl.String, pl.Categorical, pl.Enum)
             text = tuple(name for name, kind in chunk.schema.items() if isinstance(kind, kinds))
     return text
-
-
-def _shuffled(
-    chunks: Iterator[pl.DataFrame], folder: Path, buckets: int, source: Source
-) -> Iterator[pl.DataFrame]:
-    paths = [folder / f"{number}.arrow" for number in range(max(1, buckets))]
-    _scatter(chunks, paths, source)
-    for path in paths:
-        bucket = frames.read(path)
-        path.unlink()
-        yield bucket[source.permutation(bucket.height)]
-
-
-def _scatter(chunks: Iterator[pl.DataFrame], paths: list[Path], source: Source) -> None:
-    """Send each row to one of the files at random."""
-    with ExitStack() as stack:
-        writers = [stack.enter_context(frames.writer(path)) for path in paths]
-        for number, chunk in enumerate(chunks):
-            if number == 0:
-                for writer in writers:  # so that a file to which no row is sent exists, too
-                    writer.write(chunk.clear())
-            aim = source.integers(len(paths), chunk.height)
-            order = np.argsort(aim, kind="stable")
-            ends = np.searchsorted(aim[order], np.arange(len(paths) + 1))
-            sent = chunk[order]
-            for place in np.unique(aim):
-                writers[place].write(sent[int(ends[place]) : int(ends[place + 1])])

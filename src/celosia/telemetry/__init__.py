@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from celosia.telemetry.rappor.words import RapporWords
     from celosia.telemetry.registry import load_protocol, protocol_from, save_protocol
     from celosia.telemetry.reports import Reports
+    from celosia.telemetry.scale.parts import Gathered
+    from celosia.telemetry.scale.processes import gather_in_processes
+    from celosia.telemetry.scale.spark import gather_on_spark
     from celosia.telemetry.simulation.simulated import Simulation
     from celosia.telemetry.simulation.simulation import simulate
 
@@ -62,6 +65,7 @@ _HOMES = {
     "DBitFlip": "numbers.dbitflip",
     "Estimates": "estimates",
     "FragmentPuzzle": "fragments.fragment_puzzle",
+    "Gathered": "scale.parts",
     "HadamardCountMean": "count_mean.hadamard_count_mean",
     "HadamardResponse": "oracles.hadamard_response",
     "KaryResponse": "oracles.kary_response",
@@ -85,6 +89,8 @@ _HOMES = {
     "absorb_files": "collector.ingestion",
     "choose": "choosing.choosing",
     "epsilon_for": "choosing.choosing",
+    "gather_in_processes": "scale.processes",
+    "gather_on_spark": "scale.spark",
     "influence": "collector.influence",
     "load_protocol": "registry",
     "protocol_from": "registry",
@@ -103,6 +109,7 @@ __all__ = [
     "DBitFlip",
     "Estimates",
     "FragmentPuzzle",
+    "Gathered",
     "HadamardCountMean",
     "HadamardResponse",
     "KaryResponse",
@@ -126,6 +133,8 @@ __all__ = [
     "absorb_files",
     "choose",
     "epsilon_for",
+    "gather_in_processes",
+    "gather_on_spark",
     "influence",
     "load_protocol",
     "protocol_from",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
@@ -162,6 +162,34 @@ class Collector:
                 self._keep_snapshot(server)
             self._tidy()
             return Receipt(reports=arriving.users, counted=True)
+
+    def marks(self) -> dict[bytes, bytes]:
+        """All batches that are counted: the hash of the id, and the hash of the reports."""
+        with self._lock:
+            return dict(self._journal.marks())
+
+    def take_in(self, server: Server, marks: Mapping[bytes, bytes], *, source: str = "") -> Receipt:
+        """Take in what was counted elsewhere of batches that are new here.
+
+        Args:
+            server: of the sums.
+            marks: of the batches, as `Batch.marks`.
+            source: who has sent them.
+
+        Raises:
+            InputError: CEL-R004 of another protocol, CEL-R080 the source has sent all that it may,
+                CEL-R081 one of the batches is counted already; nothing is changed.
+        """
+        with self._changing() as mine:
+            self.limits.check_source(source, self._journal.sent_by(source), server.users)
+            if not self._journal.note(marks.items()):
+                raise _overlapping()
+            if source:
+                self._journal.add_sent(source, server.users)
+            mine.merge(server)
+            self._keep_snapshot(mine)
+        self._tidy()
+        return Receipt(reports=server.users, counted=True)
 
     def estimate(self, candidates: Sequence[Hashable], *, post: str = "raw") -> Estimates:
         """As `Server.estimate`, of all that is counted."""

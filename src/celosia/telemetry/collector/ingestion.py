@@ -12,7 +12,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from celosia.core.errors import InputError
@@ -95,7 +95,7 @@ def absorb_files(
         InputError: CEL-R082 a place is not there, or not a file of reports.
         EngineError: CEL-R075 the folder of the collector cannot be written; run it again later.
     """
-    files = list(_files(places))
+    files = list(report_files(places))
     total = sum(path.stat().st_size for path in files)
     counted = known = done = 0
     refused: list[Refused] = []
@@ -114,7 +114,13 @@ def absorb_files(
     return Ingested(len(files), counted, known, tuple(refused))
 
 
-def _files(places: Iterable[str | Path]) -> Iterator[Path]:
+def piece_name(path: PurePath) -> str:
+    """What the ids of the pieces of a file begin with: a hash of the last two names of its path."""
+    place = "/".join(path.parts[-2:])
+    return hashlib.blake2b(os.fsencode(place), digest_size=32).hexdigest()
+
+
+def report_files(places: Iterable[str | Path]) -> Iterator[Path]:
     """Files by name, so that every run reads them in the same order."""
     for place in map(Path, places):
         if place.is_dir():
@@ -157,8 +163,7 @@ def _groups(batches: Iterator[Batch]) -> Iterator[list[Batch]]:
 
 def _batches(path: Path, collector: Collector, source: str) -> Iterator[Batch]:
     """The pieces of a file, each with the id of its place."""
-    place = "/".join(path.resolve().parts[-2:])
-    name = hashlib.blake2b(os.fsencode(place), digest_size=32).hexdigest()
+    name = piece_name(path.resolve())
     try:
         with path.open("rb") as file:
             pieces = (

@@ -1,0 +1,224 @@
+"""Engines that publish tables where the tables are: what each of them must be able to do.
+
+The engine groups the quasi-identifiers, the search runs here on the distinct combinations, and the
+engine recodes and writes. No row of the table comes here but in the batches of `map_batches`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Protocol, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import EngineError
+from celosia.core.randomness import Source
+from celosia.engines.duckdb import Groups
+
+Place = str | Path
+"""A Parquet file, a folder or a pattern of them, or the name of a table in the engine."""
+
+Order = Literal["shuffled", "kept"]
+
+Batch = Callable[[pl.DataFrame], pl.DataFrame]
+"""What becomes of some rows, whichever others come with them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnMap:
+    """What becomes of each value of one column where it is the same in every row."""
+
+    values: pl.Series = field(repr=False)
+    """The distinct values of the column, an empty cell among them if there is one."""
+    released: pl.Series = field(repr=False)
+    """What each of them shows, in the type of the released column."""
+    nodes: pl.Series = field(repr=False)
+    """The number of the node of the hierarchy that each belongs to, as `UInt32`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recoding:
+    """What becomes of each combination of the quasi-identifiers: once for each, in three frames.
+
+    An engine may look every combination up, or, where there are `maps`, each column by itself
+    and then the suppressed classes, which are mostly few.
+    """
+
+    combinations: pl.DataFrame = field(repr=False)
+    """Distinct, one row each, in the columns and types that `count_groups` gave them."""
+    released: pl.DataFrame = field(repr=False)
+    """The same columns as they are released: `*` where suppressed, unless those are dropped."""
+    hidden: NDArray[np.bool_] = field(repr=False)
+    """Which combinations are suppressed."""
+    groups: NDArray[np.int64] = field(repr=False)
+    """For each combination, the place of one of its groups among those of `count_groups`."""
+    rows: int
+    """How many rows were counted: so many must be recoded, or the table has changed."""
+    maps: tuple[ColumnMap, ...] | None = field(default=None, repr=False)
+    """One for each column where all rows share the levels; None where they do not."""
+    hidden_nodes: pl.DataFrame | None = field(default=None, repr=False)
+    """With `maps`: the classes that are suppressed, each as the nodes of its columns. Their rows
+    show `*` in every column, or are dropped; all others show what the maps say."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are recoded."""
+        return tuple(self.combinations.columns)
+
+
+class Draft(Protocol):
+    """A written table that nobody sees yet: leaving the block without `commit` takes it away."""
+
+    rows: int
+    """How many were written."""
+    columns: dict[str, pl.DataType]
+    """Names and types as written, in order."""
+
+    def sha256(self) -> str | None:
+        """The hash of the file, where the target is a single file here; else None."""
+
+    def commit(self) -> None:
+        """Give the table its name, in one step; at most once."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+class TableEngine(Protocol):
+    """Where a table is grouped, recoded and written.
+
+    All calls between `__enter__` and `__exit__` see one state of the source, or say that it has
+    changed (CEL-E002). No error holds what the engine said, for that may hold cells.
+    """
+
+    name: str
+    """How the certificate calls it: `duckdb`, `postgres`, `spark`."""
+
+    def columns(self, source: Place) -> dict[str, pl.DataType]:
+        """Names and types, in order.
+
+        Raises:
+            EngineError: CEL-E021 there is no such table or file, CEL-E022 a type that cannot be
+                published.
+        """
+
+    def check_target(self, source: Place, target: Place, *, overwrite: bool) -> None:
+        """Refuse, before any work, a target that could not be written at its end.
+
+        Raises:
+            InputError: CEL-I003 to CEL-I005 and CEL-I007 for files, CEL-P110 a table that exists.
+        """
+
+    def count_groups(self, source: Place, columns: Sequence[str]) -> Groups:
+        """The distinct combinations of some columns, and how many rows have each.
+
+        Empty cells are a value, text is compared byte by byte, a NaN is like another.
+        """
+
+    def recode(  # noqa: PLR0913 - each is one fact of what is written
+        self,
+        source: Place,
+        target: Place,
+        recoding: Recoding,
+        *,
+        keep: Sequence[str],
+        drop_suppressed: bool,
+        order: Order,
+        randomness: Source,
+        overwrite: bool,
+    ) -> Draft:
+        """Write the columns `keep`, in that order, with those of the recoding as it says.
+
+        Columns that are not recoded stay as they are, but for -0.0, which becomes 0.0, and named
+        categories, which become text.
+
+        Raises:
+            EngineError: CEL-E002 the table changed since it was grouped, CEL-E020 it failed.
+        """
+
+    def map_batches(  # noqa: PLR0913 - each is one fact of what is written
+        self,
+        source: Place,
+        target: Place,
+        function: Batch,
+        *,
+        columns: Mapping[str, pl.DataType],
+        order: Order,
+        randomness: Source,
+        overwrite: bool,
+    ) -> Draft:
+        """Write what a function makes of the rows, batch by batch, as a table of these columns.
+
+        On several machines the function is pickled; its errors come out as they are.
+        """
+
+    def close(self) -> None:
+        """Let go of the engine, and of what it holds for this work."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def names_files(place: Place) -> bool:
+    """Whether a place means Parquet files and not a table.
+
+    >>> [names_files(each) for each in ("raw/*.parquet", "people.parquet", "census.people")]
+    [True, True, False]
+    """
+    if isinstance(place, Path):
+        return True
+    return place.endswith((".parquet", ".pq")) or "/" in place or "*" in place
+
+
+def engine_failed(engine: str) -> EngineError:
+    """The one error of an engine that stopped; what it said may hold cells."""
+    return EngineError(
+        "CEL-E020",
+        f"{engine} stopped before the work was done.",
+        why="Nothing was published, and nothing lies under the name of the target. What the "
+        "engine said is not shown, because it may hold cells of the table.",
+        fix="See that it runs, has room on its disk and may read and write here, then try again; "
+        "its own log says more.",
+    )
+
+
+def changed_source() -> EngineError:
+    """The error of a table of which the rows that are written are not those that were counted."""
+    return EngineError(
+        "CEL-E002",
+        "the table is not the same as when it was first read.",
+        why="Its rows can no longer be told to meet the models, so nothing was published.",
+        fix="Make sure that nobody writes to it, then try again.",
+    )
+
+
+def not_found(place: Place) -> EngineError:
+    """The error of a source that is not there."""
+    return EngineError(
+        "CEL-E021",
+        f"{place} cannot be read: there is no such table or file, or it may not be read.",
+        fix="Check the name, the folder or database it lies in, and the rights of your role.",
+    )
+
+
+def unpublishable(column: str, kind: str) -> EngineError:
+    """The error of a column whose type has no counterpart here."""
+    return EngineError(
+        "CEL-E022",
+        f"column '{column}' has the type {kind}, which cannot be published by this engine.",
+        why="Its values could change on the way, and equal ones fall apart.",
+        fix="Leave it out, or cast it to a number, a text, a date or a time in a view.",
+        column=column,
+    )

@@ -1,0 +1,160 @@
+"""The web application: our gate and routes, with the pages of the toolkit behind them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from celosia.core.errors import CelosiaError, EngineError
+from celosia.studio.running import Studio, studio
+from celosia.studio.settings import Settings
+
+ASSETS = Path(__file__).parent / "assets"
+TYPES = {
+    ".csv": "text/csv",
+    ".json": "application/json",
+    ".html": "text/html",
+    ".svg": "image/svg+xml",
+    ".toml": "application/toml",
+    ".txt": "text/plain",
+    ".py": "text/x-python",
+}
+REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+"""A report is read and printed; nothing in it may run, whatever a column was called."""
+
+
+def build(running: Studio) -> Any:
+    """The whole application, for a server to run.
+
+    Raises:
+        EngineError: CEL-W031, the extra `studio` is not installed.
+    """
+    os.environ.setdefault("NICEGUI_STORAGE_PATH", str(running.folder / "toolkit"))
+    try:
+        from fastapi import FastAPI  # noqa: PLC0415 - seconds, only for a studio
+        from fastapi.staticfiles import StaticFiles  # noqa: PLC0415
+        from nicegui import ui  # noqa: PLC0415
+    except ImportError:
+        raise EngineError(
+            "CEL-W031",
+            "the studio needs its extra.",
+            why="The web toolkit is not installed.",
+            fix="Install it: pip install 'celosia[studio]'.",
+        ) from None
+    from celosia.studio import pages, shell  # noqa: PLC0415
+    from celosia.studio.guard import Guard  # noqa: PLC0415
+
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app.mount("/assets", StaticFiles(directory=ASSETS))
+    _add_routes(app)
+    pages.load()
+    shell.prepare()
+    ui.run_with(
+        app,
+        title="Celosía",
+        favicon=ASSETS / "lattice.svg",
+        reconnect_timeout=30.0,
+        show_welcome_message=False,
+    )
+    app.add_middleware(Guard, studio=running)
+    return app
+
+
+def _add_routes(app: Any) -> None:
+    from fastapi import Request, Response  # noqa: PLC0415
+    from fastapi.responses import (  # noqa: PLC0415
+        FileResponse,
+        JSONResponse,
+        PlainTextResponse,
+        RedirectResponse,
+    )
+
+    from celosia.studio import guard  # noqa: PLC0415
+    from celosia.studio.language import LANGUAGES  # noqa: PLC0415
+
+    async def health(request: Request) -> Response:
+        return PlainTextResponse("ok")
+
+    async def choose(request: Request) -> Response:
+        """Keep the language or the colours, and go back to the page."""
+        answer = RedirectResponse(_back(request.query_params.get("back", "/")), 303)
+        for name, cookie, known in (
+            ("language", guard.LANGUAGE, LANGUAGES),
+            ("theme", guard.THEME, ("light", "dark", "auto")),
+        ):
+            value = request.query_params.get(name)
+            if value in known:
+                answer.set_cookie(cookie, str(value), max_age=31_536_000, samesite="lax")
+        return answer
+
+    async def file(request: Request) -> Response:
+        """A file of one of the visitor's own works: to keep, or a report to read."""
+        visitor = request.scope.get(guard.SCOPE)
+        name = request.path_params["name"]
+        try:
+            if visitor is None:
+                raise FileNotFoundError
+            path = visitor.work(request.path_params["work"]).path(name)
+            if not path.is_file():
+                raise FileNotFoundError
+        except (CelosiaError, FileNotFoundError):
+            return PlainTextResponse("There is no such file (any more).", 404)
+        shown = path.suffix == ".html" and "show" in request.query_params
+        kind = TYPES.get(path.suffix, "application/octet-stream")
+        answer = FileResponse(
+            path,
+            media_type=kind,
+            filename=name,
+            content_disposition_type="inline" if shown else "attachment",
+        )
+        answer.headers["Content-Security-Policy"] = REPORT_POLICY
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
+
+    async def jobs(request: Request) -> Response:
+        """The visitor's jobs, for programs and for those who wait elsewhere."""
+        visitor = request.scope.get(guard.SCOPE)
+        found = [] if visitor is None else studio().jobs.of(visitor.token)
+        told = [
+            {
+                "id": job.id,
+                "title": job.title,
+                "state": job.state,
+                "stage": job.step and job.step.stage,
+                "share": job.share,
+                "address": job.address,
+                "error": job.error and job.error.as_dict(),
+            }
+            for job in found
+        ]
+        return JSONResponse({"ok": True, "data": {"jobs": told}, "status": 200})
+
+    app.add_route("/health", health, methods=["GET"])
+    app.add_route("/choose", choose, methods=["GET"])
+    app.add_route("/files/{work}/{name}", file, methods=["GET"])
+    app.add_route("/api/jobs", jobs, methods=["GET"])
+
+
+def _back(address: str) -> str:
+    """A page of ours to go back to, whatever was asked."""
+    is_ours = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return address if is_ours and address.isprintable() else "/"
+
+
+def serve(settings: Settings) -> None:
+    """Run a studio until it is stopped; then nothing of its visitors is left."""
+    with Studio(settings) as running:
+        app = build(running)
+        import uvicorn  # noqa: PLC0415 - only for a studio
+
+        uvicorn.run(
+            app,
+            host=settings.host,
+            port=settings.port,
+            log_level="warning",
+            ssl_certfile=settings.certificate,
+            ssl_keyfile=settings.key,
+            timeout_graceful_shutdown=2,
+            server_header=False,
+        )

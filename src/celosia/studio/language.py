@@ -1,0 +1,147 @@
+"""English and Spanish: the text of every page, and numbers as each language writes them.
+
+English sentences are the keys; `locales/es/*.po` has the Spanish ones, one file for each part of
+the studio. Whole sentences with named places, never pieces put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+from typing import Literal, get_args
+
+Language = Literal["en", "es"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+NAMES: dict[Language, str] = {"en": "English", "es": "Español"}
+_FOLDER = Path(__file__).parent
+
+chosen: ContextVar[Language | None] = ContextVar("language", default=None)
+"""The language of the present task; where it is None, the page that is being shown decides."""
+
+_resolvers: list[Callable[[], Language | None]] = []
+
+
+def resolve_by(resolver: Callable[[], Language | None]) -> None:
+    """Ask this for the language wherever no task has chosen one."""
+    _resolvers[:] = [resolver]
+
+
+def current() -> Language:
+    """The language to speak now."""
+    found = chosen.get()
+    if found is None and _resolvers:
+        found = _resolvers[0]()
+    return found or "en"
+
+
+def _(text: str, /, **values: object) -> str:
+    """A sentence in the present language, with its places filled in.
+
+    >>> _("{count} rows", count=3)
+    '3 rows'
+    """
+    told = text if current() == "en" else _catalogue(current())[0].get(text, text)
+    return told.format(**values) if values else told
+
+
+def n_(one: str, many: str, count: int, /, **values: object) -> str:
+    """A sentence about a number of things; `{count}` is written as the language writes it.
+
+    >>> n_("{count} row", "{count} rows", 1), n_("{count} row", "{count} rows", 2000)
+    ('1 row', '2,000 rows')
+    """
+    told = one if count == 1 else many
+    if current() != "en":
+        told = _catalogue(current())[1].get((one, many), {}).get(count == 1, told)
+    return told.format(count=number(count), **values)
+
+
+def negotiated(wanted: str | None, cookie: str | None, accepts: str | None) -> Language:
+    """The language for a request: asked for in its address, kept from before, or the browser's.
+
+    >>> negotiated(None, None, "es-ES,es;q=0.9,en;q=0.8")
+    'es'
+    """
+    for given in (wanted, cookie):
+        for language in LANGUAGES:
+            if given == language:
+                return language
+    weights = []
+    for position, part in enumerate((accepts or "").split(",")):
+        tag, _separator, quality = part.strip().partition(";q=")
+        try:
+            weight = float(quality) if quality else 1.0
+        except ValueError:
+            weight = 0.0
+        weights.append((-weight, position, tag[:2].lower()))
+    for _weight, _position, tag in sorted(weights):
+        for language in LANGUAGES:
+            if tag == language:
+                return language
+    return "en"
+
+
+def number(value: float, digits: int = 0) -> str:
+    """A number with this many decimals.
+
+    >>> number(1234.5, 1)
+    '1,234.5'
+    """
+    return _localised(f"{value:,.{digits}f}")
+
+
+def short(value: float) -> str:
+    """A number with four digits that count.
+
+    >>> short(0.000123456), short(1234567.0)
+    ('0.0001235', '1,234,567')
+    """
+    if value == int(value) or abs(value) >= 10_000:
+        return number(value)
+    return _localised(f"{value:,.4g}")
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """A share of one as per cent.
+
+    >>> percent(0.125)
+    '12.5 %'
+    """
+    return f"{number(100 * share, digits)} %"
+
+
+def text_of(name: str) -> str:
+    """A long text of the folder `texts` in the present language: `NAME.en.md` or `NAME.es.md`."""
+    return _text(name, current())
+
+
+@cache
+def _text(name: str, language: Language) -> str:
+    return (_FOLDER / "texts" / f"{name}.{language}.md").read_text("utf-8")
+
+
+def _localised(told: str) -> str:
+    return told if current() == "en" else told.translate(str.maketrans(",.", ".,"))
+
+
+@cache
+def _catalogue(
+    language: Language,
+) -> tuple[dict[str, str], dict[tuple[str, str], dict[bool, str]]]:
+    """All sentences of a language: those by themselves, and those about a number of things."""
+    from babel.messages.pofile import read_po  # noqa: PLC0415 - only where Spanish is spoken
+
+    singles: dict[str, str] = {}
+    plurals: dict[tuple[str, str], dict[bool, str]] = {}
+    for file in sorted((_FOLDER / "locales" / language).glob("*.po")):
+        with file.open("rb") as opened:
+            for message in read_po(opened, locale=language):
+                if isinstance(message.id, tuple | list):
+                    one, many = message.id
+                    told = tuple(message.string or ())
+                    plurals[(one, many)] = {True: told[0], False: told[1]}
+                elif message.id and message.string:
+                    singles[str(message.id)] = str(message.string)
+    return singles, plurals

@@ -1,0 +1,229 @@
+"""What every page has around it: doors, language, colours, jobs and a place for errors."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+from urllib.parse import quote
+
+from nicegui import app, ui
+from starlette.requests import Request
+
+from celosia.core.errors import CelosiaError
+from celosia.studio import guard, language
+from celosia.studio.language import NAMES, Language, _, negotiated
+from celosia.studio.running import studio
+from celosia.studio.visitors import Visitor
+
+DOORS = (
+    ("/learn", "Learn", "school"),
+    ("/publish", "Publish", "table_view"),
+    ("/mask", "Mask and synthesise", "blur_on"),
+    ("/graphs", "Graphs", "hub"),
+    ("/collect", "Collect", "sensors"),
+    ("/query", "Query", "query_stats"),
+    ("/statistics", "Statistics", "insights"),
+)
+"""Address, name (a key of the catalogue) and icon of each door."""
+
+
+def prepare() -> None:
+    """What holds for all pages; once, before the first."""
+    language.resolve_by(_language_of_client)
+    ui.add_head_html('<link rel="stylesheet" href="/assets/studio.css">', shared=True)
+    app.on_exception(lambda error: None)  # logged by the toolkit already
+
+
+def visitor() -> Visitor:
+    """Whose page is being shown."""
+    found = ui.context.client.request.scope.get(guard.SCOPE)
+    if found is None or studio().visitors.known(found.token) is None:
+        # A page left open for longer than work is kept: a reload gives a new visitor.
+        ui.navigate.reload()
+        found = found or studio().visitors.enter(None)
+    assert isinstance(found, Visitor)
+    return found
+
+
+def page(path: str, title: str, *, door: str = "") -> Callable[[Any], Any]:
+    """Make a function a page of the studio: it draws the middle, this draws the rest.
+
+    The function's parameters are those of the path and of the query, with their types, and
+    `request` if it wants it. A `CelosiaError` in it becomes a page that says what to do next.
+
+    Args:
+        path: the address, such as `/publish/{work_id}`.
+        title: the name of the page (a key of the catalogue).
+        door: the address of the door it belongs to.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        async def shown(request: Request, **arguments: Any) -> Any:
+            _set_up(request)
+            ui.page_title(f"{_(title)} · Celosía")
+            with _frame(request, door):
+                try:
+                    result = function(**_wanted(function, request, arguments))
+                    if isinstance(result, Awaitable):
+                        result = await result
+                except CelosiaError as error:
+                    show_error(error)
+                    return None
+            return result
+
+        # The web framework reads the parameters of a page from its signature.
+        first = inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY, annotation=Request)
+        hints = inspect.get_annotations(function, eval_str=True)
+        rest = [
+            each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[each.name])
+            for each in inspect.signature(function).parameters.values()
+            if each.name != "request"
+        ]
+        shown.__signature__ = inspect.Signature([first, *rest])  # type: ignore[attr-defined]
+        ui.page(path, response_timeout=20.0)(shown)
+        return function
+
+    return decorate
+
+
+def _wanted(
+    function: Callable[..., Any], request: Request, arguments: dict[str, Any]
+) -> dict[str, Any]:
+    names = inspect.signature(function).parameters
+    return arguments | ({"request": request} if "request" in names else {})
+
+
+def _set_up(request: Request) -> None:
+    """The language and colours of this page, kept by the browser."""
+    client = ui.context.client
+    spoken = _language_of(request)
+    client.page = copy.copy(client.page)  # its language belongs to this visitor alone
+    client.page.language = "es" if spoken == "es" else "en-GB"
+    theme = request.cookies.get(guard.THEME, "auto")
+    client.page.dark = {"light": False, "dark": True}.get(theme)
+
+
+def _language_of(request: Request) -> Language:
+    return negotiated(
+        request.query_params.get("lang"),
+        request.cookies.get(guard.LANGUAGE),
+        request.headers.get("accept-language"),
+    )
+
+
+def _language_of_client() -> Language | None:
+    try:
+        return _language_of(ui.context.client.request)
+    except RuntimeError:  # no page is being shown
+        return None
+
+
+@contextmanager
+def _frame(request: Request, door: str) -> Iterator[None]:
+    ui.colors(primary="#0f5c6e", secondary="#b4532a", accent="#7a5c99")
+    with ui.header(elevated=False).classes("celosia-header items-center no-wrap"):
+        menu = ui.button(icon="menu").props(
+            f'flat round dense color=white aria-label="{_("Menu")}"'
+        )
+        menu.classes("celosia-narrow")
+        with ui.link(target="/").classes("celosia-name"):
+            ui.html('<img src="/assets/lattice.svg" alt="" width="28" height="28">', sanitize=False)
+            ui.label("Celosía")
+        with (
+            ui.element("nav")
+            .classes("celosia-doors celosia-wide")
+            .props(f'aria-label="{_("Doors")}"')
+        ):
+            _doors(door)
+        ui.space()
+        _jobs_tray()
+        _switches(request)
+    with (
+        ui.left_drawer(value=False)
+        .props("overlay behavior=mobile")
+        .classes("celosia-drawer") as drawer,
+        ui.element("nav").props(f'aria-label="{_("Doors")}"'),
+    ):
+        _doors(door)
+    menu.on_click(drawer.toggle)
+    with ui.element("main").classes("celosia-main").props('tabindex="-1"') as middle:
+        yield
+    ui.skip_link(_("Skip to the content"), target=middle)
+    with ui.element("footer").classes("celosia-footer"):
+        ui.label(
+            _("Your files stay on the machine that runs this studio and are removed after use.")
+        )
+
+
+def _doors(door: str) -> None:
+    for address, name, icon in DOORS:
+        with ui.link(target=address).classes("celosia-door") as link:
+            ui.icon(icon).props('aria-hidden="true"')
+            ui.label(_(name))
+        if address == door:
+            link.props('aria-current="page"')
+
+
+def _switches(request: Request) -> None:
+    here = quote(str(request.url.path) + (f"?{_query(request)}" if _query(request) else ""))
+    spoken = _language_of(request)
+    other: Language = "en" if spoken == "es" else "es"
+    ui.link(NAMES[other], f"/choose?language={other}&back={here}").classes("celosia-switch").props(
+        f'lang="{other}" hreflang="{other}"'
+    )
+    theme = request.cookies.get(guard.THEME, "auto")
+    following = {"auto": "dark", "dark": "light", "light": "auto"}[
+        theme if theme in ("auto", "dark", "light") else "auto"
+    ]
+    icon = {"auto": "brightness_auto", "dark": "dark_mode", "light": "light_mode"}.get(theme)
+    label = {
+        "auto": _("Colours as the system has them; switch to dark"),
+        "dark": _("Dark colours; switch to light"),
+        "light": _("Light colours; switch to those of the system"),
+    }.get(theme, _("Colours"))
+    with (
+        ui.link(target=f"/choose?theme={following}&back={here}")
+        .classes("celosia-switch")
+        .props(f'aria-label="{label}" title="{label}"')
+    ):
+        ui.icon(icon or "brightness_auto").props('aria-hidden="true"')
+
+
+def _query(request: Request) -> str:
+    pairs = [pair for pair in str(request.url.query).split("&") if not pair.startswith("lang=")]
+    return "&".join(each for each in pairs if each)
+
+
+def _jobs_tray() -> None:
+    """A button with the number of jobs at work; it opens the list of all."""
+    from celosia.studio.widgets.following import job_list  # noqa: PLC0415 - it uses this module
+
+    with (
+        ui.button(icon="work_history").props(
+            f'flat round dense color=white aria-label="{_("Your jobs")}" title="{_("Your jobs")}"'
+        ),
+        ui.menu().props("auto-close=false"),
+    ):
+        job_list()
+
+
+def show_error(error: CelosiaError) -> None:
+    """An error as a card: what is wrong, why, what to do, and its code."""
+    with ui.card().classes("celosia-error w-full").props('role="alert"'):
+        ui.label(_("This cannot be done")).classes("text-h6")
+        ui.label(error.what)
+        if error.why:
+            ui.label(error.why)
+        if error.fix:
+            ui.label(error.fix).classes("text-bold")
+        ui.label(f"{error.code}").classes("celosia-quiet")
+
+
+def notify_error(error: CelosiaError) -> None:
+    """The same in a passing note, where the page itself stays."""
+    ui.notify(f"{error.what} {error.fix}", type="negative", multi_line=True, timeout=8000)

@@ -1,0 +1,193 @@
+"""Each visitor's own work area: a folder that nobody else can name, removed when they have gone."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_urlsafe
+from threading import Lock
+from typing import Any
+
+from celosia.core.errors import InputError
+from celosia.core.files import replacing
+
+MOST_WORKS = 40
+"""How many pieces of work a visitor keeps; the oldest goes when there are more."""
+MOST_VISITORS = 1000
+"""How many are remembered; those who were not seen for longest go first."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}(\.[a-z0-9]{1,10}){0,2}")
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{22,64}")
+_WORK = re.compile(r"[A-Za-z0-9_-]{11}")
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One piece of work: a folder with its choices, its data and its results.
+
+    File names are ours, never a visitor's: what they called their file is kept as text in the
+    choices, and shown as text.
+    """
+
+    id: str
+    folder: Path
+
+    def path(self, name: str) -> Path:
+        """Where a file of this work lies, whether it exists or not.
+
+        Raises:
+            InputError: CEL-W010, a name that is not one of ours.
+        """
+        if _NAME.fullmatch(name) is None:
+            raise _no_such_file()
+        return self.folder / name
+
+    def save(self, name: str, value: Any) -> None:
+        """Keep plain values as JSON; the file appears whole or not at all."""
+        with replacing(self.path(f"{name}.json")) as draft:
+            draft.write_text(json.dumps(value, ensure_ascii=False), "utf-8")
+
+    def load(self, name: str, default: Any = None) -> Any:
+        """The values kept under a name, or the default."""
+        try:
+            return json.loads(self.path(f"{name}.json").read_text("utf-8"))
+        except FileNotFoundError:
+            return default
+
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(each.stat().st_size for each in self.folder.rglob("*") if each.is_file())
+
+    def remove(self) -> None:
+        """Remove everything at once."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@dataclass(slots=True)
+class Visitor:
+    """Somebody with a browser: known by a secret in a cookie, and by nothing else."""
+
+    token: str = field(repr=False)
+    folder: Path
+    seen: float
+
+    def new_work(self, kind: str) -> Work:
+        """An empty piece of work; the oldest goes if there are too many."""
+        for old in self.works()[MOST_WORKS - 1 :]:
+            old.remove()
+        name = token_urlsafe(8)
+        made = Work(name, self.folder / name)
+        self.folder.mkdir(mode=0o700, exist_ok=True)  # not before: most who look around need none
+        made.folder.mkdir(mode=0o700)
+        made.save("kind", kind)
+        return made
+
+    def work(self, work_id: str, kind: str | None = None) -> Work:
+        """A piece of work that this visitor has begun.
+
+        Raises:
+            InputError: CEL-W011, there is none (any more) of that name and kind.
+        """
+        found = Work(work_id, self.folder / work_id)
+        if _WORK.fullmatch(work_id) is None or not found.folder.is_dir():
+            raise _no_such_work()
+        if kind is not None and found.load("kind") != kind:
+            raise _no_such_work()
+        return found
+
+    def works(self, kind: str | None = None) -> list[Work]:
+        """What this visitor has begun, the newest first."""
+        if not self.folder.is_dir():
+            return []
+        folders = sorted(self.folder.iterdir(), key=lambda each: -each.stat().st_mtime)
+        found = [Work(each.name, each) for each in folders if each.is_dir()]
+        return [each for each in found if kind is None or each.load("kind") == kind]
+
+    def size(self) -> int:
+        """Bytes of all files of all works."""
+        return sum(each.size() for each in self.works())
+
+
+class Visitors:
+    """Everybody who is here, each with a folder of their own under one private folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        idle: float,
+        clock: Callable[[], float] = time.monotonic,
+        leaving: Callable[[str], None] = lambda token: None,
+    ) -> None:
+        self._folder = folder
+        self._idle = idle
+        self._clock = clock
+        self._leaving = leaving
+        self._known: dict[str, Visitor] = {}
+        self._lock = Lock()
+
+    def enter(self, token: str | None) -> Visitor:
+        """The visitor with a token; a new one with a token of our own if it is not known."""
+        with self._lock:
+            visitor = self._known.get(token or "")
+            if visitor is None:
+                secret = token_urlsafe(24)
+                # The folder has another name than the cookie: a path that is seen gives no entry.
+                visitor = Visitor(secret, self._folder / token_urlsafe(12), self._clock())
+                self._known[secret] = visitor
+            visitor.seen = self._clock()
+            crowd = len(self._known) - MOST_VISITORS
+        if crowd > 0:  # somebody asks again and again without a cookie: memory must not grow
+            self._drop(sorted(self._known.values(), key=lambda each: each.seen)[:crowd])
+        return visitor
+
+    def known(self, token: str | None) -> Visitor | None:
+        """The visitor with a token, if there is one."""
+        if token is None or _TOKEN.fullmatch(token) is None:
+            return None
+        with self._lock:
+            visitor = self._known.get(token)
+            if visitor is not None:
+                visitor.seen = self._clock()
+            return visitor
+
+    def expire(self) -> int:
+        """Remove the work of all who have not been seen for long; how many that were."""
+        with self._lock:
+            late = self._clock() - self._idle
+            gone = [each for each in self._known.values() if each.seen < late]
+        self._drop(gone)
+        return len(gone)
+
+    def _drop(self, gone: list[Visitor]) -> None:
+        for each in gone:
+            with self._lock:
+                self._known.pop(each.token, None)
+            self._leaving(each.token)
+            shutil.rmtree(each.folder, ignore_errors=True)
+
+    def __len__(self) -> int:
+        """How many are here."""
+        return len(self._known)
+
+
+def _no_such_file() -> InputError:
+    return InputError(
+        "CEL-W010",
+        "there is no such file.",
+        why="Only files that the studio made itself are handed out.",
+        fix="Use the links of the page.",
+    )
+
+
+def _no_such_work() -> InputError:
+    return InputError(
+        "CEL-W011",
+        "this piece of work is not here (any more).",
+        why="Work belongs to one browser, and is removed some time after its last use.",
+        fix="Begin again from the page of its door.",
+    )

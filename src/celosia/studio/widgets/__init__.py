@@ -1,0 +1,1 @@
+"""Parts that pages are made of: tables, charts, progress, code to copy, files to bring."""

@@ -1,0 +1,141 @@
+"""Charts by ECharts, each with a description in words and a table of the same numbers.
+
+The toolkit's own description would read cells out in English, so it is always replaced by ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nicegui import ui
+
+from celosia.studio.language import _
+from celosia.studio.widgets.table import show_table
+
+PALETTE = ("#0f7c93", "#b4532a", "#7a5c99", "#5a8a2e", "#c29a1c", "#3d5a99", "#a83c5a", "#5b676b")
+MOST_LISTED = 200
+"""Rows of the table beside a chart."""
+
+Option = dict[str, Any]
+
+
+def chart(
+    option: Option,
+    *,
+    description: str,
+    columns: Sequence[str] = (),
+    rows: Sequence[Sequence[Any]] = (),
+    height: str = "20rem",
+    on_click: Callable[[Any], Any] | None = None,
+) -> ui.echart:
+    """A chart, what it shows in a sentence, and its numbers in a table that opens.
+
+    Args:
+        option: the option of ECharts; colours, grid and accessibility are filled in.
+        description: what is to be seen, for those who do not see it; in the page's language.
+        columns: the heads of the table twin.
+        rows: its rows; none for no table.
+        height: the height of the drawing.
+        on_click: called with the event when a point is clicked.
+    """
+    full: Option = {
+        "color": list(PALETTE),
+        "animation": False,
+        "grid": {"left": 60, "right": 20, "top": 40, "bottom": 50, "containLabel": True},
+        "tooltip": {"confine": True},
+        "backgroundColor": "transparent",
+        **option,
+        "aria": {"enabled": True, "label": {"description": description}},
+    }
+    drawn = ui.echart(full, on_point_click=on_click, renderer="canvas")
+    drawn.props('role="img"').props["aria-label"] = description
+    drawn.style(f"height: {height}")
+    if rows:
+        with ui.expansion(_("The same as a table")).classes("w-full celosia-quiet"):
+            show_table(columns, rows[:MOST_LISTED])
+    return drawn
+
+
+def axis(name: str, *, kind: str = "value", **more: Any) -> Option:
+    """An axis with its name in the middle."""
+    return {"type": kind, "name": name, "nameLocation": "middle", "nameGap": 32, **more}
+
+
+def bars(
+    categories: Sequence[str],
+    series: Sequence[tuple[str, Sequence[float]]],
+    *,
+    description: str,
+    x: str = "",
+    y: str = "",
+    **more: Any,
+) -> ui.echart:
+    """Bars side by side, one colour for each series; `x` and `y` name the axes with their units."""
+    option: Option = {
+        "legend": {"data": [name for name, _values in series]},
+        "tooltip": {"trigger": "axis", "confine": True},
+        "xAxis": axis(x, kind="category", data=list(categories)),
+        "yAxis": axis(y),
+        "series": [{"type": "bar", "name": name, "data": list(values)} for name, values in series],
+    }
+    rows = [
+        [category, *(values[place] for _name, values in series)]
+        for place, category in enumerate(categories)
+    ]
+    heads = [x, *(name for name, _values in series)]
+    return chart(option, description=description, columns=heads, rows=rows, **more)
+
+
+def lines(
+    series: Sequence[tuple[str, Sequence[tuple[float, float]]]],
+    *,
+    description: str,
+    x: str = "",
+    y: str = "",
+    log_x: bool = False,
+    log_y: bool = False,
+    **more: Any,
+) -> ui.echart:
+    """Lines through points, one for each series; either axis may be logarithmic."""
+    option: Option = {
+        "legend": {"data": [name for name, _points in series]},
+        "tooltip": {"trigger": "axis", "confine": True},
+        "xAxis": axis(x, kind="log" if log_x else "value"),
+        "yAxis": axis(y, kind="log" if log_y else "value"),
+        "series": [
+            {"type": "line", "name": name, "data": [list(each) for each in points]}
+            for name, points in series
+        ],
+    }
+    rows = [[name, *point] for name, points in series for point in points]
+    return chart(option, description=description, columns=["", x, y], rows=rows, **more)
+
+
+def scatter(
+    points: Sequence[tuple[str, Sequence[tuple[float, ...]]]],
+    *,
+    description: str,
+    x: str = "",
+    y: str = "",
+    large: bool = False,
+    **more: Any,
+) -> ui.echart:
+    """Points of one or more series: (x, y) and whatever else a click should carry."""
+    option: Option = {
+        "legend": {"data": [name for name, _points in points]},
+        "xAxis": axis(x, scale=True),
+        "yAxis": axis(y, scale=True),
+        "series": [
+            {
+                "type": "scatter",
+                "name": name,
+                "data": [list(each) for each in some],
+                "symbolSize": 8,
+                "large": large,
+            }
+            for name, some in points
+        ],
+    }
+    rows = [[name, *each[:2]] for name, some in points for each in some]
+    return chart(option, description=description, columns=["", x, y], rows=rows, **more)

@@ -1,0 +1,143 @@
+"""Tables in HTML: every cell is escaped, classes are coloured and told in words as well."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import polars as pl
+from nicegui import ui
+
+from celosia.studio.language import _, n_, number, short
+
+COLOURS = 8
+"""How many colours of classes the style sheet has; after that they come again."""
+
+
+def html_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    caption: str = "",
+    classes: Sequence[int] | None = None,
+    marked: Collection[int] = (),
+    faded: Collection[int] = (),
+    cell_titles: Mapping[tuple[int, int], str] | None = None,
+) -> str:
+    """A table as HTML text, safe whatever its cells hold.
+
+    Args:
+        columns: the heads.
+        rows: the cells; numbers are aligned to the right.
+        caption: what it shows.
+        classes: the equivalence class of each row, which gives its colour and its number in front.
+        marked: rows to point at.
+        faded: rows to step back.
+        cell_titles: more to say of a cell (row, column), shown when it is pointed at.
+    """
+    titles = cell_titles or {}
+    head = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in columns)
+    if classes is not None:
+        head = f'<th scope="col">{escape(_("class"))}</th>{head}'
+    body = []
+    for place, row in enumerate(rows):
+        names = [f"class-{classes[place] % COLOURS}"] if classes is not None else []
+        names += ["marked"] * (place in marked) + ["faded"] * (place in faded)
+        cells = "".join(_cell(value, titles.get((place, at))) for at, value in enumerate(row))
+        if classes is not None:
+            cells = f'<td class="number">{classes[place] + 1}</td>{cells}'
+        body.append(f'<tr class="{" ".join(names)}">{cells}</tr>')
+    told = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return (
+        f'<div class="celosia-scroll" tabindex="0"><table class="celosia-table">{told}'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], **how: Any) -> ui.html:
+    """The table on the page; see `html_table` for what can be said of it."""
+    return ui.html(html_table(columns, rows, **how), sanitize=False)  # all escaped above
+
+
+def show_frame(frame: pl.DataFrame, *, most: int = 50, **how: Any) -> ui.html:
+    """The first rows of a frame; says how many there are if not all are shown."""
+    some = frame.head(most)
+    if frame.height > most and "caption" not in how:
+        how["caption"] = n_(
+            "First {shown} of {count} row",
+            "First {shown} of {count} rows",
+            frame.height,
+            shown=number(most),
+        )
+    return show_table(frame.columns, list(some.iter_rows()), **how)
+
+
+class PagedTable:
+    """A frame of any size, one page of rows at a time; the browser never has more.
+
+    Args:
+        frame: the rows.
+        size: rows on a page.
+        classes: the class of each row, for its colour.
+    """
+
+    def __init__(
+        self, frame: pl.DataFrame, *, size: int = 25, classes: Sequence[int] | None = None
+    ) -> None:
+        self._frame = frame
+        self._size = size
+        self._classes = classes
+        self._pages = max(1, -(-frame.height // size))
+        self._body = ui.html(sanitize=False)
+        with ui.row().classes("items-center"):
+            self._place = ui.label()
+            if self._pages > 1:
+                ui.pagination(1, self._pages, direction_links=True, on_change=self._turned).props(
+                    "max-pages=7"
+                )
+        self._show(1)
+
+    def _turned(self, event: Any) -> None:
+        self._show(int(event.value))
+
+    def _show(self, page: int) -> None:
+        start = (page - 1) * self._size
+        part = self._frame.slice(start, self._size)
+        classes = None if self._classes is None else self._classes[start : start + self._size]
+        self._body.set_content(html_table(part.columns, list(part.iter_rows()), classes=classes))
+        self._place.set_text(
+            n_(
+                "Rows {first} to {last} of {count}",
+                "Rows {first} to {last} of {count}",
+                self._frame.height,
+                first=number(start + 1),
+                last=number(start + part.height),
+            )
+        )
+
+
+def key_figures(figures: Sequence[tuple[str, str, str]]) -> None:
+    """Numbers in boxes: what it is called, its value with its unit, what it means."""
+    with ui.element("div").classes("celosia-figures"):
+        for name, value, meaning in figures:
+            with ui.element("div").classes("celosia-figure").props(f'title="{escape(meaning)}"'):
+                ui.label(name).classes("name")
+                ui.label(value).classes("value")
+                ui.label(meaning).classes("celosia-quiet")
+
+
+def _cell(value: Any, title: str | None) -> str:
+    more = "" if title is None else f' title="{escape(title)}"'
+    if value is None:
+        return f'<td{more}><span class="celosia-quiet">{escape(_("empty"))}</span></td>'
+    if isinstance(value, bool):
+        return f"<td{more}>{escape(_('yes') if value else _('no'))}</td>"
+    if isinstance(value, int | float):
+        told = str(value) if isinstance(value, int) else _float(value)
+        return f'<td class="number"{more}>{escape(told)}</td>'
+    return f"<td{more}>{escape(str(value))}</td>"
+
+
+def _float(value: float) -> str:
+    return short(value) if abs(value) < float("inf") else str(value)

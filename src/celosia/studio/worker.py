@@ -1,0 +1,116 @@
+"""A process that does one job after another for the studio, so that a page never waits for one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from multiprocessing.connection import Connection
+from typing import Any
+
+from celosia.core.errors import CelosiaError, EngineError
+from celosia.core.progress import Step
+
+PAUSE = 0.05
+"""Seconds between two messages of progress: more often nobody could see them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a job says on its way: a step, a part of its result, its result or its fault."""
+
+    kind: str
+    """`step`, `part`, `done` or `failed`."""
+    value: Any = field(default=None, repr=False)
+
+
+class Voice:
+    """What a job says with: `voice` is a `Progress`, and `voice.part(value)` shows a part.
+
+    A job is a module-level function of `celosia.studio.work` whose first argument is its voice;
+    its other arguments and its result are plain values, arrays or frames that can be pickled.
+    """
+
+    def __init__(self, tell: Callable[[Told], None]) -> None:
+        self._tell = tell
+        self._last = 0.0
+        self._stage = ""
+
+    def __call__(self, step: Step) -> None:
+        """Show how far the work has come."""
+        now = time.monotonic()
+        if step.stage == self._stage and now - self._last < PAUSE:
+            return
+        self._last, self._stage = now, step.stage
+        self._tell(Told("step", step))
+
+    def part(self, value: Any) -> None:
+        """Show a part of the result before all of it is there."""
+        self._tell(Told("part", value))
+
+
+def serve(connection: Connection, memory: int) -> None:
+    """Do jobs until the studio hangs up; each is the name of a function and its arguments."""
+    with suppress(ValueError):  # Ctrl-C is for the studio, which ends its workers itself
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _limit(memory)
+    _warm()
+    connection.send(Told("ready"))
+    while True:
+        try:
+            name, arguments = connection.recv()
+        except (EOFError, OSError):
+            return
+        connection.send(_done(name, arguments, connection.send))
+
+
+def _done(name: str, arguments: dict[str, Any], tell: Callable[[Told], None]) -> Told:
+    try:
+        module, _, function = name.rpartition(".")
+        return Told("done", getattr(import_module(module), function)(Voice(tell), **arguments))
+    except CelosiaError as error:
+        return Told("failed", error)
+    except MemoryError:
+        return Told("failed", _too_large())
+    except Exception:
+        # The text of a foreign error may hold a cell of the table, so it goes no further.
+        if os.environ.get("CELOSIA_STUDIO_DEBUG"):
+            import traceback  # noqa: PLC0415
+
+            traceback.print_exc()
+        return Told("failed", _fault())
+
+
+def _limit(memory: int) -> None:
+    """Bound what a job may take, where the system can: one visitor must not starve the others."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource  # noqa: PLC0415 - not on every system
+
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+
+
+def _warm() -> None:
+    """Load what every job needs, while nobody waits for it."""
+    import celosia.tables  # noqa: F401, PLC0415
+
+
+def _too_large() -> EngineError:
+    return EngineError(
+        "CEL-W020",
+        "the job needs more memory than one visitor may take.",
+        why="Others work on the same machine.",
+        fix="Use a smaller table, or the command line.",
+    )
+
+
+def _fault() -> EngineError:
+    return EngineError(
+        "CEL-W021",
+        "the job ended with a fault of ours.",
+        why="What went wrong is not shown, because it may hold values of your table.",
+        fix="Try it on the command line, which says more, and tell us.",
+    )

@@ -1,0 +1,124 @@
+"""What becomes of each combination of quasi-identifier values, for whoever recodes the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from celosia.engines import Groups
+from celosia.engines.tables import ColumnMap, Recoding, changed_source
+from celosia.tables.coding import CodedColumn
+from celosia.tables.protection import Protected
+from celosia.tables.publishing import released_names
+from celosia.tables.schema import Role, Schema
+
+
+def recoding_of(schema: Schema, groups: Groups, protected: Protected) -> Recoding:
+    """The recoding that was chosen for the groups of a table."""
+    # Names of our own: a user's may be patterns to Polars.
+    named = [groups.values[name] for name in schema.named(Role.QUASI_IDENTIFIER)]
+    first = np.ones(groups.values.height, dtype=np.bool_)
+    if len(named) < groups.values.width:
+        # Groups that differ only in a sensitive value share what becomes of them.
+        places = pl.DataFrame([each.alias(f"q{number}") for number, each in enumerate(named)])
+        alike = places.select(pl.struct(pl.all()).is_first_distinct())
+        first = alike.to_series().to_numpy()
+    maps, hidden_nodes = _by_column(protected)
+    return Recoding(
+        combinations=pl.DataFrame([each.filter(first) for each in named]),
+        released=pl.DataFrame([new.filter(first) for new in protected.released]),
+        hidden=protected.hidden[first],
+        groups=np.flatnonzero(first),
+        rows=protected.scale.rows,
+        maps=maps,
+        hidden_nodes=hidden_nodes,
+    )
+
+
+def recoded(
+    chunks: Iterator[pl.DataFrame], recoding: Recoding, schema: Schema, *, drop: bool
+) -> Iterator[pl.DataFrame]:
+    """Chunks of a table as they are released, in their order.
+
+    Raises:
+        EngineError: CEL-E002 the rows are not those that were counted.
+    """
+    rows = 0
+    for chunk in chunks:
+        rows += chunk.height
+        keep = released_names(chunk.columns, schema)
+        yield _recoded(chunk, recoding, keep, drop=drop)
+    if rows != recoding.rows:
+        raise changed_source()
+
+
+def _recoded(
+    chunk: pl.DataFrame, recoding: Recoding, keep: list[str], *, drop: bool
+) -> pl.DataFrame:
+    # Names of our own: a user's may be patterns to Polars, or the very names used here.
+    place = {name: f"c{number}" for number, name in enumerate(chunk.columns)}
+    keys = [place[name] for name in recoding.names]
+    table = pl.DataFrame(
+        [
+            *(raw.alias(place[raw.name]) for raw in recoding.combinations),
+            *(new.alias(f"new {place[new.name]}") for new in recoding.released),
+            pl.Series("hidden", recoding.hidden),
+        ]
+    )
+    found = chunk.rename(place).join(
+        table, on=keys, how="left", nulls_equal=True, maintain_order="left"
+    )
+    if found["hidden"].null_count():  # a row that nobody has judged must never pass as it is
+        raise changed_source()
+    kept = found.filter(~pl.col("hidden")) if drop else found
+    return pl.DataFrame(
+        [
+            kept[f"new {place[name]}" if place[name] in keys else place[name]].alias(name)
+            for name in keep
+        ]
+    )
+
+
+def _by_column(
+    protected: Protected,
+) -> tuple[tuple[ColumnMap, ...] | None, pl.DataFrame | None]:
+    """What becomes of each value, and which classes are suppressed; None if that does not tell all.
+
+    It does not where rows have levels of their own, or where some rows of a class are suppressed
+    for an empty cell and others are not.
+    """
+    levels = protected.levels
+    if levels is None:
+        return None, None
+    nodes = pl.DataFrame(
+        [
+            pl.Series(f"n{number}", column.hierarchy.nodes[level][column.leaf_of_row], pl.UInt32)
+            for number, (column, level) in enumerate(zip(protected.columns, levels, strict=True))
+        ]
+    )
+    hidden = pl.Series(protected.hidden)
+    gone = nodes.filter(hidden).unique()
+    if gone.height and nodes.filter(~hidden).join(gone, on=nodes.columns, how="semi").height:
+        return None, None
+    maps = tuple(
+        _map(column, level, released.dtype)
+        for column, level, released in zip(
+            protected.columns, levels, protected.released, strict=True
+        )
+    )
+    names = dict(zip(nodes.columns, (column.name for column in protected.columns), strict=True))
+    return maps, gone.rename(names)
+
+
+def _map(column: CodedColumn, level: int, kind: pl.DataType) -> ColumnMap:
+    leaves = np.unique(column.leaf_of_row)
+    each = replace(column, leaf_of_row=leaves)
+    stays = level == 0 and kind == each.raw().dtype
+    return ColumnMap(
+        values=each.raw(),
+        released=each.raw() if stays else each.labels_at(level),
+        nodes=pl.Series(column.hierarchy.nodes[level][leaves], dtype=pl.UInt32),
+    )

@@ -1,0 +1,1 @@
+"""Reports of very many devices, counted in many places at once and added up."""

@@ -1,0 +1,158 @@
+"""A real studio and a real browser for tests; pictures of what was seen are kept in build/."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from tests.ports import own_port
+
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "build" / "studio"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+@contextmanager
+def running_studio(*options: str) -> Iterator[str]:
+    """The address of a studio in a process of its own, as a user starts it."""
+    port = own_port()
+    process = subprocess.Popen(
+        [
+            str(Path(sys.executable).parent / "celosia"),
+            "studio",
+            "--no-open",
+            "--port",
+            str(port),
+            *options,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        deadline = time.monotonic() + 90
+        while True:
+            try:
+                urllib.request.urlopen(f"{address}/health", timeout=2).close()
+                break
+            except OSError:
+                if process.poll() is not None or time.monotonic() > deadline:
+                    process.kill()
+                    told = process.communicate()[0]
+                    pytest.fail(f"the studio did not start: {told}")
+                time.sleep(0.1)
+        yield address
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """A studio that all tests of this process share."""
+    with running_studio() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium."""
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    with sync_playwright() as playwright:
+        if found is None and not Path(playwright.chromium.executable_path).exists():
+            pytest.skip("no Chromium on this machine")
+        opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@dataclass
+class Visit:
+    """One visitor with a browser of her own; complaints of the console are collected."""
+
+    context: BrowserContext
+    page: Page
+    address: str
+    name: str
+    complaints: list[str] = field(default_factory=list)
+
+    def open(self, path: str) -> Page:
+        """Go to a page and wait until it answers to clicks."""
+        self.page.goto(f"{self.address}{path}")
+        self.page.wait_for_selector("main")
+        self.page.wait_for_function("window.socket !== undefined && window.socket.connected")
+        return self.page
+
+    def picture(self, name: str = "") -> Path:
+        """Keep what is to be seen now."""
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        path = PICTURES / f"{self.name}{'-' if name else ''}{name}.png"
+        self.page.screenshot(path=path, full_page=True)
+        return path
+
+    def overflow(self) -> int:
+        """Pixels by which the page is wider than the window; 0 on a page that fits."""
+        wide: int = self.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        return wide
+
+
+@contextmanager
+def visiting(
+    browser: Browser, address: str, name: str, *, language: str = "en", phone: bool = False
+) -> Iterator[Visit]:
+    """A visit that fails if the console had anything to complain about."""
+    size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 900}
+    locale = "es-ES" if language == "es" else "en-GB"
+    context = browser.new_context(viewport=size, locale=locale)  # type: ignore[arg-type]
+    context.set_default_timeout(20_000)
+    page = context.new_page()
+    visit = Visit(context, page, address, name)
+    page.on(
+        "console",
+        lambda said: visit.complaints.append(said.text) if said.type == "error" else None,
+    )
+    page.on("pageerror", lambda error: visit.complaints.append(str(error)))
+    try:
+        yield visit
+        assert visit.complaints == []
+    finally:
+        context.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Visit]:
+    """A visitor who speaks English."""
+    with visiting(browser, address, _plain(request.node.name)) as found:
+        yield found
+
+
+@pytest.fixture(params=["en", "es"])
+def both_languages(
+    browser: Browser, address: str, request: pytest.FixtureRequest
+) -> Iterator[Visit]:
+    """The same visitor in English and in Spanish."""
+    name = _plain(request.node.name)
+    with visiting(browser, address, name, language=request.param) as found:
+        yield found
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-")
