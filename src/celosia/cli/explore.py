@@ -38,6 +38,10 @@ def explore(
     ] = "5%",
     metric: wishes.MetricName = None,
     weights: wishes.Weights = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Then stop, and say how many nodes were tried."),
+    ] = None,
     population: options.Population = None,
     show_all: Annotated[
         bool, typer.Option("--all", help="List every solution, not only those on the front.")
@@ -83,6 +87,7 @@ def explore(
             models,
             suppression=limit,
             metric=measure,
+            time_limit=time_limit,
             population=people,
             progress=progress,
         )

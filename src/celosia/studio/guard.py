@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from celosia.studio import entrance
 from celosia.studio.language import negotiated
 from celosia.studio.running import Studio
+from celosia.studio.visitors import Visitor
 
 VISITOR = "celosia_visitor"
 ENTRY = "celosia_entry"
@@ -84,9 +85,11 @@ class Guard:
         scope[SCOPE] = visitor
         if scope["type"] == "websocket":
             return await self._app(scope, receive, send)
-        most = self._most(scope)
-        if visitor is not None and most > SMALL_BODY:
-            most = min(most, self._studio.settings.most_area - visitor.size())
+        most = SMALL_BODY
+        if "/upload/" in scope["path"] and scope["method"] == "POST":
+            if visitor is None:
+                return await _refuse((403, "Open a page first."), scope, receive, send)
+            most = self._most(visitor)
         if int(headers.get("content-length") or 0) > most:
             return await _refuse((413, "The file is too large."), scope, receive, send)
         cookie = None if not fresh or visitor is None else self._cookie(VISITOR, visitor.token)
@@ -107,10 +110,10 @@ class Guard:
             return 403, "This request comes from another page."
         return None
 
-    def _most(self, scope: Scope) -> int:
-        is_upload = "/upload/" in scope["path"] and scope["method"] == "POST"
-        # Beside the file, a form has a few hundred bytes of its own.
-        return self._studio.settings.most_upload + 10_000 if is_upload else SMALL_BODY
+    def _most(self, visitor: Visitor) -> int:
+        """How much a visitor may still bring; beside the file a form has some bytes of its own."""
+        settings = self._studio.settings
+        return min(settings.most_upload + 10_000, settings.most_area - visitor.size())
 
     async def _entrance(
         self, scope: Scope, receive: Receive, send: Send, cookies: dict[str, str]

@@ -26,12 +26,14 @@ def explore(  # noqa: PLR0913 - as for `publish`
     *,
     suppression: float = 0.05,
     metric: Metric | str | None = None,
+    time_limit: float | None = None,
     population: Any = None,
     progress: Progress = silent,
 ) -> Exploration:
     """All nodes that meet the models, with what each costs and what risk it leaves.
 
-    Give the levels of the one you choose to `publish`. Arguments are as there.
+    Give the levels of the one you choose to `publish`. Arguments are as there; with a time limit
+    nodes are tried in an order that spreads over the lattice, and `tried` says how many were.
 
     >>> from celosia import KAnonymity, datasets, tables
     >>> decades = tables.Intervals(bounds=((20, 30, 40, 60),))
@@ -47,6 +49,7 @@ def explore(  # noqa: PLR0913 - as for `publish`
         schema,
         suppression=suppression,
         metric=metric,
+        time_limit=time_limit,
         has_population=population is not None,
         keep_order=False,
         drop_suppressed=False,
@@ -61,6 +64,7 @@ def explore(  # noqa: PLR0913 - as for `publish`
         wish.models,
         suppression=limit_for(wish, table, part),
         metric=wish.metric,
+        time_limit=time_limit,
         progress=progress,
     )
     empty = table.records() - part.records()

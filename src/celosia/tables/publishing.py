@@ -98,7 +98,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     protected = protect(table, wish, progress)
     progress(Step("Recoding the table", 0))
     recoded = frame.with_columns(protected.released)
-    shown = pick(recoded, released_names(frame.columns, schema))
+    shown = pick(recoded, released_names(frame, schema))
     return TableRelease(
         data=_arrange(shown, protected.hidden, wish),
         **account("celosia.publish", wish, schema, protected),
@@ -112,9 +112,9 @@ def check_table(frame: pl.DataFrame, schema: Schema) -> None:
         raise InputError("CEL-P015", "the table has no rows.", fix="Check the file.")
 
 
-def released_names(names: Iterable[str], schema: Schema) -> list[str]:
+def released_names(frame: pl.DataFrame, schema: Schema) -> list[str]:
     """The columns that may be released: all but identifiers."""
-    return [name for name in names if schema.role_of(name) is not Role.IDENTIFIER]
+    return [name for name in frame.columns if schema.role_of(name) is not Role.IDENTIFIER]
 
 
 def _arrange(table: pl.DataFrame, hidden: NDArray[np.bool_], wish: Wish) -> pl.DataFrame:

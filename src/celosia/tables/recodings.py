@@ -12,7 +12,7 @@ from celosia.engines import Groups
 from celosia.engines.tables import ColumnMap, Recoding, changed_source
 from celosia.tables.coding import CodedColumn
 from celosia.tables.protection import Protected
-from celosia.tables.publishing import released_names
+from celosia.tables.publishing import released_names, without_minus_zero
 from celosia.tables.schema import Role, Schema
 
 
@@ -49,7 +49,7 @@ def recoded(
     rows = 0
     for chunk in chunks:
         rows += chunk.height
-        keep = released_names(chunk.columns, schema)
+        keep = released_names(chunk, schema)
         yield _recoded(chunk, recoding, keep, drop=drop)
     if rows != recoding.rows:
         raise changed_source()
@@ -74,11 +74,13 @@ def _recoded(
     if found["hidden"].null_count():  # a row that nobody has judged must never pass as it is
         raise changed_source()
     kept = found.filter(~pl.col("hidden")) if drop else found
-    return pl.DataFrame(
-        [
-            kept[f"new {place[name]}" if place[name] in keys else place[name]].alias(name)
-            for name in keep
-        ]
+    return without_minus_zero(
+        pl.DataFrame(
+            [
+                kept[f"new {place[name]}" if place[name] in keys else place[name]].alias(name)
+                for name in keep
+            ]
+        )
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
+from math import gcd, inf
+from time import monotonic
 from typing import Any
 
 from celosia.core.errors import InputError
@@ -45,6 +47,8 @@ class Exploration:
     nodes: int
     rows: int
     choices: tuple[Choice, ...]
+    tried: int
+    """Nodes that were evaluated: all of them, unless the time was up before."""
 
     @property
     def front(self) -> tuple[Choice, ...]:
@@ -63,14 +67,16 @@ class Exploration:
         return {
             "columns": list(self.columns),
             "nodes": self.nodes,
+            "tried": self.tried,
             "rows": self.rows,
             "solutions": [choice.as_dict() for choice in self.choices],
             "front": [choice.as_dict() for choice in self.front],
         }
 
     def __str__(self) -> str:
+        cut = f" ({self.tried:,} tried)" if self.tried < self.nodes else ""
         return (
-            f"{len(self.choices):,} of {self.nodes:,} nodes meet the models; "
+            f"{len(self.choices):,} of {self.nodes:,} nodes{cut} meet the models; "
             f"{len(self.front)} of them are beaten by no other in both loss and risk"
         )
 
@@ -81,28 +87,34 @@ def explore_lattice(
     *,
     suppression: float = 0.0,
     metric: Metric | None = None,
+    time_limit: float | None = None,
     progress: Progress = silent,
 ) -> Exploration:
-    """Evaluate every node of a lattice.
+    """Evaluate every node of a lattice, or as many as a time limit allows.
 
     Raises:
-        InputError: CEL-P003 the lattice has too many nodes.
+        InputError: CEL-P003 the lattice has too many nodes, or none was found in time.
         PrivacyError: CEL-P001 no node meets the models.
     """
-    if lattice.nodes > MOST_NODES:
+    if lattice.nodes > MOST_NODES and time_limit is None:
         raise InputError(
             "CEL-P003",
             f"the lattice has {lattice.nodes:,} nodes, too many to list them all.",
             why=f"Each of them is evaluated; up to {MOST_NODES:,} are.",
-            fix="Use fewer levels per hierarchy or fewer quasi-identifiers, or let the search find "
-            "the best one.",
+            fix="Use fewer levels per hierarchy or fewer quasi-identifiers, give a time limit, or "
+            "let the search find the best one.",
             nodes=lattice.nodes,
         )
     allowed = min(allowance(suppression, lattice.rows), lattice.rows - 1)
     measure = (metric or Loss()).over(lattice)
-    choices = []
-    for number, node in enumerate(product(*(range(levels) for levels in lattice.shape))):
-        progress(Step("Trying every node", number, lattice.nodes))
+    until = inf if time_limit is None else monotonic() + time_limit
+    in_order = product(*(range(levels) for levels in lattice.shape))
+    choices, tried = [], 0
+    for node in in_order if time_limit is None else _scattered(lattice):
+        if tried and monotonic() > until:
+            break
+        progress(Step("Trying every node", tried, lattice.nodes))
+        tried += 1
         outcome = lattice.evaluate(node, models)
         if outcome.suppressed <= allowed:
             sizes = outcome.kept_sizes
@@ -116,8 +128,35 @@ def explore_lattice(
                     1 / int(sizes.min()),
                 )
             )
+    if not choices and tried < lattice.nodes:
+        raise InputError(
+            "CEL-P003",
+            f"none of the {tried:,} nodes that were tried in time meets the models.",
+            why=f"The lattice has {lattice.nodes:,} nodes.",
+            fix="Give more time, or let the search find the best one.",
+            nodes=lattice.nodes,
+        )
     if not choices:
         raise impossible(lattice.whole(), models, suppression)
     choices.sort(key=lambda choice: (choice.score, sum(choice.levels), choice.levels))
     names = tuple(column.name for column in lattice.columns)
-    return Exploration(names, lattice.nodes, lattice.rows, tuple(choices))
+    return Exploration(names, lattice.nodes, lattice.rows, tuple(choices), tried)
+
+
+def _scattered(lattice: Lattice) -> Iterator[Node]:
+    """Every node once, the top first, so that whenever one stops they are spread over the lattice.
+
+    Steps of the golden ratio never leave a large gap (the three-distance theorem, Sos 1958).
+    """
+    count = lattice.nodes
+    step = max(1, round(count * 0.6180339887))
+    while gcd(step, count) > 1:
+        step += 1
+    place = count - 1
+    for _ in range(count):
+        rest, levels = place, []
+        for size in reversed(lattice.shape):
+            rest, level = divmod(rest, size)
+            levels.append(level)
+        yield tuple(reversed(levels))
+        place = (place + step) % count

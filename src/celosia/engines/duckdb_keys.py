@@ -1,0 +1,107 @@
+"""Combinations of values as whole numbers, found in DuckDB by a join of these alone.
+
+Each value of a column has a number, and those of all columns are packed into words of 63 bits. So a
+row finds its combination by one or two whole numbers, however long its texts are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.engines.duckdb_places import literal
+
+MOST_LISTED = 64
+"""Texts are looked up in a list of at most so many. DuckDB does that once for each entry of a
+file's own list of texts, not for each row; more would be slow where a file has no such list."""
+
+RANGE = 1 << 20
+"""Whole numbers that lie within such a range are their own numbers, counted from the least."""
+
+WORD = 1 << 62
+"""Packed numbers stay below this bound, so that no sum overflows 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """How the values of one column are numbered."""
+
+    expression: str
+    """The number of a row's value in SQL, empty for one that was not counted."""
+    join: str
+    """The join that the expression needs; empty for most."""
+    size: int
+    """All numbers are below it."""
+    of_value: NDArray[np.int64] = field(repr=False)
+    """The number of each counted value."""
+
+
+def digit(column: str, table: str, values: pl.Series, *, listed: bool) -> Digit:
+    """Number the values of a column.
+
+    Args:
+        column: the column in SQL.
+        table: a table of the values with their places (`value`, `code`), for a join.
+        values: the same values, in the order of their places.
+        listed: whether the source keeps lists of texts, as Parquet does.
+    """
+    size = len(values)
+    own = np.arange(size, dtype=np.int64)
+    if listed and size <= MOST_LISTED and values.dtype == pl.String and _is_simple(values):
+        texts = ", ".join("NULL" if each is None else literal(each) for each in values)
+        return Digit(f"(list_position([{texts}]::VARCHAR[], {column}) - 1)", "", size, own)
+    if values.dtype.is_integer():
+        found = _ranged(column, values)
+        if found is not None:
+            return found
+    join = f" LEFT JOIN {table} ON {column} IS NOT DISTINCT FROM {table}.value"
+    return Digit(f"{table}.code", join, size, own)
+
+
+def _ranged(column: str, values: pl.Series) -> Digit | None:
+    low, high = values.min(), values.max()
+    if not isinstance(low, int) or not isinstance(high, int) or high - low >= RANGE:
+        return None
+    width = high - low + 1
+    # A number out of the range must not be taken for one of the next column.
+    inside = f"WHEN {column} BETWEEN {low} AND {high} THEN {column} - {low}"
+    empty = f"WHEN {column} IS NULL THEN {width}" if values.null_count() else ""
+    places = [width if each is None else each - low for each in values]
+    return Digit(f"(CASE {empty} {inside} END)", "", width + 1, np.array(places, dtype=np.int64))
+
+
+def _is_simple(values: pl.Series) -> bool:
+    """Whether SQL can spell each text: no character in it ends a query."""
+    return not values.str.contains(r"\x00").any()
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Several digits as few whole numbers."""
+
+    expressions: tuple[str, ...]
+    """In SQL, of a row."""
+    values: tuple[NDArray[np.int64], ...] = field(repr=False)
+    """Of each counted combination."""
+
+
+def pack(digits: Sequence[Digit], codes: Sequence[NDArray[np.int64]]) -> Words:
+    """Pack the digits of rows, and of combinations, of which each has a place in each column."""
+    expressions: list[str] = []
+    values: list[NDArray[np.int64]] = []
+    product = WORD
+    for each, places in zip(digits, codes, strict=True):
+        number = each.of_value[places]
+        if product > WORD // each.size:
+            expressions.append(f"{each.expression}::BIGINT")
+            values.append(number)
+            product = each.size
+        else:
+            expressions[-1] += f" + {each.expression}::BIGINT * {product}"
+            values[-1] = values[-1] + number * product  # below WORD, as is the product of sizes
+            product *= each.size
+    return Words(tuple(expressions), tuple(values))

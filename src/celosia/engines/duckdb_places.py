@@ -1,0 +1,241 @@
+"""What DuckDB reads: Parquet files, or a table of its own, under names of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from celosia.core.errors import CelosiaError
+from celosia.engines.tables import (
+    Place,
+    changed_source,
+    engine_failed,
+    names_files,
+    not_found,
+    unpublishable,
+)
+
+if TYPE_CHECKING:
+    import duckdb
+
+Stamp = tuple[int, ...]
+
+_PLAIN = (
+    pl.Boolean,
+    pl.String,
+    pl.Categorical,
+    pl.Enum,
+    pl.Date,
+    pl.Datetime,
+    pl.Time,
+    pl.Duration,
+    pl.Decimal,
+    pl.Null,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A source as DuckDB scans it: its columns are c0, c1, ... whatever a user calls them."""
+
+    place: Place
+    scan: str
+    """What comes after FROM, without the names of the columns."""
+    columns: dict[str, pl.DataType]
+    stamps: dict[Path, Stamp]
+    """The files that are read, and what changes when one is written."""
+
+    @property
+    def text(self) -> str:
+        """What comes after FROM. Names of our own: DuckDB's know no case."""
+        names = ", ".join(f"c{number}" for number in range(len(self.columns)))
+        return f"{self.scan} AS t({names})"
+
+    def column(self, name: str) -> str:
+        """A column as DuckDB compares it: text byte by byte, whatever collation its table has."""
+        number = list(self.columns).index(name)
+        collated = self.columns[name] == pl.String and not self.stamps
+        return f"t.c{number} COLLATE C" if collated else f"t.c{number}"
+
+    def check_unchanged(self) -> None:
+        """Refuse files that were written since they were first looked at.
+
+        Raises:
+            EngineError: CEL-E002.
+        """
+        if any(_stamp(file) != stamp for file, stamp in self.stamps.items()):
+            raise changed_source()
+
+
+def relation(connection: duckdb.DuckDBPyConnection, place: Place) -> Relation:
+    """Look a source up.
+
+    Raises:
+        EngineError: CEL-E021 there is none, CEL-E022 a type that cannot be published.
+    """
+    if not names_files(place):
+        scan = ".".join(quoted(part) for part in str(place).split("."))
+        return Relation(place, scan, _own_types(connection, place, scan), {})
+    files = parquet_files(place)
+    if not files:
+        raise not_found(place)
+    listed = ", ".join(literal(_no_pattern(str(file))) for file in files)
+    hive = "true" if any("=" in part for part in _below(place, files[0])) else "false"
+    scan = f"read_parquet([{listed}], hive_partitioning = {hive})"
+    own = _own_types(connection, place, scan)
+    told = _told_types(place, files[0])
+    # Files that were split by the values of a column have this one in the name of their folder.
+    types = dict(zip([*told, *list(own)[len(told) :]], own.values(), strict=True)) | told
+    return Relation(place, scan, types, {file: _stamp(file) for file in files})
+
+
+def parquet_files(place: Place) -> list[Path]:
+    """The files that a place means, in order."""
+    path = Path(place)
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        found = path.rglob("*")
+    else:
+        fixed = Path(*[part for part in path.parts[: _first_pattern(path)]])
+        rest = path.parts[_first_pattern(path) :]
+        found = fixed.glob(str(Path(*rest))) if rest else iter(())
+    wanted = (".parquet", ".pq")
+    # Names that begin with a dot or a line are, by custom, no part of the data.
+    return sorted(
+        each
+        for each in found
+        if each.suffix in wanted and each.is_file() and not each.name.startswith((".", "_"))
+    )
+
+
+def as_type(series: pl.Series, kind: pl.DataType) -> pl.Series:
+    """A column that DuckDB gave back, in the type that its file or table says."""
+    if series.dtype == kind:
+        return series
+    if kind == pl.Null:
+        return pl.Series(series.name, [None] * len(series), dtype=pl.Null)
+    if isinstance(kind, pl.Datetime) and kind.time_zone is not None:
+        moments = series.dt.cast_time_unit(kind.time_unit)
+        return moments.dt.convert_time_zone(kind.time_zone)
+    return series.cast(kind)
+
+
+def quoted(name: str) -> str:
+    """A name in SQL.
+
+    >>> quoted('say "hi"')
+    '"say ""hi"""'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text in SQL.
+
+    >>> literal("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """One error for whatever DuckDB or the disk says, which may hold cells of the table."""
+    import duckdb  # noqa: PLC0415 - loaded already, by whoever has a connection
+
+    stopped = False
+    try:
+        yield
+    except CelosiaError:
+        raise
+    except (duckdb.Error, OSError, MemoryError, RuntimeError) as error:
+        # How DuckDB tells Ctrl-C; somebody else who stops its query is an error of its own.
+        stopped = not isinstance(error, duckdb.Error) and "interrupted" in str(error).lower()
+    else:
+        return
+    # Outside the handler: the cause may quote cells.
+    if stopped:
+        raise KeyboardInterrupt
+    raise engine_failed("DuckDB")
+
+
+def _own_types(
+    connection: duckdb.DuckDBPyConnection, place: Place, scan: str
+) -> dict[str, pl.DataType]:
+    import duckdb  # noqa: PLC0415 - loaded already, by whoever has a connection
+
+    table = None
+    try:
+        table = connection.execute(f"SELECT * FROM {scan} LIMIT 0").to_arrow_table()
+    except (duckdb.Error, RuntimeError):
+        pass
+    if table is None:
+        raise not_found(place)
+    types: dict[str, pl.DataType] = {}
+    for field in table.schema:
+        try:
+            kind = pl.Series(pl.from_arrow(table.column(field.name))).dtype
+        except pl.exceptions.PolarsError:
+            kind = pl.Object()
+        types[field.name] = _published(field.name, kind, str(field.type))
+    return types
+
+
+def _told_types(place: Place, file: Path) -> dict[str, pl.DataType]:
+    """The types by which Polars reads a file, of which DuckDB knows some by another name."""
+    import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where an engine is wanted
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        found = pl.read_parquet_schema(file)
+        stored = pq.read_schema(file)
+    except (pl.exceptions.PolarsError, pa.ArrowException, OSError):
+        found = None
+    if found is None:
+        raise not_found(place)
+    types = {name: _published(name, kind, str(kind)) for name, kind in found.items()}
+    for name, kind in types.items():
+        # DuckDB cuts the nanoseconds off, which would merge different values.
+        zoned = isinstance(kind, pl.Datetime) and kind.time_zone and kind.time_unit == "ns"
+        if zoned or stored.field(stored.get_field_index(name)).type == pa.time64("ns"):
+            raise unpublishable(name, f"{kind} in nanoseconds")
+    return types
+
+
+def _published(name: str, kind: pl.DataType, told: str) -> pl.DataType:
+    wide = isinstance(kind, pl.Int128 | pl.UInt128)
+    if isinstance(kind, _PLAIN) or (kind.is_numeric() and not wide):
+        return kind
+    raise unpublishable(name, told)
+
+
+def _stamp(file: Path) -> Stamp:
+    """What changes when a file is written or replaced; empty where it is gone."""
+    try:
+        found = file.stat()
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _first_pattern(path: Path) -> int:
+    parts = path.parts
+    return next((n for n, part in enumerate(parts) if set(part) & set("*?[")), len(parts))
+
+
+def _below(place: Place, file: Path) -> tuple[str, ...]:
+    """The folders between a place and a file in it."""
+    path = Path(place)
+    base = Path(*path.parts[: _first_pattern(path)])
+    return file.relative_to(base).parts[:-1] if base in file.parents else ()
+
+
+def _no_pattern(name: str) -> str:
+    """A name as a pattern that nothing else fits."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

@@ -1,0 +1,333 @@
+"""DuckDB as an engine for tables: groups, recodes and writes what need not fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import EngineError, InputError
+from celosia.core.files import check_writable
+from celosia.core.randomness import Source
+from celosia.engines.classes import CLASS, Labels, numbered, place_of
+from celosia.engines.duckdb import Groups
+from celosia.engines.duckdb_keys import digit, pack
+from celosia.engines.duckdb_places import Relation, as_type, guarded, quoted, relation
+from celosia.engines.drafts import DraftFolder
+from celosia.engines.shuffling import buckets_for, shuffled
+from celosia.engines.sinks import one_zero, table_draft, write_parquet
+from celosia.engines.tables import Batch, Draft, Order, Place, Recoding, names_files, same_place
+
+if TYPE_CHECKING:
+    import duckdb
+
+BATCH = 250_000
+"""Rows that are here at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Grouped:
+    """What `count_groups` leaves for `recode`."""
+
+    relation: Relation
+    values: dict[str, pl.Series] = field(repr=False)
+    """The distinct values of each column, in the order of the table v0, v1, ..."""
+    codes: dict[str, NDArray[np.int64]] = field(repr=False)
+    """For each group, the place of its value among them."""
+
+
+class DuckDBTables:
+    """DuckDB, embedded: from Parquet files or its own tables to the same, see `TableEngine`.
+
+    What does not fit in memory goes to a private folder. Nothing is ever fetched from elsewhere.
+
+    Args:
+        database: a DuckDB file, for sources and targets that are tables; Parquet needs none.
+        memory: the most memory that DuckDB takes, such as "4GB"; its own limit if None.
+        threads: the most cores; all if None.
+
+    Raises:
+        EngineError: CEL-E013 the database cannot be opened.
+    """
+
+    name = "duckdb"
+
+    def __init__(
+        self,
+        database: str | Path | None = None,
+        *,
+        memory: str | None = None,
+        threads: int | None = None,
+    ) -> None:
+        import duckdb  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
+
+        self._overflow = TemporaryDirectory(prefix="celosia-")
+        config: dict[str, Any] = {
+            "temp_directory": self._overflow.name,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        if memory is not None:
+            config["memory_limit"] = memory
+        if threads is not None:
+            config["threads"] = threads
+        opened = None
+        try:
+            opened = duckdb.connect(str(database) if database else ":memory:", config=config)
+            opened.execute("SET TimeZone = 'UTC'")
+            opened.execute("BEGIN")  # one state of all tables until the end
+        except (duckdb.Error, OSError):
+            pass
+        if opened is None:  # outside the handler: the cause may quote what is in the file
+            self._overflow.cleanup()
+            raise EngineError(
+                "CEL-E013",
+                "the database, or a file that stands for a table, cannot be opened.",
+                why="Its tables cannot be asked.",
+                fix="Check the path, the rights of the file, and that no other program has it.",
+            )
+        self._connection: duckdb.DuckDBPyConnection = opened
+        self._relations: dict[Place, Relation] = {}
+        self._grouped: _Grouped | None = None
+
+    def columns(self, source: Place) -> dict[str, pl.DataType]:
+        """Names and types, see `TableEngine.columns`."""
+        return dict(self._relation(source).columns)
+
+    def check_target(self, source: Place, target: Place, *, overwrite: bool) -> None:
+        """Refuse a target that could not be written, see `TableEngine.check_target`."""
+        if names_files(target):
+            goal = Path(target)
+            check_writable(goal, overwrite=overwrite)
+            if any(file.samefile(goal) for file in self._relation(source).stamps if goal.exists()):
+                raise same_place(target)
+            return
+        if not names_files(source) and str(source).lower() == str(target).lower():
+            raise same_place(target)
+        if self._exists(target) and not overwrite:
+            raise InputError(
+                "CEL-P110",
+                f"the table {target} exists already.",
+                why="It would be lost.",
+                fix="Choose another name, or allow overwriting (--force).",
+            )
+
+    def count_groups(self, source: Place, columns: Sequence[str]) -> Groups:
+        """Group by some columns, see `TableEngine.count_groups`."""
+        found = self._relation(source)
+        keys = ", ".join(f"{found.column(name)} AS k{n}" for n, name in enumerate(columns))
+        run = self._connection.execute
+        with guarded():
+            run(
+                f"CREATE OR REPLACE TEMP TABLE celosia_groups AS SELECT {keys}, "
+                f"count(*) AS size FROM {found.text} GROUP BY ALL"
+            )
+            values = {name: self._values(n, found.columns[name]) for n, name in enumerate(columns)}
+            codes = ", ".join(f"celosia_v{n}.code AS k{n}" for n in range(len(columns)))
+            joins = "".join(
+                f" JOIN celosia_v{n} ON g.k{n} IS NOT DISTINCT FROM celosia_v{n}.value"
+                for n in range(len(columns))
+            )
+            table = run(f"SELECT {codes}, size FROM celosia_groups AS g{joins}").to_arrow_table()
+            run("DROP TABLE celosia_groups")
+        found.check_unchanged()
+        grouped = pl.DataFrame(table)
+        places = {
+            name: grouped[f"k{n}"].to_numpy().astype(np.int64) for n, name in enumerate(columns)
+        }
+        self._grouped = _Grouped(found, values, places)
+        frame = pl.DataFrame([values[name].gather(places[name]).alias(name) for name in columns])
+        return Groups(frame, grouped["size"].to_numpy().astype(np.int64))
+
+    def recode(  # noqa: PLR0913 - as in the protocol
+        self,
+        source: Place,
+        target: Place,
+        recoding: Recoding,
+        *,
+        keep: Sequence[str],
+        drop_suppressed: bool,
+        order: Order,
+        randomness: Source,
+        overwrite: bool,
+    ) -> Draft:
+        """Write the recoded table, see `TableEngine.recode`."""
+        grouped = self._grouped
+        assert grouped is not None and grouped.relation.place == source, "group the source first"
+        labels = Labels(recoding, keep, drop=drop_suppressed)
+        with guarded():
+            query = self._recoding_query(grouped, recoding, keep, order)
+            stream = self._stream(query, self._passed(grouped.relation, recoding, keep))
+        chunks = numbered(stream, recoding, drop=drop_suppressed)
+        return self._written(
+            grouped.relation, target, chunks, labels.arrow, labels.frame,
+            rows=recoding.rows, order=order, randomness=randomness, overwrite=overwrite,
+        )  # fmt: skip
+
+    def map_batches(  # noqa: PLR0913 - as in the protocol
+        self,
+        source: Place,
+        target: Place,
+        function: Batch,
+        *,
+        columns: Mapping[str, pl.DataType],
+        order: Order,
+        randomness: Source,
+        overwrite: bool,
+    ) -> Draft:
+        """Write what a function makes of the rows, see `TableEngine.map_batches`."""
+        found = self._relation(source)
+        names = list(found.columns)
+        back = {place_of(number): name for number, name in enumerate(names)}
+        cells = ", ".join(f"t.c{n} AS {place_of(n)}" for n in range(len(names)))
+        with guarded():
+            rows = self._connection.execute(f"SELECT count(*) FROM {found.text}").fetchone()
+            kinds = {place_of(n): kind for n, kind in enumerate(found.columns.values())}
+            stream = self._stream(f"SELECT {cells} FROM {found.text}", kinds)
+        made = (one_zero(function(chunk.rename(back))).cast(dict(columns)) for chunk in stream)
+        return self._written(
+            found, target, made, lambda chunk: chunk.to_arrow(), lambda chunk: chunk,
+            rows=rows[0] if rows else 0, order=order, randomness=randomness, overwrite=overwrite,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """Let go of the database, and of all that has no name yet."""
+        self._connection.close()
+        self._overflow.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _relation(self, place: Place) -> Relation:
+        if place not in self._relations:
+            self._relations[place] = relation(self._connection, place)
+        return self._relations[place]
+
+    def _exists(self, table: Place) -> bool:
+        import duckdb  # noqa: PLC0415 - loaded already, by the constructor
+
+        name = ".".join(quoted(part) for part in str(table).split("."))
+        try:
+            self._connection.cursor().execute(f"SELECT * FROM {name} LIMIT 0")
+        except duckdb.Error:
+            return False
+        return True
+
+    def _values(self, number: int, kind: pl.DataType) -> pl.Series:
+        """Number the distinct values of a column of the groups, in a table that stays."""
+        table = f"celosia_v{number}"
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT value, "
+            "(row_number() OVER () - 1)::UINTEGER AS code "
+            f"FROM (SELECT DISTINCT k{number} AS value FROM celosia_groups)"
+        )
+        found = self._connection.execute(f"SELECT value FROM {table} ORDER BY code")
+        return as_type(pl.DataFrame(found.to_arrow_table()).to_series(), kind)
+
+    def _recoding_query(
+        self, grouped: _Grouped, recoding: Recoding, keep: Sequence[str], order: Order
+    ) -> str:
+        """A query for the number of each row's combination, and the columns that stay."""
+        found = grouped.relation
+        digits = [
+            digit(
+                f"r.k{n}",
+                f"celosia_v{list(grouped.values).index(name)}",
+                grouped.values[name],
+                listed=bool(found.stamps),
+            )
+            for n, name in enumerate(recoding.names)
+        ]
+        words = pack(digits, [grouped.codes[name][recoding.groups] for name in recoding.names])
+        numbers = pl.Series(np.arange(recoding.groups.size, dtype=np.uint32))
+        table = pl.DataFrame(
+            {**{f"w{n}": each for n, each in enumerate(words.values)}, "number": numbers}
+        )
+        self._connection.register("celosia_given", table.to_arrow())
+        self._connection.execute(
+            "CREATE OR REPLACE TEMP TABLE celosia_combinations AS SELECT * FROM celosia_given"
+        )
+        self._connection.unregister("celosia_given")
+        cells = [f"{found.column(name)} AS k{n}" for n, name in enumerate(recoding.names)]
+        passed = [n for n, name in enumerate(keep) if name not in recoding.names]
+        cells += [f"{found.column(keep[n])} AS {place_of(n)}" for n in passed]
+        if order == "kept":  # joins do not keep it
+            cells.append("row_number() OVER () AS row")
+        shown = ", ".join([f"c.number AS {CLASS}", *(f"r.{place_of(n)}" for n in passed)])
+        same = " AND ".join(f"c.w{n} = {each}" for n, each in enumerate(words.expressions))
+        return (
+            f"SELECT {shown} FROM (SELECT {', '.join(cells)} FROM {found.text}) AS r"
+            f"{''.join(each.join for each in digits)} LEFT JOIN celosia_combinations AS c ON {same}"
+            f"{' ORDER BY r.row' if order == 'kept' else ''}"
+        )
+
+    def _passed(
+        self, found: Relation, recoding: Recoding, keep: Sequence[str]
+    ) -> dict[str, pl.DataType]:
+        return {
+            place_of(n): found.columns[name]
+            for n, name in enumerate(keep)
+            if name not in recoding.names
+        }
+
+    def _stream(self, query: str, kinds: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
+        """Run a query; its rows come in chunks as they are asked for."""
+        reader = self._connection.execute(query).to_arrow_reader(BATCH)
+
+        def chunks() -> Iterator[pl.DataFrame]:
+            names = reader.schema.names
+            batches = iter(reader)
+            while True:
+                with guarded():
+                    batch = next(batches, None)
+                if batch is None:
+                    return
+                frame = pl.DataFrame(batch)
+                yield one_zero(
+                    pl.DataFrame(
+                        [as_type(frame[n], kinds[n]) if n in kinds else frame[n] for n in names]
+                    )
+                )
+
+        return chunks()
+
+    def _written(  # noqa: PLR0913 - each is one fact of what is written
+        self,
+        found: Relation,
+        target: Place,
+        chunks: Iterator[pl.DataFrame],
+        as_arrow: Callable[[pl.DataFrame], Any],
+        as_frame: Batch,
+        *,
+        rows: int,
+        order: Order,
+        randomness: Source,
+        overwrite: bool,
+    ) -> Draft:
+        beside = Path(target) if names_files(target) else Path(self._overflow.name) / "table"
+        with guarded():
+            folder = DraftFolder(beside)
+        try:
+            with guarded():
+                if order == "shuffled":
+                    chunks = shuffled(chunks, folder.path, buckets_for(rows, BATCH), randomness)
+                if names_files(target):
+                    draft = write_parquet(map(as_arrow, chunks), folder, beside)
+                else:
+                    writer = self._connection.cursor()
+                    frames = map(as_frame, chunks)
+                    draft = table_draft(writer, frames, folder, str(target), overwrite=overwrite)
+            found.check_unchanged()
+        except BaseException:
+            folder.close()
+            raise
+        return draft

@@ -1,0 +1,1 @@
+"""What the pages compute, free of any toolkit."""

@@ -1,0 +1,200 @@
+"""The choices as text that does the same elsewhere: a command, Python, and a schema file."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from celosia.studio.model.publish.choices import Choices, metric, models, schema_table
+
+SCHEMA_FILE = "schema.toml"
+"""What the schema is called in the texts, and when it is downloaded."""
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def command_text(choices: Choices) -> str:
+    """The command that publishes the table as chosen.
+
+    A sample is written to a file first.
+    """
+    name = file_name(choices)
+    lines = []
+    if choices.sample is not None:
+        lines.append(f"celosia datasets get {shlex.quote(choices.sample)} -o {shlex.quote(name)}")
+    parts = [
+        f"celosia publish {_argument(name)}",
+        f"--schema {SCHEMA_FILE}",
+        *_model_options(choices),
+        f"--suppress {choices.suppression * 100:.10g}%",
+        *_wish_options(choices),
+        "-o release.csv --report report.html",
+    ]
+    return "\n".join([*lines, " \\\n  ".join(parts)])
+
+
+def python_text(choices: Choices) -> str:
+    """The Python that publishes the table as chosen."""
+    asked = [f"tables.{model!r}" for model in models(choices)]
+    settings = [f"suppression={choices.suppression!r}"]
+    chosen = metric(choices)
+    if choices.metric != "loss" or getattr(chosen, "weights", None):
+        settings.append(f"metric=tables.metrics.{chosen!r}")
+    if choices.method != "lattice":
+        settings.append(f"method={choices.method!r}")
+    if choices.levels is not None:
+        settings.append(f"levels={dict(choices.levels)!r}")
+    if choices.time_limit is not None:
+        settings.append(f"time_limit={choices.time_limit!r}")
+    if choices.population is not None:
+        settings.append("population=population")
+    settings += [
+        f"{name}=True"
+        for name in ("local", "keep_order", "drop_suppressed")
+        if getattr(choices, name)
+    ]
+    body = "".join(
+        f"    {line},\n" for line in ["data", "schema", f"[{', '.join(asked)}]", *settings]
+    )
+    return (
+        f"{_python_head(choices)}\n"
+        f'schema = tables.Schema.load("{SCHEMA_FILE}")\n'
+        f"{_python_data(choices)}"
+        f"release = tables.publish(\n{body})\n"
+        'release.save("release.csv")\n'
+        'release.report("report.html")\n'
+        "print(release)\n"
+    )
+
+
+def schema_text(choices: Choices) -> str:
+    """The schema file: roles and hierarchies; `celosia publish --schema` reads it."""
+    return toml_text(schema_table(choices))
+
+
+def file_name(choices: Choices) -> str:
+    """What the texts call the table's file: what the visitor called it, without folders."""
+    if choices.sample is not None:
+        return f"{choices.sample}.csv"
+    return PurePath(choices.file.replace("\\", "/")).name or "table.csv"
+
+
+def toml_text(table: Mapping[str, Any]) -> str:
+    """Nested tables of plain values as TOML.
+
+    >>> print(toml_text({"columns": {"age": {"role": "sensitive", "n": [1, 2]}}}), end="")
+    [columns.age]
+    role = "sensitive"
+    n = [1, 2]
+    """
+    return "\n".join(_sections(table, ()))
+
+
+def _sections(table: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[str]:
+    plain = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
+    inner = {key: value for key, value in table.items() if isinstance(value, Mapping)}
+    if above and (plain or not inner):
+        head = f"[{'.'.join(_key(each) for each in above)}]\n"
+        yield head + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in plain.items())
+    for key, value in inner.items():
+        yield from _sections(value, (*above, key))
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    """A text of TOML; JSON writes all but one control character as TOML wants it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, int | float):
+        return repr(value)
+    return f"[{', '.join(_value(each) for each in value)}]"
+
+
+def _argument(text: str) -> str:
+    """A text that no shell expands; one that looks like an option is marked as a path."""
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)
+
+
+def _model_options(choices: Choices) -> Iterator[str]:
+    for model in (each.as_dict() for each in models(choices)):
+        column = model.get("column")
+        at = "" if column is None else f"@{column}"
+        option, text = _notation(model)
+        yield f"{option} {shlex.quote(f'{text}{at}')}"
+
+
+def _notation(model: Mapping[str, Any]) -> tuple[str, str]:
+    """The option of a model on the command line, and what follows it."""
+    name = model["model"]
+    if name == "k-anonymity":
+        return "--k", str(model["k"])
+    if name == "distinct-diversity":
+        return "--l", f"distinct:{model['l']}"
+    if name == "entropy-diversity":
+        corrected = "-corrected" if model["corrected"] else ""
+        return "--l", f"entropy{corrected}:{_plain(model['l'])}"
+    if name == "recursive-diversity":
+        return "--l", f"recursive:{_plain(model['c'])},{model['l']}"
+    if name == "t-closeness":
+        return "--t", f"{model['distance']}:{_plain(model['t'])}"
+    values = [
+        _plain(value)
+        for key, value in model.items()
+        if key not in ("model", "column") and value is not None and not isinstance(value, bool)
+    ]
+    if model.get("enhanced"):
+        values.append("enhanced")
+    if model.get("strict") is False:
+        values.append("lenient")
+    return "--model", f"{name}:{','.join(values)}"
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def _wish_options(choices: Choices) -> Iterator[str]:
+    if choices.metric != "loss":
+        yield f"--metric {choices.metric}"
+    for name, weight in getattr(metric(choices), "weights", {}).items():
+        yield f"--weight {shlex.quote(f'{name}={_plain(weight)}')}"
+    if choices.method != "lattice":
+        yield f"--method {choices.method}"
+    for name, level in (choices.levels or {}).items():
+        yield f"--level {shlex.quote(f'{name}={level}')}"
+    if choices.time_limit is not None:
+        yield f"--time-limit {_plain(choices.time_limit)}"
+    if choices.population is not None:
+        yield f"--population {_argument(PurePath(choices.population).name)}"
+    flags = ("local", "keep_order", "drop_suppressed")
+    yield from (f"--{name.replace('_', '-')}" for name in flags if getattr(choices, name))
+
+
+def _python_head(choices: Choices) -> str:
+    used = ["datasets"] if choices.sample is not None else ["frames"]
+    if choices.population is not None and "frames" not in used:
+        used.append("frames")
+    return f"from celosia import {', '.join([*used, 'tables'])}\n"
+
+
+def _python_data(choices: Choices) -> str:
+    if choices.sample is not None:
+        data = f"data = datasets.load({choices.sample!r})\n"
+    else:
+        data = f"data = frames.read({file_name(choices)!r}, types=schema.types())\n"
+    if choices.population is not None:
+        name = PurePath(choices.population).name
+        data += f"population = frames.read({name!r}, types=schema.types())\n"
+    return data

@@ -1,0 +1,48 @@
+"""Jobs that do little; worker processes import them by name."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Step
+from celosia.studio.worker import Voice
+
+
+def add(voice: Voice, *, left: int, right: int) -> int:
+    """Count to two, then add."""
+    for done in range(3):
+        voice(Step("Counting", done, 2))
+    voice.part(left)
+    voice.part(right)
+    return left + right
+
+
+def sleep(voice: Voice, *, seconds: float) -> str:
+    """Take time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        voice(Step("Sleeping", 0))
+        time.sleep(0.02)
+    return "slept"
+
+
+def refuse(voice: Voice) -> None:
+    """Fail as our functions fail."""
+    raise InputError("CEL-P010", "k must be at least 2.", why="Why.", fix="Fix.", k=1)
+
+
+def break_down(voice: Voice) -> None:
+    """Fail as a library fails, with a cell in its message."""
+    raise ValueError("the cell was 4711")
+
+
+def vanish(voice: Voice) -> None:
+    """Take the whole process down."""
+    os._exit(1)
+
+
+def grow(voice: Voice, *, size: int) -> int:
+    """Take memory."""
+    return len(bytearray(size))

@@ -1,0 +1,185 @@
+"""The gate: hosts, origins, passwords, sizes, cookies and headers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from celosia.studio import guard
+from celosia.studio.guard import Guard
+from celosia.studio.settings import Settings
+from celosia.studio.visitors import Visitors
+
+with warnings.catch_warnings():  # it would rather have the next httpx, which is not ours to choose
+    warnings.simplefilter("ignore")
+    from starlette.testclient import TestClient
+
+PAGE = {"accept": "text/html"}
+SECRET = "correct horse battery"
+
+
+async def whoami(request: Request) -> Response:
+    visitor = request.scope[guard.SCOPE]
+    return PlainTextResponse("" if visitor is None else visitor.folder.name)
+
+
+async def measure(request: Request) -> Response:
+    return PlainTextResponse(str(len(await request.body())))
+
+
+async def socket(opened: WebSocket) -> None:
+    await opened.accept()
+    await opened.close()
+
+
+def client(tmp_path: Path, settings: Settings, **more: Any) -> TestClient:
+    """A browser before a small application behind the gate."""
+    inner = Starlette(
+        routes=[
+            Route("/", whoami),
+            Route("/measure", measure, methods=["POST"]),
+            Route("/upload/1", measure, methods=["POST"]),
+            WebSocketRoute("/socket", socket),
+        ]
+    )
+    studio: Any = SimpleNamespace(settings=settings, visitors=Visitors(tmp_path, idle=100))
+    inner.add_middleware(Guard, studio=studio)
+    return TestClient(inner, base_url="http://127.0.0.1:8080", **more)
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[TestClient]:
+    """A studio for this machine only."""
+    with client(tmp_path, Settings(most_upload=5000, most_area=20_000)) as found:
+        yield found
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Iterator[TestClient]:
+    """A studio of a classroom."""
+    settings = Settings(host="0.0.0.0", passwords=(SECRET, "token-of-a-student"))
+    with client(tmp_path, settings, follow_redirects=False) as found:
+        yield found
+
+
+def test_a_visitor_gets_a_cookie_that_no_script_reads_and_keeps_her_area(here: TestClient) -> None:
+    first = here.get("/", headers=PAGE)
+    cookie = first.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert here.get("/", headers=PAGE).text == first.text
+    assert "set-cookie" not in here.get("/", headers=PAGE).headers
+
+
+def test_files_of_the_page_make_no_visitor(here: TestClient) -> None:
+    assert here.get("/").text == ""
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "8.8.8.8"])
+def test_another_name_for_this_machine_is_refused(here: TestClient, host: str) -> None:
+    assert here.get("/", headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("host", ["localhost:8080", "127.0.0.1", "[::1]:8080"])
+def test_the_names_of_this_machine_are_known(here: TestClient, host: str) -> None:
+    assert here.get("/", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:9999"])
+def test_another_page_cannot_send_anything(here: TestClient, origin: str) -> None:
+    assert here.post("/measure", headers={"origin": origin}).status_code == 403
+    with (
+        pytest.raises(WebSocketDisconnect),
+        here.websocket_connect("/socket", headers={"origin": origin}),
+    ):
+        pass
+
+
+def test_our_own_page_can(here: TestClient) -> None:
+    ours = {"origin": "http://127.0.0.1:8080"}
+    assert here.post("/measure", content=b"abc", headers=ours).text == "3"
+    with here.websocket_connect("/socket", headers=ours | {"host": "127.0.0.1:8080"}):
+        pass
+
+
+def test_an_upload_that_is_too_large_is_refused_before_it_is_read(here: TestClient) -> None:
+    here.get("/", headers=PAGE)
+    assert here.post("/upload/1", content=b"x" * 5000).text == "5000"
+    assert here.post("/upload/1", content=b"x" * 20_000).status_code == 413
+
+
+def test_nobody_brings_a_file_without_a_page(here: TestClient) -> None:
+    assert here.post("/upload/1", content=b"x").status_code == 403
+
+
+def test_a_body_that_lies_about_its_length_is_cut_off(here: TestClient) -> None:
+    def endless() -> Iterator[bytes]:
+        for _ in range(100):
+            yield b"x" * 10_000
+
+    here.get("/", headers=PAGE)
+    with pytest.raises(ClientDisconnect):  # what the application sees
+        here.post("/upload/1", content=endless())
+
+
+def test_all_files_of_a_visitor_together_have_a_limit(here: TestClient, tmp_path: Path) -> None:
+    folder = tmp_path / here.get("/", headers=PAGE).text / "01234567890"
+    folder.mkdir(parents=True)
+    (folder / "data.csv").write_bytes(b"x" * 18_000)
+    assert here.post("/upload/1", content=b"x" * 4000).status_code == 413
+
+
+def test_every_answer_forbids_what_a_page_does_not_need(here: TestClient) -> None:
+    for answer in (here.get("/"), here.get("/missing"), here.get("/", headers={"host": "evil"})):
+        assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+def test_a_stranger_sees_nothing_but_the_entrance(shared: TestClient) -> None:
+    answer = shared.get("/", headers=PAGE)
+    assert answer.status_code == 401
+    assert 'type="password"' in answer.text
+    assert shared.post("/measure", content=b"x").status_code == 401
+    with pytest.raises(WebSocketDisconnect), shared.websocket_connect("/socket"):
+        pass
+
+
+def test_the_entrance_speaks_spanish(shared: TestClient) -> None:
+    answer = shared.get("/", headers=PAGE | {"accept-language": "es"})
+    assert 'lang="es"' in answer.text
+    assert "Contraseña" in answer.text
+
+
+@pytest.mark.parametrize("secret", [SECRET, "token-of-a-student"])
+def test_who_knows_a_secret_comes_in(shared: TestClient, secret: str) -> None:
+    answer = shared.post("/enter", data={"password": secret})
+    assert answer.status_code == 303
+    assert shared.get("/", headers=PAGE).status_code == 200
+    assert secret not in answer.headers["set-cookie"]
+
+
+def test_a_link_with_the_token_is_enough(shared: TestClient) -> None:
+    assert shared.get(f"/?token={SECRET}").status_code == 303
+    assert shared.get("/", headers=PAGE).status_code == 200
+
+
+def test_a_wrong_password_is_told_and_many_are_stopped(shared: TestClient) -> None:
+    for _ in range(guard.TRIES):
+        assert shared.post("/enter", data={"password": "guess"}).status_code == 401
+    assert shared.post("/enter", data={"password": SECRET}).status_code == 429
+
+
+def test_a_made_up_cookie_opens_nothing(shared: TestClient) -> None:
+    shared.cookies.set(guard.ENTRY, "made-up")
+    assert shared.get("/", headers=PAGE).status_code == 401
