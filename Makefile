@@ -8,13 +8,16 @@ WORKERS ?= 2
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs constraints clean
+.PHONY: help demo studio test check format bench docs constraints clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: $(VENV)/.base ## Set up and run the main job on embedded data (ends by itself)
 	$(BIN)/celosia demo
+
+studio: $(VENV)/.studio ## Set up and open the web application at http://127.0.0.1:8080, until Ctrl-C
+	$(BIN)/celosia studio
 
 test: $(VENV)/.dev ## Set up and run the whole test suite, with lint, types and layering
 	$(MAKE) --no-print-directory check
@@ -55,6 +58,11 @@ $(VENV)/bin/python:
 $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (a minute or two, the first time only) ..."
 	$(PIP) install --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.studio: $(VENV)/.base
+	@echo "Adding the web toolkit ..."
+	$(PIP) install --constraint constraints.txt --editable '.[studio]'
 	@touch $@
 
 # pip older than 25.1 does not know dependency groups, so they are read from pyproject.toml here.

@@ -195,7 +195,7 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
                 *("assess", "audit", "collect", "datasets", "demo", "doctor", "epsilon", "explain"),
                 *("explore", "graph", "hierarchy", "lab", "ledger", "magnitude", "mask", "policy"),
                 *("publish", "query"),
-                *("rdf", "release", "serve", "synthesise", "teach", "token"),
+                *("rdf", "release", "serve", "studio", "synthesise", "teach", "token"),
             ],
         ),
         ("celosia hierarchy ", ["build", "check"]),

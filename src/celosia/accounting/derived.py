@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.checks import check_epsilon
+from celosia.accounting.composed import Composed, account_of
 from celosia.accounting.curved import TAIL, Curved
 from celosia.accounting.loss import Loss
 
@@ -20,6 +21,8 @@ def curve_of(loss: Loss, epsilons: Vector) -> Vector:
     """The delta of any loss at many epsilons."""
     if isinstance(loss, Curved):
         return np.where(epsilons >= loss.pure, 0.0, loss.curve(epsilons))
+    if isinstance(loss, Composed) and bool(np.isfinite(epsilons).all()):
+        return account_of(loss.parts).deltas(epsilons)  # as below, all at once
     return np.array([loss.delta(float(epsilon)) for epsilon in epsilons])
 
 

@@ -90,19 +90,23 @@ class Running:
     def delta(self, epsilon: float) -> float:
         """The least delta of all bounds with an epsilon."""
         wanted = check_epsilon(epsilon)
-        failure = up(self._failure)
-        found = [1.0]
-        if isinf(wanted):
-            return self._failing()
-        if self._pure is not None and wanted >= up(self._pure):
-            found.append(failure)
+        return self._failing() if isinf(wanted) else float(self.deltas(np.array([wanted]))[0])
+
+    def deltas(self, epsilons: Vector) -> Vector:
+        """The least delta of all bounds with each of some epsilons, none of them infinite."""
+        failure, wanted = up(self._failure), epsilons.tolist()
+        found = np.array([failure + renyi.delta_of(self._renyi, each) for each in wanted])
+        found = np.minimum(1.0, found)
+        if self._pure is not None:
+            held = epsilons >= up(self._pure)
+            found = np.where(held, np.minimum(found, failure), found)
         if self._rho is not None:
-            curve = concentrated_curve(up(self._rho), np.array([wanted]))
-            found.append(failure + float(curve[0]))
-        found.append(failure + renyi.delta_of(self._renyi, wanted))
+            curve = concentrated_curve(up(self._rho), epsilons)
+            found = np.minimum(found, failure + curve)
         if self._distribution is not None:
-            found.append(self.distribution().delta(wanted))
-        return min(found)
+            done = self.distribution()
+            found = np.minimum(found, [done.delta(each) for each in wanted])
+        return found
 
     def bounds(self, delta: float) -> tuple[Bound, ...]:
         """Every bound of epsilon at a delta."""

@@ -6,17 +6,14 @@ as places in a list of labels: that is how Parquet stores it.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.engines.tables import Recoding
+from celosia.engines.tables import Recoding, changed_source
 from celosia.frames import ARROW_LEVEL, bare, encode
 
 if TYPE_CHECKING:
@@ -67,15 +64,15 @@ class Labels:
         columns: list[Any] = []
         for number, name in enumerate(self.keep):
             if name not in self._codes:
-                columns.append(_arrow(chunk[place_of(number)]))
+                columns.append(fresh_arrow(chunk[place_of(number)]))
             elif self._values[name].dtype != pl.String:
-                columns.append(_arrow(self._values[name].gather(self._places(name, numbers))))
+                columns.append(fresh_arrow(self._values[name].gather(self._places(name, numbers))))
             else:
                 codes = self._codes[name][numbers]
                 empty = codes < 0 if (self._codes[name] < 0).any() else None
                 columns.append(
                     pa.DictionaryArray.from_arrays(
-                        pa.array(codes, mask=empty), _arrow(self._values[name])
+                        pa.array(codes, mask=empty), fresh_arrow(self._values[name])
                     )
                 )
         return pa.Table.from_arrays(columns, names=list(self.keep))
@@ -94,50 +91,14 @@ def place_of(number: int) -> str:
     return f"p{number}"
 
 
-class ParquetSink:
-    """A Parquet file that grows table by table; what is text may come as places in a list."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._writer: Any = None
-        self.rows = 0
-        self.columns = pl.Schema()
-
-    def write(self, table: pa.Table) -> None:
-        """Append the rows of a table."""
-        import pyarrow.parquet as pq  # noqa: PLC0415 - 0.15 s, only where an engine is wanted
-
-        if self._writer is None:
-            # Readers are told the types without the lists, which they would take for categories.
-            told = _unlisted(table.schema)
-            self.columns = pl.Schema(pl.from_arrow(told.empty_table()).schema)  # type: ignore[union-attr]
-            self._writer = pq.ParquetWriter(str(self._path), table.schema, store_schema=False)
-            message = base64.b64encode(told.serialize().to_pybytes())
-            self._writer.add_key_value_metadata({"ARROW:schema": message.decode()})
-        self._writer.write_table(table)
-        self.rows += table.num_rows
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._writer is not None:
-            self._writer.close()
-
-
-def numbered(chunks: Iterator[pl.DataFrame], recoding: Recoding, *, drop: bool) -> Any:
+def numbered(
+    chunks: Iterator[pl.DataFrame], recoding: Recoding, *, drop: bool
+) -> Iterator[pl.DataFrame]:
     """The chunks without the rows that are dropped, refused unless all that were counted come.
 
     Raises:
         EngineError: CEL-E002 the rows are not those that were counted.
     """
-    from celosia.engines.tables import changed_source  # noqa: PLC0415
-
     rows = 0
     for chunk in chunks:
         rows += chunk.height
@@ -153,17 +114,14 @@ def _plain(series: pl.Series) -> pl.Series:
     return series.cast(pl.String) if isinstance(series.dtype, named) else series
 
 
-def _arrow(series: pl.Series) -> Any:
-    frame = bare(pl.DataFrame([series.alias("cell")]))
+def fresh_arrow(series: pl.Series) -> Any:
+    """A column as an Arrow array that holds its cells and nothing else."""
+    frame = bare(pl.DataFrame([_plain(series).alias("cell")]))
     return frame.to_arrow(compat_level=ARROW_LEVEL).column(0).combine_chunks()
 
 
-def _unlisted(schema: pa.Schema) -> pa.Schema:
-    import pyarrow as pa  # noqa: PLC0415
-
-    return pa.schema(
-        [
-            field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
-            for field in schema
-        ]
+def fresh_table(frame: pl.DataFrame) -> Any:
+    """A frame as an Arrow table that holds its cells and nothing else."""
+    return bare(pl.DataFrame([_plain(column) for column in frame])).to_arrow(
+        compat_level=ARROW_LEVEL
     )

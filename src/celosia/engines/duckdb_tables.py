@@ -1,5 +1,7 @@
 """DuckDB as an engine for tables: groups, recodes and writes what need not fit in memory."""
 
+# ruff: noqa: S608 - names are quoted, and all else in a query is ours
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,17 +14,26 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.core.errors import EngineError, InputError
+from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
 from celosia.core.randomness import Source
-from celosia.engines.classes import CLASS, Labels, numbered, place_of
+from celosia.engines.classes import CLASS, Labels, fresh_table, numbered, place_of
+from celosia.engines.drafts import DraftFolder
 from celosia.engines.duckdb import Groups
 from celosia.engines.duckdb_keys import digit, pack
 from celosia.engines.duckdb_places import Relation, as_type, guarded, quoted, relation
-from celosia.engines.drafts import DraftFolder
 from celosia.engines.shuffling import buckets_for, shuffled
 from celosia.engines.sinks import one_zero, table_draft, write_parquet
-from celosia.engines.tables import Batch, Draft, Order, Place, Recoding, names_files, same_place
+from celosia.engines.tables import (
+    Batch,
+    Draft,
+    Order,
+    Place,
+    Recoding,
+    names_files,
+    same_place,
+    table_exists,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -111,12 +122,7 @@ class DuckDBTables:
         if not names_files(source) and str(source).lower() == str(target).lower():
             raise same_place(target)
         if self._exists(target) and not overwrite:
-            raise InputError(
-                "CEL-P110",
-                f"the table {target} exists already.",
-                why="It would be lost.",
-                fix="Choose another name, or allow overwriting (--force).",
-            )
+            raise table_exists(target)
 
     def count_groups(self, source: Place, columns: Sequence[str]) -> Groups:
         """Group by some columns, see `TableEngine.count_groups`."""
@@ -159,7 +165,7 @@ class DuckDBTables:
     ) -> Draft:
         """Write the recoded table, see `TableEngine.recode`."""
         grouped = self._grouped
-        assert grouped is not None and grouped.relation.place == source, "group the source first"
+        assert grouped is not None, "group the source first"
         labels = Labels(recoding, keep, drop=drop_suppressed)
         with guarded():
             query = self._recoding_query(grouped, recoding, keep, order)
@@ -192,7 +198,7 @@ class DuckDBTables:
             stream = self._stream(f"SELECT {cells} FROM {found.text}", kinds)
         made = (one_zero(function(chunk.rename(back))).cast(dict(columns)) for chunk in stream)
         return self._written(
-            found, target, made, lambda chunk: chunk.to_arrow(), lambda chunk: chunk,
+            found, target, made, fresh_table, lambda chunk: chunk,
             rows=rows[0] if rows else 0, order=order, randomness=randomness, overwrite=overwrite,
         )  # fmt: skip
 
@@ -325,7 +331,7 @@ class DuckDBTables:
                 else:
                     writer = self._connection.cursor()
                     frames = map(as_frame, chunks)
-                    draft = table_draft(writer, frames, folder, str(target), overwrite=overwrite)
+                    draft = table_draft(writer, frames, folder, str(target))
             found.check_unchanged()
         except BaseException:
             folder.close()

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.core.errors import EngineError
+from celosia.core.errors import EngineError, InputError
 from celosia.core.randomness import Source
 from celosia.engines.duckdb import Groups
 
@@ -221,4 +221,24 @@ def unpublishable(column: str, kind: str) -> EngineError:
         why="Its values could change on the way, and equal ones fall apart.",
         fix="Leave it out, or cast it to a number, a text, a date or a time in a view.",
         column=column,
+    )
+
+
+def same_place(place: Place) -> InputError:
+    """The error of a target that is its own source."""
+    return InputError(
+        "CEL-I007",
+        f"{place} is both source and target.",
+        why="The original would be lost.",
+        fix="Write the release to another place.",
+    )
+
+
+def table_exists(place: Place) -> InputError:
+    """The error of a table that would be written over."""
+    return InputError(
+        "CEL-P110",
+        f"the table {place} exists already.",
+        why="It would be lost.",
+        fix="Choose another name, or allow overwriting (--force).",
     )

@@ -64,7 +64,7 @@ def explore(  # noqa: PLR0913 - as for `publish`
         wish.models,
         suppression=limit_for(wish, table, part),
         metric=wish.metric,
-        time_limit=time_limit,
+        time_limit=wish.time_limit,
         progress=progress,
     )
     empty = table.records() - part.records()

@@ -21,9 +21,11 @@ from celosia.assess.utility.distances import (
     ordered_distance,
 )
 from celosia.assess.utility.distributions import Distribution, distributions
+from celosia.assess.utility.joint import Joint, joint
 from celosia.assess.utility.learning import Learning, Lesson, learning
 from celosia.assess.utility.queries import QueryErrors, query_errors
 from celosia.assess.utility.spread import Spread, SpreadRule
+from celosia.assess.utility.statistics import Statistics, statistics
 from celosia.assess.utility.summary import AggregateChange, UtilityReport, utility
 from celosia.assess.utility.two_sided import EMPTY, TwoSided
 
@@ -37,11 +39,13 @@ __all__ = [
     "Comparison",
     "Distances",
     "Distribution",
+    "Joint",
     "Learning",
     "Lesson",
     "QueryErrors",
     "Spread",
     "SpreadRule",
+    "Statistics",
     "TwoSided",
     "UtilityReport",
     "aggregates",
@@ -52,10 +56,12 @@ __all__ = [
     "distributions",
     "equal_distance",
     "hellinger",
+    "joint",
     "kullback_leibler",
     "learning",
     "limits_of",
     "ordered_distance",
     "query_errors",
+    "statistics",
     "utility",
 ]

@@ -79,13 +79,13 @@ def _distribution(column: TwoSided, bins: int) -> Distribution:
     values: tuple[str, ...] = column.values
     before, after = shares(column.counts_before()), shares(column.counts_after())
     if column.numbers is not None and len(values) > bins:
-        values, place = _binned(column.numbers, values, bins)
+        values, place = binned(column.numbers, values, bins)
         before = tally(place, before, len(values))
         after = tally(place, after, len(values))
     return Distribution(column.name, values, tuple(before.tolist()), tuple(after.tolist()))
 
 
-def _binned(
+def binned(
     numbers: NDArray[np.float64], values: tuple[str, ...], bins: int
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Names of the bins, and the bin of each value; what is no amount comes last, by its name."""

@@ -81,7 +81,7 @@ class Exploration:
         )
 
 
-def explore_lattice(
+def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
     lattice: Lattice,
     models: Sequence[Model],
     *,

@@ -1,0 +1,112 @@
+"""How often two columns have each pair of values, before and after: what a heat map shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.assess.utility._pairs import Side, joint_mass
+from celosia.assess.utility.comparison import Comparison
+from celosia.assess.utility.distributions import binned, shares
+from celosia.assess.utility.spread import Spread
+from celosia.assess.utility.two_sided import TwoSided
+from celosia.core.errors import InputError
+from celosia.core.numbers import whole
+
+BINS = 12
+"""Values of one column; a reader sees no more of them in a map."""
+OTHERS = "(others)"
+"""What the rarest categories are called together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """The shares of all pairs of values in both tables; each side adds up to 1."""
+
+    first: str
+    second: str
+    first_values: tuple[str, ...]
+    second_values: tuple[str, ...]
+    before: tuple[tuple[float, ...], ...]
+    """A line for each value of the first column."""
+    after: tuple[tuple[float, ...], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "first": self.first,
+            "second": self.second,
+            "first_values": list(self.first_values),
+            "second_values": list(self.second_values),
+            "before": [list(line) for line in self.before],
+            "after": [list(line) for line in self.after],
+        }
+
+    @property
+    def moved(self) -> float:
+        """The share of the records whose pair would have to change: total variation."""
+        return float(np.abs(np.array(self.after) - np.array(self.before)).sum()) / 2
+
+    def __str__(self) -> str:
+        return f"{self.first} and {self.second}: total variation {self.moved:.4f}"
+
+
+def joint(comparison: Comparison, first: str, second: str, *, bins: int = BINS) -> Joint:
+    """The pairs of values of two columns, before and after.
+
+    Released labels are spread over what they stand for, independently in the two columns. Amounts
+    with more than `bins` values are put in bins as `distributions` does; of categories, the rarest
+    go together.
+
+    Raises:
+        InputError: CEL-A071 no such column, CEL-A077 fewer than 2 bins.
+
+    >>> from celosia.assess.utility import compare
+    >>> table = {"a": ["x", "x", "y", "y"], "b": ["1", "1", "1", "2"]}
+    >>> joint(compare(table, table, ["a", "b"]), "a", "b").before
+    ((0.5, 0.0), (0.25, 0.25))
+    """
+    number = whole(bins)
+    if number is None or number < 2:
+        raise InputError(
+            "CEL-A077",
+            f"the number of bins must be a whole number of at least 2, got {bins!r}.",
+            why="In one bin nothing can differ.",
+            fix="Write 12, or leave it out.",
+        )
+    one, other = comparison.column(first), comparison.column(second)
+    names, place = _grouped(one, number)
+    other_names, other_place = _grouped(other, number)
+    groups = ((place, len(names)), (other_place, len(other_names)))
+    before = _map(((one.before, one.itself()), (other.before, other.itself())), groups)
+    after = _map(((one.after, one.spread), (other.after, other.spread)), groups)
+    return Joint(first, second, names, other_names, before, after)
+
+
+def _grouped(column: TwoSided, bins: int) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The names on one side of the map, and the place there of each value."""
+    size = len(column.values)
+    if size <= bins:
+        return column.values, np.arange(size, dtype=np.int64)
+    if column.numbers is not None:
+        return binned(column.numbers, column.values, bins)
+    frequent = np.sort(np.argsort(-column.counts_before(), kind="stable")[: bins - 1])
+    place = np.full(size, bins - 1, dtype=np.int64)
+    place[frequent] = np.arange(bins - 1)
+    return (*(column.values[at] for at in frequent.tolist()), OTHERS), place
+
+
+def _map(
+    columns: Sequence[tuple[NDArray[np.int32], Spread]],
+    groups: Sequence[tuple[NDArray[np.int64], int]],
+) -> tuple[tuple[float, ...], ...]:
+    """The shares of the pairs in one table; values are grouped first, so the table stays small."""
+    one, other = (
+        Side(codes, Spread(all_.label, place[all_.value], all_.share, all_.labels, size))
+        for (codes, all_), (place, size) in zip(columns, groups, strict=True)
+    )
+    return tuple(tuple(line) for line in shares(joint_mass(one, other)).tolist())
