@@ -95,8 +95,8 @@ class Running:
     def deltas(self, epsilons: Vector) -> Vector:
         """The least delta of all bounds with each of some epsilons, none of them infinite."""
         failure, wanted = up(self._failure), epsilons.tolist()
-        found = np.array([failure + renyi.delta_of(self._renyi, each) for each in wanted])
-        found = np.minimum(1.0, found)
+        spent = [failure + renyi.delta_of(self._renyi, each) for each in wanted]
+        found: Vector = np.minimum(1.0, spent)
         if self._pure is not None:
             held = epsilons >= up(self._pure)
             found = np.where(held, np.minimum(found, failure), found)

@@ -6,7 +6,7 @@ as places in a list of labels: that is how Parquet stores it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,66 +20,108 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CLASS = "class"
-"""The column of a chunk that has the number of each row's combination."""
+"""The column of a chunk that has the number of each row's class."""
+
+DROPPED = 2**32 - 1
+"""The class of combinations that are left out."""
 
 
 class Labels:
-    """What each combination shows in each column, as places in a list of labels.
+    """What each row shows in each column, as places in a list of labels.
 
     Args:
         recoding: what becomes of each combination.
         keep: the columns to release, in order.
         drop: whether suppressed combinations are left out: then no label of theirs is listed.
+        listed: the distinct texts of columns that are not recoded, where a chunk has their places.
     """
 
-    def __init__(self, recoding: Recoding, keep: Sequence[str], *, drop: bool):
+    def __init__(
+        self,
+        recoding: Recoding,
+        keep: Sequence[str],
+        *,
+        drop: bool,
+        listed: Mapping[str, pl.Series] | None = None,
+    ):
         kept = ~recoding.hidden if drop else np.ones(recoding.hidden.size, dtype=np.bool_)
         self.keep = tuple(keep)
-        self._codes: dict[str, NDArray[np.int32]] = {}
+        self._listed = listed or {}
         self._values: dict[str, pl.Series] = {}
+        codes = []
         for series in recoding.released:
-            coded = encode(_plain(series.filter(kept)))
-            codes = np.full(kept.size, -1, dtype=np.int32)
-            codes[kept] = coded.codes
-            self._codes[series.name] = codes
+            coded = encode(plain_text(series.filter(kept)))
             self._values[series.name] = coded.values
+            codes.append(coded.codes)
+        # Combinations that show the same are one class: fewer, so that looking up is fast.
+        firsts, classes = _distinct(codes)
+        self.class_of = np.full(kept.size, DROPPED, dtype=np.uint32)
+        """The class of each combination."""
+        self.class_of[kept] = classes
+        self._codes = {
+            name: _short(each[firsts]) for name, each in zip(self._values, codes, strict=True)
+        }
 
     def frame(self, chunk: pl.DataFrame) -> pl.DataFrame:
         """A chunk as it is released."""
-        numbers = chunk[CLASS].to_numpy()
+        cells = (self._cell(number, name, chunk) for number, name in enumerate(self.keep))
         return pl.DataFrame(
             [
-                self._values[name].gather(self._places(name, numbers)).alias(name)
-                if name in self._codes
-                else chunk[place_of(number)].alias(name)
-                for number, name in enumerate(self.keep)
-            ]
+                cell if places is None else cell.gather(pl.Series(places).replace(-1, None))
+                for cell, places in cells
+            ],
+            schema=list(self.keep),
         )
 
     def arrow(self, chunk: pl.DataFrame) -> pa.Table:
         """The same as an Arrow table, with text as places in a list."""
         import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where an engine is wanted
 
-        numbers = chunk[CLASS].to_numpy()
         columns: list[Any] = []
         for number, name in enumerate(self.keep):
-            if name not in self._codes:
-                columns.append(fresh_arrow(chunk[place_of(number)]))
-            elif self._values[name].dtype != pl.String:
-                columns.append(fresh_arrow(self._values[name].gather(self._places(name, numbers))))
+            cell, places = self._cell(number, name, chunk)
+            if places is None:
+                columns.append(fresh_arrow(cell))
+            elif cell.dtype != pl.String:
+                columns.append(fresh_arrow(cell.gather(pl.Series(places).replace(-1, None))))
             else:
-                codes = self._codes[name][numbers]
-                empty = codes < 0 if (self._codes[name] < 0).any() else None
-                columns.append(
-                    pa.DictionaryArray.from_arrays(
-                        pa.array(codes, mask=empty), fresh_arrow(self._values[name])
-                    )
-                )
+                empty = places < 0
+                known = pa.array(places, mask=empty if empty.any() else None)
+                columns.append(pa.DictionaryArray.from_arrays(known, fresh_arrow(cell)))
         return pa.Table.from_arrays(columns, names=list(self.keep))
 
-    def _places(self, name: str, numbers: NDArray[np.uint32]) -> pl.Series:
-        places = pl.Series(self._codes[name][numbers])
-        return places.replace(-1, None)
+    def _cell(
+        self, number: int, name: str, chunk: pl.DataFrame
+    ) -> tuple[pl.Series, NDArray[Any] | None]:
+        """A column itself, or its distinct values and the place of each row among them."""
+        if name in self._codes:
+            return self._values[name], self._codes[name][chunk[CLASS].to_numpy()]
+        cells = chunk[place_of(number)]
+        if name in self._listed:
+            return self._listed[name], cells.to_numpy()
+        return cells, None
+
+
+def _distinct(columns: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first row of each distinct combination of codes, and the combination of each row."""
+    combined = np.zeros(columns[0].size, dtype=np.int64)
+    number, firsts = 1, np.zeros(1, dtype=np.int64)
+    for codes in columns:
+        # Both factors are at most the number of rows, of which there are fewer than 2**31.
+        size = int(codes.max(initial=-1)) + 2
+        _, firsts, combined = np.unique(
+            combined * size + codes + 1, return_index=True, return_inverse=True
+        )
+        number = firsts.size
+    assert number == firsts.size
+    return firsts, combined
+
+
+def _short(codes: NDArray[np.int32]) -> NDArray[Any]:
+    """The same codes in as few bytes as they need."""
+    kinds = (np.int8, np.int16, np.int32)
+    most = int(codes.max(initial=0))
+    return codes.astype(next(kind for kind in kinds if most <= np.iinfo(kind).max))
 
 
 def place_of(number: int) -> str:
@@ -104,24 +146,25 @@ def numbered(
         rows += chunk.height
         if chunk[CLASS].null_count():  # a row that nobody has judged must never pass as it is
             raise changed_source()
-        yield chunk.filter(~recoding.hidden[chunk[CLASS].to_numpy()]) if drop else chunk
+        yield chunk.filter(pl.col(CLASS) != DROPPED) if drop else chunk
     if rows != recoding.rows:
         raise changed_source()
 
 
-def _plain(series: pl.Series) -> pl.Series:
+def plain_text(series: pl.Series) -> pl.Series:
+    """The same, with text for named categories."""
     named = (pl.Categorical, pl.Enum)
     return series.cast(pl.String) if isinstance(series.dtype, named) else series
 
 
 def fresh_arrow(series: pl.Series) -> Any:
     """A column as an Arrow array that holds its cells and nothing else."""
-    frame = bare(pl.DataFrame([_plain(series).alias("cell")]))
+    frame = bare(pl.DataFrame([plain_text(series).alias("cell")]))
     return frame.to_arrow(compat_level=ARROW_LEVEL).column(0).combine_chunks()
 
 
 def fresh_table(frame: pl.DataFrame) -> Any:
     """A frame as an Arrow table that holds its cells and nothing else."""
-    return bare(pl.DataFrame([_plain(column) for column in frame])).to_arrow(
+    return bare(pl.DataFrame([plain_text(column) for column in frame])).to_arrow(
         compat_level=ARROW_LEVEL
     )

@@ -4,16 +4,20 @@ Each value of a column has a number, and those of all columns are packed into wo
 row finds its combination by one or two whole numbers, however long its texts are.
 """
 
+# ruff: noqa: S608 - names are quoted, and all else in a query is ours
+
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.engines.duckdb_places import literal
+from celosia.engines.classes import CLASS, place_of
+from celosia.engines.duckdb_places import Relation, literal
+from celosia.engines.tables import Order
 
 MOST_LISTED = 64
 """Texts are looked up in a list of at most so many. DuckDB does that once for each entry of a
@@ -51,9 +55,8 @@ def digit(column: str, table: str, values: pl.Series, *, listed: bool) -> Digit:
     """
     size = len(values)
     own = np.arange(size, dtype=np.int64)
-    if listed and size <= MOST_LISTED and values.dtype == pl.String and _is_simple(values):
-        texts = ", ".join("NULL" if each is None else literal(each) for each in values)
-        return Digit(f"(list_position([{texts}]::VARCHAR[], {column}) - 1)", "", size, own)
+    if listed and size <= MOST_LISTED and values.dtype == pl.String and is_simple(values):
+        return Digit(f"({_position(column, values)} - 1)", "", size, own)
     if values.dtype.is_integer():
         found = _ranged(column, values)
         if found is not None:
@@ -74,7 +77,7 @@ def _ranged(column: str, values: pl.Series) -> Digit | None:
     return Digit(f"(CASE {empty} {inside} END)", "", width + 1, np.array(places, dtype=np.int64))
 
 
-def _is_simple(values: pl.Series) -> bool:
+def is_simple(values: pl.Series) -> bool:
     """Whether SQL can spell each text: no character in it ends a query."""
     return not values.str.contains(r"\x00").any()
 
@@ -105,3 +108,42 @@ def pack(digits: Sequence[Digit], codes: Sequence[NDArray[np.int64]]) -> Words:
             values[-1] = values[-1] + number * product  # below WORD, as is the product of sizes
             product *= each.size
     return Words(tuple(expressions), tuple(values))
+
+
+def recoding_query(  # noqa: PLR0913 - each is one fact of what is read
+    source: Relation,
+    names: Sequence[str],
+    digits: Sequence[Digit],
+    words: Words,
+    keep: Sequence[str],
+    listed: Mapping[str, pl.Series],
+    order: Order,
+) -> str:
+    """A query for the class of each row, by the table `celosia_classes`, and for what stays."""
+    cells = [f"{source.column(name)} AS k{n}" for n, name in enumerate(names)]
+    shown = [f"c.class AS {CLASS}"]
+    for number, name in enumerate(keep):
+        if name in names:
+            continue
+        place = place_of(number)
+        cells.append(f"{source.column(name)} AS {place}")
+        if name in listed:  # as its place, and -1 for an empty cell
+            position = _position(f"r.{place}", listed[name])
+            shown.append(f"coalesce({position} - 1, -1)::TINYINT AS {place}")
+        else:
+            shown.append(f"r.{place}")
+    ordered = ""
+    if order == "kept":  # joins do not keep it
+        cells.append("row_number() OVER () AS row")
+        ordered = " ORDER BY r.row"
+    joins = "".join(each.join for each in digits)
+    same = " AND ".join(f"c.w{n} = {each}" for n, each in enumerate(words.expressions))
+    return (
+        f"SELECT {', '.join(shown)} FROM (SELECT {', '.join(cells)} FROM {source.text}) AS r{joins}"
+        f" LEFT JOIN celosia_classes AS c ON {same}{ordered}"
+    )
+
+
+def _position(column: str, values: pl.Series) -> str:
+    texts = ", ".join("NULL" if each is None else literal(each) for each in values)
+    return f"list_position([{texts}]::VARCHAR[], {column})"

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -104,7 +104,7 @@ def parquet_files(place: Place) -> list[Path]:
     if path.is_dir():
         found = path.rglob("*")
     else:
-        fixed = Path(*[part for part in path.parts[: _first_pattern(path)]])
+        fixed = Path(*path.parts[: _first_pattern(path)])
         rest = path.parts[_first_pattern(path) :]
         found = fixed.glob(str(Path(*rest))) if rest else iter(())
     wanted = (".parquet", ".pq")
@@ -173,10 +173,8 @@ def _own_types(
     import duckdb  # noqa: PLC0415 - loaded already, by whoever has a connection
 
     table = None
-    try:
+    with suppress(duckdb.Error, RuntimeError):
         table = connection.execute(f"SELECT * FROM {scan} LIMIT 0").to_arrow_table()
-    except (duckdb.Error, RuntimeError):
-        pass
     if table is None:
         raise not_found(place)
     types: dict[str, pl.DataType] = {}

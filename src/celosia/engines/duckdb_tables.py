@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
 from celosia.core.randomness import Source
-from celosia.engines.classes import CLASS, Labels, fresh_table, numbered, place_of
+from celosia.engines.classes import Labels, fresh_table, numbered, place_of
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.duckdb import Groups
-from celosia.engines.duckdb_keys import digit, pack
+from celosia.engines.duckdb_keys import MOST_LISTED, Words, digit, is_simple, pack, recoding_query
 from celosia.engines.duckdb_places import Relation, as_type, guarded, quoted, relation
 from celosia.engines.shuffling import buckets_for, shuffled
 from celosia.engines.sinks import one_zero, table_draft, write_parquet
@@ -38,8 +38,8 @@ from celosia.engines.tables import (
 if TYPE_CHECKING:
     import duckdb
 
-BATCH = 250_000
-"""Rows that are here at a time."""
+BATCH, LEAST_BATCH = 1_000_000, 50_000
+"""Rows that are here at a time: fewer where they are wide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,10 @@ class _Grouped:
     """What `count_groups` leaves for `recode`."""
 
     relation: Relation
+    tables: dict[str, str]
+    """The table of each column's distinct values in DuckDB."""
     values: dict[str, pl.Series] = field(repr=False)
-    """The distinct values of each column, in the order of the table v0, v1, ..."""
+    """The same values here, in the order of their places there."""
     codes: dict[str, NDArray[np.int64]] = field(repr=False)
     """For each group, the place of its value among them."""
 
@@ -147,7 +149,8 @@ class DuckDBTables:
         places = {
             name: grouped[f"k{n}"].to_numpy().astype(np.int64) for n, name in enumerate(columns)
         }
-        self._grouped = _Grouped(found, values, places)
+        tables = {name: f"celosia_v{n}" for n, name in enumerate(columns)}
+        self._grouped = _Grouped(found, tables, values, places)
         frame = pl.DataFrame([values[name].gather(places[name]).alias(name) for name in columns])
         return Groups(frame, grouped["size"].to_numpy().astype(np.int64))
 
@@ -166,13 +169,30 @@ class DuckDBTables:
         """Write the recoded table, see `TableEngine.recode`."""
         grouped = self._grouped
         assert grouped is not None, "group the source first"
-        labels = Labels(recoding, keep, drop=drop_suppressed)
+        found, on_file = grouped.relation, bool(grouped.relation.stamps)
+        passed = [name for name in keep if name not in recoding.names]
         with guarded():
-            query = self._recoding_query(grouped, recoding, keep, order)
-            stream = self._stream(query, self._passed(grouped.relation, recoding, keep))
+            # A list may hold a text that only dropped rows have, and would be written whole.
+            whole = not (drop_suppressed and recoding.hidden.any())
+            listed = self._listed(found, passed) if whole else {}
+            labels = Labels(recoding, keep, drop=drop_suppressed, listed=listed)
+            digits = [
+                digit(f"r.k{n}", grouped.tables[name], grouped.values[name], listed=on_file)
+                for n, name in enumerate(recoding.names)
+            ]
+            codes = [grouped.codes[name][recoding.groups] for name in recoding.names]
+            words = pack(digits, codes)
+            self._combinations(words, labels.class_of)
+            query = recoding_query(found, recoding.names, digits, words, keep, listed, order)
+            kinds = {
+                place_of(n): found.columns[name]
+                for n, name in enumerate(keep)
+                if name in passed and name not in listed
+            }
+            stream = self._stream(query, kinds)
         chunks = numbered(stream, recoding, drop=drop_suppressed)
         return self._written(
-            grouped.relation, target, chunks, labels.arrow, labels.frame,
+            found, target, chunks, labels.arrow, labels.frame,
             rows=recoding.rows, order=order, randomness=randomness, overwrite=overwrite,
         )  # fmt: skip
 
@@ -239,55 +259,33 @@ class DuckDBTables:
         found = self._connection.execute(f"SELECT value FROM {table} ORDER BY code")
         return as_type(pl.DataFrame(found.to_arrow_table()).to_series(), kind)
 
-    def _recoding_query(
-        self, grouped: _Grouped, recoding: Recoding, keep: Sequence[str], order: Order
-    ) -> str:
-        """A query for the number of each row's combination, and the columns that stay."""
-        found = grouped.relation
-        digits = [
-            digit(
-                f"r.k{n}",
-                f"celosia_v{list(grouped.values).index(name)}",
-                grouped.values[name],
-                listed=bool(found.stamps),
-            )
-            for n, name in enumerate(recoding.names)
-        ]
-        words = pack(digits, [grouped.codes[name][recoding.groups] for name in recoding.names])
-        numbers = pl.Series(np.arange(recoding.groups.size, dtype=np.uint32))
-        table = pl.DataFrame(
-            {**{f"w{n}": each for n, each in enumerate(words.values)}, "number": numbers}
+    def _listed(self, found: Relation, names: Sequence[str]) -> dict[str, pl.Series]:
+        """The texts of columns of Parquet that have few: rows are moved about as their places."""
+        listed = {}
+        for name in names:
+            if found.stamps and found.columns[name] == pl.String:
+                query = f"SELECT DISTINCT {found.column(name)} FROM {found.text}"
+                table = self._connection.execute(f"{query} LIMIT {MOST_LISTED + 1}")
+                texts = pl.DataFrame(table.to_arrow_table()).to_series().drop_nulls()
+                if len(texts) <= MOST_LISTED and is_simple(texts):
+                    listed[name] = texts.cast(pl.String).sort()
+        return listed
+
+    def _combinations(self, words: Words, classes: NDArray[np.uint32]) -> None:
+        """Give DuckDB the class of each combination."""
+        columns = {f"w{n}": each for n, each in enumerate(words.values)}
+        self._connection.register(
+            "celosia_given", pl.DataFrame({**columns, "class": classes}).to_arrow()
         )
-        self._connection.register("celosia_given", table.to_arrow())
         self._connection.execute(
-            "CREATE OR REPLACE TEMP TABLE celosia_combinations AS SELECT * FROM celosia_given"
+            "CREATE OR REPLACE TEMP TABLE celosia_classes AS SELECT * FROM celosia_given"
         )
         self._connection.unregister("celosia_given")
-        cells = [f"{found.column(name)} AS k{n}" for n, name in enumerate(recoding.names)]
-        passed = [n for n, name in enumerate(keep) if name not in recoding.names]
-        cells += [f"{found.column(keep[n])} AS {place_of(n)}" for n in passed]
-        if order == "kept":  # joins do not keep it
-            cells.append("row_number() OVER () AS row")
-        shown = ", ".join([f"c.number AS {CLASS}", *(f"r.{place_of(n)}" for n in passed)])
-        same = " AND ".join(f"c.w{n} = {each}" for n, each in enumerate(words.expressions))
-        return (
-            f"SELECT {shown} FROM (SELECT {', '.join(cells)} FROM {found.text}) AS r"
-            f"{''.join(each.join for each in digits)} LEFT JOIN celosia_combinations AS c ON {same}"
-            f"{' ORDER BY r.row' if order == 'kept' else ''}"
-        )
-
-    def _passed(
-        self, found: Relation, recoding: Recoding, keep: Sequence[str]
-    ) -> dict[str, pl.DataType]:
-        return {
-            place_of(n): found.columns[name]
-            for n, name in enumerate(keep)
-            if name not in recoding.names
-        }
 
     def _stream(self, query: str, kinds: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         """Run a query; its rows come in chunks as they are asked for."""
-        reader = self._connection.execute(query).to_arrow_reader(BATCH)
+        rows = max(BATCH // (1 + len(kinds)), LEAST_BATCH)
+        reader = self._connection.execute(query).to_arrow_reader(rows)
 
         def chunks() -> Iterator[pl.DataFrame]:
             names = reader.schema.names

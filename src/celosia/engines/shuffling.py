@@ -13,12 +13,16 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from celosia import frames
 from celosia.core.randomness import Source
 
 MOST_BUCKETS = 256
 """How many files a shuffle may keep open."""
+
+NUMBER_BITS = 20
+"""Rows of a file have numbers of so many bits; a larger file is shuffled in a slower way."""
 
 
 def buckets_for(rows: int, most_rows: int) -> int:
@@ -40,7 +44,7 @@ def shuffled(
     for path in paths:
         bucket = frames.read(path)
         path.unlink()
-        yield bucket[source.permutation(bucket.height)]
+        yield bucket[_permutation(bucket.height, source)]
 
 
 def _scatter(chunks: Iterator[pl.DataFrame], paths: list[Path], source: Source) -> None:
@@ -51,9 +55,33 @@ def _scatter(chunks: Iterator[pl.DataFrame], paths: list[Path], source: Source) 
             if number == 0:
                 for writer in writers:  # so that a file to which no row is sent exists, too
                     writer.write(chunk.clear())
-            aim = source.integers(len(paths), chunk.height)
+            aim = _aims(len(paths), chunk.height, source)
             order = np.argsort(aim, kind="stable")
             ends = np.searchsorted(aim[order], np.arange(len(paths) + 1))
             sent = chunk[order]
             for place in np.unique(aim):
                 writers[place].write(sent[int(ends[place]) : int(ends[place + 1])])
+
+
+def _aims(buckets: int, size: int, source: Source) -> NDArray[np.uint8]:
+    """A random file for each row: a byte each, of which few enough bits are looked at."""
+    assert buckets <= MOST_BUCKETS
+    assert buckets & (buckets - 1) == 0, "the lower bits of a byte are uniform"
+    return np.frombuffer(source.raw(size), dtype=np.uint8) & np.uint8(buckets - 1)
+
+
+def _permutation(size: int, source: Source) -> NDArray[np.int64]:
+    """As `Source.permutation`, five times faster: the numbers are sorted with their keys.
+
+    Each word has a random key of 44 bits before the number of its row. As there, all keys are drawn
+    again on a tie, which of so few happens once in thirty times at most.
+    """
+    if size > 1 << NUMBER_BITS:
+        return source.permutation(size)
+    low = np.uint64((1 << NUMBER_BITS) - 1)
+    while True:
+        words = (source.words(size) & ~low) | np.arange(size, dtype=np.uint64)
+        words.sort()
+        keys = words >> np.uint64(NUMBER_BITS)
+        if not (keys[1:] == keys[:-1]).any():
+            return (words & low).astype(np.int64)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlglot import exp, parse_one
 
 from celosia.queries.emission.target import column, name
 
 if TYPE_CHECKING:
-    from celosia.engines import SqlEngine
+    from celosia.engines import SparkEngine, SqlEngine
 
 Ask = Callable[[exp.Expr], Any]
 
@@ -55,6 +55,8 @@ def columns_in(engine: SqlEngine, *, timeout: float) -> dict[str, dict[str, str]
 
     Behind the type of a text whose collation holds different texts for equal stands `COLLATE`.
     """
+    if engine.dialect == "spark":
+        return cast("SparkEngine", engine).columns()
     ask = _asking(engine, timeout)
     return _in_postgres(ask) if engine.dialect == "postgres" else _in_duckdb(ask)
 

@@ -29,15 +29,19 @@ def open_engine(policy: Policy) -> SqlEngine:
     """The engine that holds the tables of a policy.
 
     Raises:
-        EngineError: CEL-E013 to CEL-E015 it cannot be opened.
+        EngineError: CEL-E013 to CEL-E015, CEL-E050 to CEL-E053 it cannot be opened.
     """
-    from celosia.engines import DuckDbEngine, PostgresEngine  # noqa: PLC0415 - loads databases
+    from celosia.engines import DuckDbEngine, PostgresEngine, SparkEngine  # noqa: PLC0415 - loads databases
 
     if policy.graph is not None:
         return _open_graph(policy, policy.graph)
     database = policy.database
     if database.kind == "postgres":
         return PostgresEngine(database_url(database))
+    if database.kind == "spark":
+        url = None if database.url is None else database_url(database)
+        files = {table: database.located(written) for table, written in database.files}
+        return SparkEngine(url, files=files)
     path = None if database.path is None else database.located(database.path)
     files = {table: database.located(written) for table, written in database.files}
     return DuckDbEngine(path, files=files)

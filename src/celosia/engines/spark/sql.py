@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
-from threading import Timer
 from typing import TYPE_CHECKING, Any, Self
-from uuid import uuid4
 
 from celosia.core.errors import EngineError
 from celosia.engines.spark.files import FileTable, quoted
 from celosia.engines.spark.session import spark_session
+from celosia.engines.spark.stopping import time_limit
 from celosia.engines.sql import (
     Reader,
     Rows,
@@ -183,38 +181,21 @@ class SparkEngine:
 
     def _within(self, timeout: float, query: exp.Expr, work: Callable[[DataFrame], Any]) -> Any:
         text = select_text(_widened(query), self.dialect)
-        # Work is found by its tag, which each thread has of its own: threads may share us.
-        tag = f"celosia-{uuid4().hex}"
-        stopped = False
-
-        def stop() -> None:
-            nonlocal stopped
-            stopped = True
-            with suppress(Exception):
-                self._session.interruptTag(tag)
-
-        timer = Timer(timeout, stop)
-        timer.daemon = True
-        timer.start()
-        started = time.monotonic()
+        late = False
         try:
             if not self._closed:
-                self._session.addTag(tag)
-                try:
-                    for each in self._files.values():
-                        each.refresh()
-                    found = work(self._session.sql(text))
-                finally:
-                    self._session.removeTag(tag)
-                # Planning cannot be interrupted, so what comes after the limit is too late.
-                if not stopped and time.monotonic() - started <= timeout:
+                with time_limit(self._session, timeout, through_connect=self._remote) as is_late:
+                    try:
+                        for each in self._files.values():
+                            each.refresh()
+                        found = work(self._session.sql(text))
+                    finally:
+                        late = is_late()
+                if not late:
                     return found
-                stopped = True
         except Exception:  # noqa: S110 - what Spark says may hold values of rows
             pass
-        finally:
-            timer.cancel()
-        raise out_of_time() if stopped else failed()
+        raise out_of_time() if late else failed()
 
     def close(self) -> None:
         """Let go of the tables; the Spark of this process stays for others."""

@@ -121,7 +121,7 @@ class Flat:
 
     def _is_real(self, aggregate: Aggregate) -> bool:
         """Whether whole steps are added up in doubles."""
-        is_fast = self.saturating and self.target.dialect == "duckdb"
+        is_fast = self.saturating and self.target.dialect in ("duckdb", "spark")
         return is_fast and self.fixed[aggregate.name].is_exact_in_doubles
 
     def amount(self, word: str, aggregate: Aggregate) -> exp.Expr:

@@ -19,6 +19,7 @@ from celosia.queries.algebra import (
 )
 from celosia.queries.emission.caps import table_source
 from celosia.queries.emission.postgres import without_try
+from celosia.queries.emission.spark import without_wrapping
 from celosia.queries.emission.target import Target, column, name, named, whole
 
 
@@ -33,7 +34,12 @@ def row_wise(expression: exp.Expr, relation: Relation, *, target: Target) -> exp
     tree = expression.copy()
     for each in tree.find_all(exp.Identifier):
         each.set("quoted", True)
-    return without_try(tree, relation, target=target) if target.dialect == "postgres" else tree
+    match target.dialect:
+        case "postgres":
+            return without_try(tree, relation, target=target)
+        case "spark":
+            return without_wrapping(tree, relation, target=target)
+    return tree
 
 
 def tree_of(each: Column) -> exp.Column:

@@ -22,7 +22,7 @@ from celosia.queries.algebra import (
 from celosia.queries.ownership.equalities import plain
 from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy
 
-Dialect = Literal["duckdb", "postgres"]
+Dialect = Literal["duckdb", "postgres", "spark"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +45,18 @@ class Target:
     def cast(self, tree: exp.Expr, kind: Literal["whole", "wide", "real", "text"]) -> exp.Cast:
         """A cast that cannot fail where it is used.
 
-        `whole` has 64 bits; `wide` at least 128; `real` is a double in DuckDB and a decimal number
-        of any length in PostgreSQL, whose doubles fail where others become infinite.
+        `whole` has 64 bits; `wide` at least 126; `real` is a double in DuckDB and Spark, and a
+        decimal number of any length in PostgreSQL, whose doubles fail where others become infinite.
         """
         names = {
             "duckdb": {"whole": "BIGINT", "wide": "HUGEINT", "real": "DOUBLE", "text": "VARCHAR"},
             "postgres": {"whole": "BIGINT", "wide": "DECIMAL", "real": "DECIMAL", "text": "TEXT"},
+            "spark": {
+                "whole": "BIGINT",
+                "wide": "DECIMAL(38, 0)",  # 10^38 is more than 2^126
+                "real": "DOUBLE",
+                "text": "STRING",
+            },
         }
         if kind == "real" and self.dialect == "postgres" and isinstance(tree, exp.Column):
             # By way of text: PostgreSQL's own cast drops all but 15 digits of a double.
@@ -59,8 +65,9 @@ class Target:
 
     def scramble(self, trees: list[exp.Expr]) -> exp.Expr:
         """A fixed but lawless number or text of some values, to order rows by."""
-        if self.dialect == "duckdb":
-            return exp.Anonymous(this="HASH", expressions=[tree.copy() for tree in trees])
+        if self.dialect != "postgres":
+            function = "HASH" if self.dialect == "duckdb" else "XXHASH64"
+            return exp.Anonymous(this=function, expressions=[tree.copy() for tree in trees])
         texts: list[exp.Expr] = [
             exp.func("COALESCE", self.cast(tree.copy(), "text"), exp.Literal.string(""))
             for tree in trees

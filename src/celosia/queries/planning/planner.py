@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
@@ -110,10 +110,19 @@ def compiled(query: str, policy: Policy) -> Question:
         QueryRefused: what cannot be promised.
     """
     if policy.graph is None:
-        return compile(query, policy, dialect=policy.database.kind)
+        return compile(query, policy, dialect=language_of(policy))
     from celosia.queries import sparql  # noqa: PLC0415 - loads a parser that tables do without
 
     return sparql.compile(query, policy)
+
+
+def language_of(policy: Policy) -> Literal["duckdb", "postgres"]:
+    """Whose SQL questions are written in: a policy on Spark is asked as one on DuckDB.
+
+    So a question means the same there, down to its quotes and its division; what Spark runs is
+    written for Spark.
+    """
+    return "postgres" if policy.database.kind == "postgres" else "duckdb"
 
 
 def _labels(question: Question, policy: Policy) -> Mapping[str, Mapping[Any, str]]:

@@ -57,7 +57,7 @@ def _text(plain: str, dialect: str) -> Literal["text", ""]:
     """Whether a type is a text that is compared letter by letter."""
     if dialect == "duckdb" and plain.lower().startswith("enum"):
         return "text"  # compared by their texts
-    return "text" if _LENGTH.sub("", plain) in {"varchar", "text"} else ""
+    return "text" if _LENGTH.sub("", plain) in {"varchar", "text", "string"} else ""
 
 
 def _decimals(first: str, second: str, dialect: str) -> bool:

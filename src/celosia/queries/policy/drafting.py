@@ -28,6 +28,7 @@ neighbours = "add-remove"            # or "change-one", where the number of peop
 [database]
 # kind = "duckdb"                    # path = "FILE.duckdb", or files = { TABLE = "FILE.parquet" }
 # kind = "postgres"                  # url = "$NAME", read from the environment
+# kind = "spark"                     # files as above, folders of Parquet too; url = "sc://HOST"
 """
 _TABLE = """\
 public = false                       # true only if it tells of nobody

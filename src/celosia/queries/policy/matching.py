@@ -24,6 +24,7 @@ _NUMBERS = {"double", "double precision", "float", "float4", "float8", "real", "
 _TEXTS = {"varchar", "text", "char", "bpchar", "character", "character varying", "string"}
 _TEXTS |= {"uuid", "enum", "name"}
 _TIMES = {"timestamp", "timestamptz", "datetime", "timestamp_s", "timestamp_ms", "timestamp_ns"}
+_TIMES |= {"timestamp_ntz", "timestamp_ltz"}
 _TIMES |= {"timestamp without time zone", "timestamp with time zone"}
 _FAMILIES: dict[str, ColumnType] = {
     **dict.fromkeys(_INTEGERS, "integer"),

@@ -13,12 +13,16 @@ from celosia.queries.policy.values import Database, Policy
 
 FILE_ENDINGS = (".csv", ".csv.gz", ".parquet")
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
-_PASSWORDS = (re.compile(r"//[^:@/]*:(.+)@"), re.compile(r"password\s*=\s*([^&\s]*)", re.I))
+_PASSWORDS = (
+    re.compile(r"//[^:@/]*:(.+)@"),
+    re.compile(r"password\s*=\s*([^&\s]*)", re.I),
+    re.compile(r";\s*token\s*=\s*([^;\s]*)", re.I),  # of Spark Connect
+)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def database_url(database: Database, *, environment: Mapping[str, str] | None = None) -> str:
-    """The address of PostgreSQL with each `$NAME` or `${NAME}` read from the environment.
+    """The address of PostgreSQL or Spark with each `$NAME` or `${NAME}` read from the environment.
 
     It may hold a password, so it belongs in no message, log or policy.
 
@@ -73,6 +77,9 @@ def check_database(policy: Policy, problems: Problems) -> None:
                 "Write $NAME in its place, and set that variable where the service runs.",
             )
         return
+    if database.kind == "spark":
+        _check_spark(policy, problems)
+        return
     if database.url is not None:
         note(
             "[database] of kind duckdb has a url.",
@@ -86,6 +93,31 @@ def check_database(policy: Policy, problems: Problems) -> None:
                 "Nothing is fetched from elsewhere.",
                 "Give a path from the folder of the policy.",
             )
+    _check_files(policy, problems)
+
+
+def _check_spark(policy: Policy, problems: Problems) -> None:
+    database = policy.database
+    if database.path is not None:
+        problems.add(
+            "CEL-Q017",
+            "[database] of kind spark has a path.",
+            why="It stands for a DuckDB file, which Spark does not read.",
+            fix="Name Parquet files, folders of them or CSV files under [database.files].",
+        )
+    if database.url is not None and _holds_password(database.url):
+        problems.add(
+            "CEL-Q017",
+            "url of [database] holds a password.",
+            why="A policy is public, and is stored with every release.",
+            fix="Write $NAME in its place, and set that variable where the service runs.",
+        )
+    if any(not written or "\0" in written for _, written in database.files):
+        problems.add(
+            "CEL-Q017",
+            "a path of [database] is not the path of a file.",
+            fix="Give a path from the folder of the policy, or an address that Spark reads.",
+        )
     _check_files(policy, problems)
 
 
@@ -118,13 +150,15 @@ def _check_files(policy: Policy, problems: Problems) -> None:
                 f"[database.files] names the table {name!r} more than once.",
                 fix="Give each table one file.",
             )
-        if not path.lower().endswith(FILE_ENDINGS):
+        # Spark reads folders of Parquet files, which may have any name.
+        if database.kind != "spark" and not path.lower().endswith(FILE_ENDINGS):
             problems.add(
                 "CEL-Q017",
                 f"the file of table {name!r} is neither CSV nor Parquet.",
                 fix=f"Give a file that ends in {', '.join(FILE_ENDINGS)}.",
             )
-    if database.path is None:
+    # A Spark elsewhere has tables of its own, in its catalogue.
+    if database.path is None and not (database.kind == "spark" and database.url is not None):
         for name in names:
             if name.lower() not in seen:
                 problems.add(

@@ -6,7 +6,7 @@ most_per_unit = 1048576              # the most that one unit may add to any ans
 elastic = false                      # noise scaled by what is measured on the data: for curators
 
 [database]
-kind = "duckdb"                      # or "postgres"
+kind = "duckdb"                      # or "postgres", "spark"
 path = "shop.duckdb"                 # a DuckDB file, from the folder of this file
 # url = "$SHOP_DATABASE"             # of PostgreSQL: $NAME is read from the environment
 
@@ -237,9 +237,9 @@ def _analysts(top: Settings, budget: Spending) -> tuple[tuple[str, Spending], ..
 def _database(top: Settings) -> Database:
     database = top.section("database", "[database]", {"kind", "path", "url", "files"})
     files = database.section("files", "[database.files]")
-    kind = database.word("kind", ["duckdb", "postgres"], "duckdb")
+    kind = database.word("kind", ["duckdb", "postgres", "spark"], "duckdb")
     return Database(
-        kind=cast(Literal["duckdb", "postgres"], kind),
+        kind=cast(Literal["duckdb", "postgres", "spark"], kind),
         path=database.text("path"),
         url=database.text("url"),
         files=tuple((name, files.text(name) or "") for name in files.table),

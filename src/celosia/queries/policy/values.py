@@ -79,19 +79,20 @@ class Spending:
 class Database:
     """Where the tables are."""
 
-    kind: Literal["duckdb", "postgres"] = "duckdb"
+    kind: Literal["duckdb", "postgres", "spark"] = "duckdb"
     path: str | None = None
     """A DuckDB file; None for files only, in memory."""
     url: str | None = None
-    """Of PostgreSQL; `$NAME` is read from the environment."""
+    """Of PostgreSQL or Spark; `$NAME` is read from the environment."""
     files: tuple[tuple[str, str], ...] = ()
-    """Tables that are CSV or Parquet files."""
+    """Tables that are CSV or Parquet files; on Spark also folders of Parquet files."""
     folder: str | None = field(default=None, compare=False)
     """Where relative paths start: the folder of the policy file; None for the working folder."""
 
     def located(self, written: str) -> str:
         """The path of a file as the policy writes it, from the folder of the policy."""
-        return written if self.folder is None else str(Path(self.folder, written))
+        is_elsewhere = self.kind == "spark" and "://" in written
+        return written if self.folder is None or is_elsewhere else str(Path(self.folder, written))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,7 +95,8 @@ SAMPLES: tuple[Sample, ...] = (
         "together.",
         1_000,
         "",
-        "from celosia.lab.masking.figures import incomes\n\ntable = incomes()",
+        "import polars as pl\n\nfrom celosia.lab.masking.figures import incomes\n\n"
+        "table = incomes().with_columns(pl.all().round(2))",
     ),
     Sample(
         "census",
@@ -142,9 +143,8 @@ def new_step(kind: str, columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         wanted = wanted[:1]
     parameters = starting(cards()[kind].controls)
     if kind == "recoding":
-        parameters = {"breaks": [20, 40, 60]} if not wanted else {}
-        numbers = [each["name"] for each in free if each["numeric"]]
-        wanted, parameters = numbers[:1], {"breaks": [20, 40, 60]}
+        wanted = [each["name"] for each in free if each["numeric"]][:1]
+        parameters = {"breaks": [20, 40, 60]}
     return {"method": kind, "columns": wanted, "parameters": parameters}
 
 
@@ -190,7 +190,8 @@ def check(columns: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str, Any
     """Refuse a recipe that cannot be run, before it is.
 
     Raises:
-        InputError: what `Recipe.from_table` says; CEL-W071 a step without columns.
+        InputError: what `Recipe.from_table` says; CEL-W071 a step without columns; CEL-W072 one
+            that names a file.
     """
     from celosia.tables.masking import Recipe  # noqa: PLC0415 - slow to load
 
@@ -200,6 +201,16 @@ def check(columns: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str, Any
                 "CEL-W071",
                 f"step {number} ({step['method']}) has no columns.",
                 fix="Choose the columns that it works on.",
+            )
+        hierarchy = step["parameters"].get("hierarchy")
+        if isinstance(hierarchy, Mapping) and "file" in hierarchy:
+            # A path of the machine that runs the studio is nobody's to name.
+            raise InputError(
+                "CEL-W072",
+                f"step {number} ({step['method']}) names a file.",
+                why="Files of the machine that runs the studio are not read for visitors.",
+                fix='Write the hierarchy itself, such as { kind = "intervals", widths = [10] }, or '
+                "use the command line.",
             )
     Recipe.from_table(recipe_table(columns, steps))
 

@@ -17,7 +17,16 @@ PALETTE = ("#0f7c93", "#b4532a", "#7a5c99", "#5a8a2e", "#c29a1c", "#3d5a99", "#a
 MOST_LISTED = 200
 """Rows of the table beside a chart."""
 
+TEXT = "#6f7d82"
+"""Letters on a drawing: the same contrast with light and with dark paper."""
+
 Option = dict[str, Any]
+_AXIS: Option = {
+    "nameTextStyle": {"color": TEXT},
+    "axisLabel": {"color": TEXT},
+    "axisLine": {"lineStyle": {"color": TEXT}},
+    "splitLine": {"lineStyle": {"color": "rgba(128, 128, 128, 0.25)"}},
+}
 
 
 def chart(
@@ -45,7 +54,7 @@ def chart(
         "grid": {"left": 60, "right": 20, "top": 40, "bottom": 50, "containLabel": True},
         "tooltip": {"confine": True},
         "backgroundColor": "transparent",
-        **option,
+        **_readable(option),
         "aria": {"enabled": True, "label": {"description": description}},
     }
     drawn = ui.echart(full, on_point_click=on_click, renderer="canvas")
@@ -55,6 +64,22 @@ def chart(
         with ui.expansion(_("The same as a table")).classes("w-full celosia-quiet"):
             show_table(columns, rows[:MOST_LISTED])
     return drawn
+
+
+def _readable(option: Option) -> Option:
+    """The same option in a colour of text that is seen on paper and in the dark alike."""
+    found = dict(option)
+    if "legend" in found:
+        found["legend"] = {"top": 0, "type": "scroll", "textStyle": {"color": TEXT}} | found[
+            "legend"
+        ]
+    for name in ("xAxis", "yAxis"):
+        given = found.get(name)
+        if given is not None:
+            axes = given if isinstance(given, list) else [given]
+            full = [_AXIS | each for each in axes]
+            found[name] = full if isinstance(given, list) else full[0]
+    return found
 
 
 def axis(name: str, *, kind: str = "value", **more: Any) -> Option:

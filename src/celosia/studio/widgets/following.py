@@ -63,7 +63,9 @@ def follow(
         with ui.row().classes("items-center no-wrap w-full") as row:
             bar = ui.linear_progress(show_value=False).props("indeterminate").classes("grow")
             bar.props["aria-label"] = job.title
-            ui.button(_("Cancel"), icon="close", on_click=lambda: jobs.cancel(job)).props("flat")
+            ui.button(_("Cancel"), icon="close", on_click=lambda: jobs.cancel(job)).props(
+                "flat no-wrap"
+            )
         stage = ui.label(job.title).classes("celosia-quiet")
 
     async def look() -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
 from celosia.studio.model.publish.choices import Choices, metric, models, schema_table
+from celosia.studio.model.toml import inline, key_of
 
 SCHEMA_FILE = "schema.toml"
 """What the schema is called in the texts, and when it is downloaded."""
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def command_text(choices: Choices) -> str:
@@ -97,29 +95,10 @@ def _sections(table: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[str]
     plain = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
     inner = {key: value for key, value in table.items() if isinstance(value, Mapping)}
     if above and (plain or not inner):
-        head = f"[{'.'.join(_key(each) for each in above)}]\n"
-        yield head + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in plain.items())
+        head = f"[{'.'.join(key_of(each) for each in above)}]\n"
+        yield head + "".join(f"{key_of(key)} = {inline(value)}\n" for key, value in plain.items())
     for key, value in inner.items():
         yield from _sections(value, (*above, key))
-
-
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _quoted(name)
-
-
-def _quoted(text: str) -> str:
-    """A text of TOML; JSON writes all but one control character as TOML wants it."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _quoted(value)
-    if isinstance(value, int | float):
-        return repr(value)
-    return f"[{', '.join(_value(each) for each in value)}]"
 
 
 def _argument(text: str) -> str:

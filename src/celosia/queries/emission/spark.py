@@ -1,0 +1,233 @@
+"""Row-wise expressions for Spark, whose operators are total but overflow in silence.
+
+With Spark's ANSI mode off nothing fails on a row: a cast or a division that cannot be is NULL. But
+whole numbers that overflow come back wrong, casts of texts and fractions to whole numbers mean
+something else than in DuckDB, and so do the days of the week. Questions come with `TRY(...)` and
+`TRY_CAST` as for DuckDB; here they get the same meaning: NULL where a value has no place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from celosia.core.errors import QueryRefused
+from celosia.queries.algebra import Relation
+from celosia.queries.emission.kinds import kind_of
+from celosia.queries.emission.postgres import FALSE, MOST_REPEATED, NUMBER, TRUE
+from celosia.queries.emission.target import Target, whole
+from celosia.queries.policy.values import ColumnType
+
+WHOLE_DOUBLES = 2**52
+"""From here on all doubles are whole, and CEIL need not look."""
+MOST_PLACES = 400
+"""No double has digits behind so many places."""
+DATE = r"^\s*[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}\s*$"
+MOMENT = (
+    r"^\s*[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?\s*$"
+)
+_TRIED = {exp.Add: "TRY_ADD", exp.Sub: "TRY_SUBTRACT", exp.Mul: "TRY_MULTIPLY"}
+_WHOLE_OF_WHOLE = (
+    *(exp.Add, exp.Sub, exp.Mul, exp.IntDiv, exp.Mod),
+    *(exp.Neg, exp.Abs, exp.Paren, exp.Try, exp.Nullif),
+)
+
+
+def without_wrapping(tree: exp.Expr, relation: Relation, *, target: Target) -> exp.Expr:
+    """The same expression for Spark, NULL where DuckDB's TRY would be.
+
+    Args:
+        tree: of the question; TRY and TRY_CAST say where it could fail.
+        relation: whose columns it speaks of.
+        target: the policy, for the types of columns.
+
+    Raises:
+        QueryRefused: CEL-Q127, what would be written too often.
+    """
+    return _Writer(relation, target).write(tree)
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    relation: Relation
+    target: Target
+
+    def write(self, tree: exp.Expr) -> exp.Expr:  # noqa: PLR0911, PLR0912 - one a kind of node
+        match tree:
+            case exp.Column() | exp.DataType() | exp.Literal() | exp.Interval():
+                return tree.copy()
+            case exp.Try():
+                return self.write(tree.this)
+            case exp.TryCast():
+                return self._cast(tree.this, tree.args["to"])
+            case exp.Extract():
+                return self._part(tree.this.name.upper(), tree.expression)
+            case exp.TimestampTrunc():
+                # The function of this name: SQLGlot's own puts casts around it.
+                unit = exp.Literal.string(tree.args["unit"].name.upper())
+                cut = exp.Anonymous(this="DATE_TRUNC", expressions=[unit, self._moment(tree.this)])
+                return _as_moment(cut)
+            case exp.Add() | exp.Sub() if self._kind(tree) != "number":
+                return self._shifted(tree)
+            case exp.Add() | exp.Sub() | exp.Mul():
+                return self._tried(type(tree), self.write(tree.this), self.write(tree.expression))
+            case exp.Div():
+                sides = [self.target.cast(self.write(each), "real") for each in _sides(tree)]
+                # `typed` and `safe` keep SQLGlot from adding casts of its own.
+                return exp.Div(this=sides[0], expression=sides[1], typed=True, safe=True)
+            case exp.IntDiv():
+                return self._divided(tree)
+            case exp.Neg() if isinstance(tree.this, exp.Literal):
+                return tree.copy()
+            case exp.Neg():
+                return self._tried(exp.Sub, whole(0), self.write(tree.this))
+            case exp.Abs():
+                value = self._short(tree.this)
+                below = exp.LT(this=value, expression=whole(0))
+                return exp.Case(
+                    ifs=[exp.If(this=below, true=self._tried(exp.Sub, whole(0), value.copy()))],
+                    default=value.copy(),
+                )
+            case exp.Ceil() | exp.Floor():
+                return self._stepped(tree)
+            case exp.Round():
+                places = tree.args.get("decimals")
+                number = min(int(places.name), MOST_PLACES) if places is not None else 0
+                return exp.Round(this=self.write(tree.this), decimals=whole(number))
+        return self._rebuilt(tree)
+
+    def _short(self, tree: exp.Expr) -> exp.Expr:
+        """A value that will be written several times."""
+        value = self.write(tree)
+        if sum(1 for _ in value.walk()) > MOST_REPEATED:
+            raise QueryRefused(
+                "CEL-Q127",
+                "casts and moments that are computed from each other so often cannot be asked "
+                "of Spark.",
+                why="Each is written several times, and the query would grow beyond measure.",
+                fix="Leave it out, or declare a view with the value that you need.",
+            )
+        return value
+
+    def _rebuilt(self, tree: exp.Expr) -> exp.Expr:
+        def again(value: object) -> object:
+            if isinstance(value, list):
+                return [again(each) for each in value]
+            return self.write(value) if isinstance(value, exp.Expr) else value
+
+        return type(tree)(**{name: again(value) for name, value in tree.args.items()})
+
+    def _kind(self, tree: exp.Expr) -> ColumnType | None:
+        return kind_of(tree, self.relation, target=self.target)
+
+    @staticmethod
+    def _tried(kind: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> exp.Expr:
+        return exp.Anonymous(this=_TRIED[kind], expressions=[left, right])
+
+    def _is_whole(self, tree: exp.Expr) -> bool:
+        if isinstance(tree, exp.Literal):
+            return not tree.is_string and tree.name.isdecimal()
+        if isinstance(tree, _WHOLE_OF_WHOLE):
+            sides = [tree.this, *([tree.expression] if tree.args.get("expression") else [])]
+            return all(map(self._is_whole, sides))
+        return self._kind(tree) == "integer"
+
+    def _divided(self, tree: exp.IntDiv) -> exp.Expr:
+        """The whole part of a quotient of whole numbers; of others the quotient, as in DuckDB."""
+        if not all(map(self._is_whole, _sides(tree))):
+            return self.write(exp.Div(this=tree.this, expression=tree.expression))
+        left, right = (
+            self.target.cast(exp.Paren(this=self._short(each)), "whole") for each in _sides(tree)
+        )
+        # The one quotient of 64 bits that has no place in them is that of the least by -1.
+        turned = self._tried(exp.Sub, whole(0), left.copy())
+        is_turned = exp.EQ(this=right.copy(), expression=whole(-1))
+        return exp.Case(
+            ifs=[exp.If(this=is_turned, true=turned)],
+            default=exp.IntDiv(this=left, expression=right),
+        )
+
+    def _stepped(self, tree: exp.Expr) -> exp.Expr:
+        """CEIL or FLOOR as a double: Spark's are BIGINT, with 0 for NaN and ends for infinities."""
+        value = self.target.cast(exp.Paren(this=self._short(tree.this)), "real")
+        near = exp.LT(this=exp.Abs(this=value), expression=whole(WHOLE_DOUBLES))
+        stepped = self.target.cast(type(tree)(this=value.copy()), "real")
+        return exp.Case(ifs=[exp.If(this=near, true=stepped)], default=value.copy())
+
+    def _moment(self, tree: exp.Expr) -> exp.Expr:
+        return _as_moment(self.write(tree))
+
+    def _part(self, part: str, tree: exp.Expr) -> exp.Expr:
+        found = {"DOW": "DOW", "ISODOW": "DOW_ISO"}.get(part, part)
+        made = exp.Anonymous(
+            this="DATE_PART", expressions=[exp.Literal.string(found), self._moment(tree)]
+        )
+        if part != "DOW":
+            return made
+        return exp.Paren(this=exp.Sub(this=made, expression=whole(1)))  # Spark's Sunday is 1
+
+    def _shifted(self, tree: exp.Add | exp.Sub) -> exp.Expr:
+        """A moment and a span, a date and days, or the days between two dates."""
+        kinds = [self._kind(each) for each in _sides(tree)]
+        left, right = (
+            self._moment(each) if kind in ("date", "timestamp") else self.write(each)
+            for each, kind in zip(_sides(tree), kinds, strict=True)
+        )
+        if self._kind(tree) == "timestamp":
+            return self._tried(type(tree), left, right)
+        dates = [self.write(each) for each in _sides(tree)]
+        if kinds == ["date", "date"]:
+            return exp.Anonymous(this="DATEDIFF", expressions=dates)
+        function = "DATE_ADD" if isinstance(tree, exp.Add) else "DATE_SUB"
+        return exp.Anonymous(this=function, expressions=dates)
+
+    def _cast(self, tree: exp.Expr, to: exp.DataType) -> exp.Expr:  # noqa: PLR0911 - one a pair
+        source, wanted = self._kind(tree), self._kind(exp.Cast(this=tree.copy(), to=to.copy()))
+        value = self._short(tree)
+        plain = exp.TryCast(this=value, to=to.copy())
+        match source, wanted:
+            case ("text", "boolean"):
+                lower = exp.Lower(this=value)
+                return (
+                    exp.Case()
+                    .when(exp.In(this=lower, expressions=_texts(TRUE)), exp.true())
+                    .when(exp.In(this=lower.copy(), expressions=_texts(FALSE)), exp.false())
+                )
+            case ("text", "date" | "timestamp"):
+                form = DATE if wanted == "date" else MOMENT
+                return _matching(value, form, _read_as(value, to))
+            case ("text", "integer"):
+                exact = exp.DataType.build("DECIMAL(38, 10)", dialect="spark")
+                rounded = exp.Round(this=_read_as(value, exact), decimals=whole(0))
+                return _matching(value, NUMBER, exp.TryCast(this=rounded, to=to.copy()))
+            case ("text", "number"):
+                return _matching(value, NUMBER, _read_as(value, to))
+            case ("number", "integer"):
+                # Spark would cut the fraction off.
+                rounded = exp.Round(this=value, decimals=whole(0))
+                return exp.TryCast(this=rounded, to=to.copy())
+            case ("date", "timestamp"):
+                return _as_moment(value)
+        return plain
+
+
+def _sides(tree: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
+    return tree.this, tree.expression
+
+
+def _as_moment(tree: exp.Expr) -> exp.Expr:
+    return exp.Cast(this=tree, to=exp.DataType.build("TIMESTAMP_NTZ", dialect="spark"))
+
+
+def _texts(words: tuple[str, ...]) -> list[exp.Expr]:
+    return [exp.Literal.string(each) for each in words]
+
+
+def _read_as(value: exp.Expr, to: exp.DataType) -> exp.TryCast:
+    return exp.TryCast(this=exp.Trim(this=value.copy()), to=to.copy())
+
+
+def _matching(value: exp.Expr, form: str, result: exp.Expr) -> exp.Expr:
+    is_so = exp.RegexpLike(this=value.copy(), expression=exp.Literal.string(form))
+    return exp.Case().when(is_so, result)

@@ -1,0 +1,114 @@
+"""What use is left: distributions, pairs of columns and statistics, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from celosia.assess.meaning import Meaning
+from celosia.assess.utility import (
+    Comparison,
+    Distribution,
+    compare,
+    distances,
+    distributions,
+    joint,
+    limits_of,
+    statistics,
+)
+from celosia.core.progress import Progress, Step, silent
+from celosia.frames import as_text
+from celosia.tables import Role, Schema
+
+MOST_COLUMNS = 12
+"""Columns whose pairs are drawn; 12 have 66 pairs."""
+MOST_BARS = 30
+"""Bars of one chart; the rarest categories go together."""
+
+
+def use_told(
+    frame: pl.DataFrame,
+    released: pl.DataFrame,
+    schema: Schema,
+    explained: Mapping[str, Meaning],
+    *,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Distributions and pairs of the quasi-identifiers and sensitive columns, and statistics."""
+    roles = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+    names = [name for role in roles for name in schema.named(role)]
+    names = [name for name in names if frame[name].null_count() < frame.height]
+    tables = compare(
+        frame, released, names, meanings={k: v for k, v in explained.items() if k in names}
+    )
+    moved = {each.column: each.total_variation for each in distances(tables)}
+    return {
+        "distributions": [
+            _bars(each) | {"moved": moved[each.column]} for each in distributions(tables)
+        ],
+        "pairs": _pairs(tables, progress),
+        "statistics": _statistics(frame, released, schema),
+    }
+
+
+def _bars(shown: Distribution) -> dict[str, Any]:
+    """The bars of a column; of many categories, the most frequent and the rest together."""
+    told = shown.as_dict()
+    if len(shown.values) <= MOST_BARS:
+        return told | {"others": 0}
+    sizes = np.array(shown.before) + np.array(shown.after)
+    frequent = np.sort(np.argsort(-sizes, kind="stable")[:MOST_BARS])
+    kept = [shown.values[place] for place in frequent.tolist()]
+    sides = {
+        side: [
+            *np.array(told[side])[frequent].tolist(),
+            1 - float(np.array(told[side])[frequent].sum()),
+        ]
+        for side in ("before", "after")
+    }
+    return {
+        "column": shown.column,
+        "values": kept,
+        "others": len(shown.values) - MOST_BARS,
+        **{side: [max(0.0, value) for value in values] for side, values in sides.items()},
+    }
+
+
+def _pairs(tables: Comparison, progress: Progress) -> list[dict[str, Any]]:
+    names = [column.name for column in tables.columns][:MOST_COLUMNS]
+    wanted = list(combinations(names, 2))
+    found = []
+    for done, (first, second) in enumerate(wanted):
+        progress(Step("Comparing pairs of columns", done, len(wanted)))
+        pair = joint(tables, first, second)
+        rounded = pair.as_dict() | {
+            side: [[round(share, 6) for share in line] for line in getattr(pair, side)]
+            for side in ("before", "after")
+        }
+        found.append(rounded | {"moved": pair.moved})
+    return found
+
+
+def _statistics(
+    frame: pl.DataFrame, released: pl.DataFrame, schema: Schema
+) -> list[dict[str, Any]]:
+    """Of all columns of numbers that are released as numbers or intervals."""
+    found = []
+    for name in frame.columns:
+        if schema.role_of(name) is Role.IDENTIFIER or not frame[name].dtype.is_numeric():
+            continue
+        labels = as_text(released[name]).drop_nulls().unique().to_list()
+        if all(label == "*" or limits_of(label) is not None for label in labels):
+            found.append(
+                {
+                    "column": name,
+                    "before": statistics(frame[name]).as_dict(),
+                    "after": statistics(released[name]).as_dict(),
+                    "generalised": released[name].dtype != frame[name].dtype,
+                }
+            )
+    return found

@@ -1,0 +1,130 @@
+"""Jobs that read what a visitor brings: the file goes as soon as its table is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from celosia.core.errors import InputError
+from celosia.core.files import replacing
+from celosia.core.progress import Step
+from celosia.frames import read
+from celosia.studio.model.publish.choices import DATA, POPULATION, SAVED, Choices
+from celosia.studio.model.publish.samples import load_sample
+from celosia.studio.model.publish.suggesting import column_facts, suggested
+from celosia.studio.visitors import Work
+from celosia.studio.worker import Voice
+
+MOST_COLUMNS = 300
+"""A table with more columns cannot be shown so that somebody looks at each."""
+PROFILE = "profile"
+"""The name under which a work keeps what is known of its columns."""
+
+
+def read_table(
+    voice: Voice, *, folder: str, file: str, shown: str, reading: dict[str, Any]
+) -> dict[str, Any]:
+    """Read an uploaded table, keep it as Parquet, suggest what to choose; the upload is removed.
+
+    Args:
+        voice: how to tell of progress.
+        folder: of the work.
+        file: our name of the upload in it.
+        shown: what the visitor called it.
+        reading: delimiter, encoding and header, where the visitor gave them.
+
+    Raises:
+        InputError: the file is no table, has no rows, or has too many columns.
+    """
+    frame = _read(voice, Path(folder) / file, shown, reading)
+    return _kept(voice, Path(folder), frame, shown, sample=None)
+
+
+def read_sample(voice: Voice, *, folder: str, name: str) -> dict[str, Any]:
+    """Make a sample table, and keep it with the choices that make sense for it."""
+    voice(Step("Making the sample", 0))
+    return _kept(voice, Path(folder), load_sample(name), f"{name}.csv", sample=name)
+
+
+def read_population(
+    voice: Voice, *, folder: str, file: str, shown: str, reading: dict[str, Any]
+) -> dict[str, Any]:
+    """Read the table of the population; it must have the quasi-identifiers of the sample.
+
+    Raises:
+        InputError: CEL-W057, a quasi-identifier is not among its columns.
+    """
+    place = Path(folder)
+    work = Work(place.name, place)
+    choices = Choices.load(work)
+    frame = _read(voice, place / file, shown, reading)
+    absent = [name for name in choices.named("quasi-identifier") if name not in frame.columns]
+    if absent:
+        raise InputError(
+            "CEL-W057",
+            f"the population has no column {', '.join(map(repr, absent))}.",
+            why="Classes of the sample are looked up in it by all quasi-identifiers.",
+            fix="Use a table with the same quasi-identifiers under the same names.",
+        )
+    _write(frame, place / POPULATION)
+    choices.with_wishes(population=shown).save(work)
+    return {"rows": frame.height}
+
+
+def _read(voice: Voice, path: Path, shown: str, reading: dict[str, Any]) -> pl.DataFrame:
+    voice(Step("Reading the file", 0))
+    given = {key: value for key, value in reading.items() if value is not None}
+    if path.suffix == ".json":
+        given["format"] = "jsonl"
+    try:
+        frame = read(path, **given)
+    except InputError as error:
+        raise _named(error, path, shown) from None
+    finally:
+        path.unlink(missing_ok=True)
+    if frame.height == 0 or frame.width == 0:
+        raise InputError(
+            "CEL-W058",
+            "the file holds a table without rows.",
+            why="There is nobody in it to protect.",
+            fix="Check the file, or choose a sample.",
+        )
+    if frame.width > MOST_COLUMNS:
+        raise InputError(
+            "CEL-W059",
+            f"the table has {frame.width:,} columns; at most {MOST_COLUMNS} are shown here.",
+            why="Somebody must look at the role of each.",
+            fix="Leave columns out of the file, or use the command line.",
+        )
+    return frame
+
+
+def _kept(
+    voice: Voice, folder: Path, frame: pl.DataFrame, shown: str, *, sample: str | None
+) -> dict[str, Any]:
+    work = Work(folder.name, folder)
+    voice(Step("Looking at the columns", 0, frame.width))
+    facts = column_facts(
+        frame, progress=lambda step: voice(Step("Looking at the columns", step.done, step.total))
+    )
+    choices = suggested(shown, frame, facts, sample=sample)
+    _write(frame, work.path(DATA))
+    work.save(PROFILE, [each.as_dict() for each in facts])
+    work.save(SAVED, choices.as_dict())
+    return {"rows": frame.height, "columns": frame.width}
+
+
+def _write(frame: pl.DataFrame, path: Path) -> None:
+    with replacing(path, overwrite=True) as draft:
+        frame.write_parquet(draft)
+
+
+def _named(error: InputError, path: Path, shown: str) -> InputError:
+    """The same error about the file as the visitor knows it; where it lies is ours to know."""
+    texts = [
+        text.replace(str(path), shown).replace(path.name, shown)
+        for text in (error.what, error.why, error.fix)
+    ]
+    return InputError(error.code, texts[0], why=texts[1], fix=texts[2])
