@@ -104,17 +104,16 @@ class Labels:
 
 def _distinct(columns: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The first row of each distinct combination of codes, and the combination of each row."""
-    combined = np.zeros(columns[0].size, dtype=np.int64)
-    number, firsts = 1, np.zeros(1, dtype=np.int64)
+    combined, product = np.zeros(columns[0].size, dtype=np.int64), 1
     for codes in columns:
-        # Both factors are at most the number of rows, of which there are fewer than 2**31.
-        size = int(codes.max(initial=-1)) + 2
-        _, firsts, combined = np.unique(
-            combined * size + codes + 1, return_index=True, return_inverse=True
-        )
-        number = firsts.size
-    assert number == firsts.size
-    return firsts, combined
+        size = int(codes.max(initial=-1)) + 2  # with a place for empty cells, whose code is -1
+        if product > (1 << 62) // size:  # no sum overflows: fewer than 2**31 rows are left
+            _, combined = np.unique(combined, return_inverse=True)
+            product = combined.size + 1
+        combined = combined * size + (codes + 1)
+        product *= size
+    _, firsts, classes = np.unique(combined, return_index=True, return_inverse=True)
+    return firsts, classes
 
 
 def _short(codes: NDArray[np.int32]) -> NDArray[Any]:

@@ -8,7 +8,7 @@ row finds its combination by one or two whole numbers, however long its texts ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -34,10 +34,10 @@ WORD = 1 << 62
 class Digit:
     """How the values of one column are numbered."""
 
-    expression: str
-    """The number of a row's value in SQL, empty for one that was not counted."""
+    times: Callable[[int], str]
+    """The number of a row's value, times a factor, in SQL; NULL for one that was not counted."""
     join: str
-    """The join that the expression needs; empty for most."""
+    """The join that this needs; empty for most."""
     size: int
     """All numbers are below it."""
     of_value: NDArray[np.int64] = field(repr=False)
@@ -56,13 +56,20 @@ def digit(column: str, table: str, values: pl.Series, *, listed: bool) -> Digit:
     size = len(values)
     own = np.arange(size, dtype=np.int64)
     if listed and size <= MOST_LISTED and values.dtype == pl.String and is_simple(values):
-        return Digit(f"({_position(column, values)} - 1)", "", size, own)
+        place = position(column, values)
+
+        # The factor is in the list: so it is multiplied once for each text, not for each row.
+        def extracted(factor: int) -> str:
+            products = ", ".join(str(number * factor) for number in range(size))
+            return f"list_extract([{products}]::BIGINT[], {place})"
+
+        return Digit(extracted, "", size, own)
     if values.dtype.is_integer():
         found = _ranged(column, values)
         if found is not None:
             return found
     join = f" LEFT JOIN {table} ON {column} IS NOT DISTINCT FROM {table}.value"
-    return Digit(f"{table}.code", join, size, own)
+    return Digit(lambda factor: f"{table}.code::BIGINT * {factor}", join, size, own)
 
 
 def _ranged(column: str, values: pl.Series) -> Digit | None:
@@ -74,7 +81,12 @@ def _ranged(column: str, values: pl.Series) -> Digit | None:
     inside = f"WHEN {column} BETWEEN {low} AND {high} THEN {column} - {low}"
     empty = f"WHEN {column} IS NULL THEN {width}" if values.null_count() else ""
     places = [width if each is None else each - low for each in values]
-    return Digit(f"(CASE {empty} {inside} END)", "", width + 1, np.array(places, dtype=np.int64))
+    return Digit(
+        lambda factor: f"(CASE {empty} {inside} END)::BIGINT * {factor}",
+        "",
+        width + 1,
+        np.array(places, dtype=np.int64),
+    )
 
 
 def is_simple(values: pl.Series) -> bool:
@@ -100,11 +112,11 @@ def pack(digits: Sequence[Digit], codes: Sequence[NDArray[np.int64]]) -> Words:
     for each, places in zip(digits, codes, strict=True):
         number = each.of_value[places]
         if product > WORD // each.size:
-            expressions.append(f"{each.expression}::BIGINT")
+            expressions.append(each.times(1))
             values.append(number)
             product = each.size
         else:
-            expressions[-1] += f" + {each.expression}::BIGINT * {product}"
+            expressions[-1] += f" + {each.times(product)}"
             values[-1] = values[-1] + number * product  # below WORD, as is the product of sizes
             product *= each.size
     return Words(tuple(expressions), tuple(values))
@@ -113,6 +125,7 @@ def pack(digits: Sequence[Digit], codes: Sequence[NDArray[np.int64]]) -> Words:
 def recoding_query(  # noqa: PLR0913 - each is one fact of what is read
     source: Relation,
     names: Sequence[str],
+    *,
     digits: Sequence[Digit],
     words: Words,
     keep: Sequence[str],
@@ -128,8 +141,8 @@ def recoding_query(  # noqa: PLR0913 - each is one fact of what is read
         place = place_of(number)
         cells.append(f"{source.column(name)} AS {place}")
         if name in listed:  # as its place, and -1 for an empty cell
-            position = _position(f"r.{place}", listed[name])
-            shown.append(f"coalesce({position} - 1, -1)::TINYINT AS {place}")
+            found = position(f"r.{place}", listed[name])
+            shown.append(f"coalesce({found} - 1, -1)::TINYINT AS {place}")
         else:
             shown.append(f"r.{place}")
     ordered = ""
@@ -144,6 +157,7 @@ def recoding_query(  # noqa: PLR0913 - each is one fact of what is read
     )
 
 
-def _position(column: str, values: pl.Series) -> str:
+def position(column: str, values: pl.Series) -> str:
+    """The place of a text in a list, counted from 1, in SQL."""
     texts = ", ".join("NULL" if each is None else literal(each) for each in values)
     return f"list_position([{texts}]::VARCHAR[], {column})"

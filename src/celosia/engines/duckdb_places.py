@@ -4,19 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from celosia.core.errors import CelosiaError
 from celosia.engines.tables import (
     Place,
     changed_source,
-    engine_failed,
     names_files,
     not_found,
     unpublishable,
@@ -101,12 +99,13 @@ def parquet_files(place: Place) -> list[Path]:
     path = Path(place)
     if path.is_file():
         return [path]
+    found: Iterable[Path]
     if path.is_dir():
         found = path.rglob("*")
     else:
         fixed = Path(*path.parts[: _first_pattern(path)])
         rest = path.parts[_first_pattern(path) :]
-        found = fixed.glob(str(Path(*rest))) if rest else iter(())
+        found = fixed.glob(str(Path(*rest))) if rest else ()
     wanted = (".parquet", ".pq")
     # Names that begin with a dot or a line are, by custom, no part of the data.
     return sorted(
@@ -144,27 +143,6 @@ def literal(text: str) -> str:
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
-
-
-@contextmanager
-def guarded() -> Iterator[None]:
-    """One error for whatever DuckDB or the disk says, which may hold cells of the table."""
-    import duckdb  # noqa: PLC0415 - loaded already, by whoever has a connection
-
-    stopped = False
-    try:
-        yield
-    except CelosiaError:
-        raise
-    except (duckdb.Error, OSError, MemoryError, RuntimeError) as error:
-        # How DuckDB tells Ctrl-C; somebody else who stops its query is an error of its own.
-        stopped = not isinstance(error, duckdb.Error) and "interrupted" in str(error).lower()
-    else:
-        return
-    # Outside the handler: the cause may quote cells.
-    if stopped:
-        raise KeyboardInterrupt
-    raise engine_failed("DuckDB")
 
 
 def _own_types(

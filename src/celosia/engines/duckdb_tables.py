@@ -21,7 +21,7 @@ from celosia.engines.classes import Labels, fresh_table, numbered, place_of
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.duckdb import Groups
 from celosia.engines.duckdb_keys import MOST_LISTED, Words, digit, is_simple, pack, recoding_query
-from celosia.engines.duckdb_places import Relation, as_type, guarded, quoted, relation
+from celosia.engines.duckdb_places import Relation, as_type, quoted, relation
 from celosia.engines.shuffling import buckets_for, shuffled
 from celosia.engines.sinks import one_zero, table_draft, write_parquet
 from celosia.engines.tables import (
@@ -30,6 +30,7 @@ from celosia.engines.tables import (
     Order,
     Place,
     Recoding,
+    guarded,
     names_files,
     same_place,
     table_exists,
@@ -109,10 +110,12 @@ class DuckDBTables:
         self._relations: dict[Place, Relation] = {}
         self._grouped: _Grouped | None = None
 
+    @guarded("DuckDB")
     def columns(self, source: Place) -> dict[str, pl.DataType]:
         """Names and types, see `TableEngine.columns`."""
         return dict(self._relation(source).columns)
 
+    @guarded("DuckDB")
     def check_target(self, source: Place, target: Place, *, overwrite: bool) -> None:
         """Refuse a target that could not be written, see `TableEngine.check_target`."""
         if names_files(target):
@@ -126,24 +129,24 @@ class DuckDBTables:
         if self._exists(target) and not overwrite:
             raise table_exists(target)
 
+    @guarded("DuckDB")
     def count_groups(self, source: Place, columns: Sequence[str]) -> Groups:
         """Group by some columns, see `TableEngine.count_groups`."""
         found = self._relation(source)
         keys = ", ".join(f"{found.column(name)} AS k{n}" for n, name in enumerate(columns))
         run = self._connection.execute
-        with guarded():
-            run(
-                f"CREATE OR REPLACE TEMP TABLE celosia_groups AS SELECT {keys}, "
-                f"count(*) AS size FROM {found.text} GROUP BY ALL"
-            )
-            values = {name: self._values(n, found.columns[name]) for n, name in enumerate(columns)}
-            codes = ", ".join(f"celosia_v{n}.code AS k{n}" for n in range(len(columns)))
-            joins = "".join(
-                f" JOIN celosia_v{n} ON g.k{n} IS NOT DISTINCT FROM celosia_v{n}.value"
-                for n in range(len(columns))
-            )
-            table = run(f"SELECT {codes}, size FROM celosia_groups AS g{joins}").to_arrow_table()
-            run("DROP TABLE celosia_groups")
+        run(
+            f"CREATE OR REPLACE TEMP TABLE celosia_groups AS SELECT {keys}, "
+            f"count(*) AS size FROM {found.text} GROUP BY ALL"
+        )
+        values = {name: self._values(n, found.columns[name]) for n, name in enumerate(columns)}
+        codes = ", ".join(f"celosia_v{n}.code AS k{n}" for n in range(len(columns)))
+        joins = "".join(
+            f" JOIN celosia_v{n} ON g.k{n} IS NOT DISTINCT FROM celosia_v{n}.value"
+            for n in range(len(columns))
+        )
+        table = run(f"SELECT {codes}, size FROM celosia_groups AS g{joins}").to_arrow_table()
+        run("DROP TABLE celosia_groups")
         found.check_unchanged()
         grouped = pl.DataFrame(table)
         places = {
@@ -154,6 +157,7 @@ class DuckDBTables:
         frame = pl.DataFrame([values[name].gather(places[name]).alias(name) for name in columns])
         return Groups(frame, grouped["size"].to_numpy().astype(np.int64))
 
+    @guarded("DuckDB")
     def recode(  # noqa: PLR0913 - as in the protocol
         self,
         source: Place,
@@ -171,31 +175,39 @@ class DuckDBTables:
         assert grouped is not None, "group the source first"
         found, on_file = grouped.relation, bool(grouped.relation.stamps)
         passed = [name for name in keep if name not in recoding.names]
-        with guarded():
-            # A list may hold a text that only dropped rows have, and would be written whole.
-            whole = not (drop_suppressed and recoding.hidden.any())
-            listed = self._listed(found, passed) if whole else {}
-            labels = Labels(recoding, keep, drop=drop_suppressed, listed=listed)
-            digits = [
-                digit(f"r.k{n}", grouped.tables[name], grouped.values[name], listed=on_file)
-                for n, name in enumerate(recoding.names)
-            ]
-            codes = [grouped.codes[name][recoding.groups] for name in recoding.names]
-            words = pack(digits, codes)
-            self._combinations(words, labels.class_of)
-            query = recoding_query(found, recoding.names, digits, words, keep, listed, order)
-            kinds = {
-                place_of(n): found.columns[name]
-                for n, name in enumerate(keep)
-                if name in passed and name not in listed
-            }
-            stream = self._stream(query, kinds)
+        # A list may hold a text that only dropped rows have, and would be written whole.
+        whole = not (drop_suppressed and recoding.hidden.any())
+        listed = self._listed(found, passed) if whole else {}
+        labels = Labels(recoding, keep, drop=drop_suppressed, listed=listed)
+        digits = [
+            digit(f"r.k{n}", grouped.tables[name], grouped.values[name], listed=on_file)
+            for n, name in enumerate(recoding.names)
+        ]
+        codes = [grouped.codes[name][recoding.groups] for name in recoding.names]
+        words = pack(digits, codes)
+        self._combinations(words, labels.class_of)
+        query = recoding_query(
+            found,
+            recoding.names,
+            digits=digits,
+            words=words,
+            keep=keep,
+            listed=listed,
+            order=order,
+        )
+        kinds = {
+            place_of(n): found.columns[name]
+            for n, name in enumerate(keep)
+            if name in passed and name not in listed
+        }
+        stream = self._stream(query, kinds)
         chunks = numbered(stream, recoding, drop=drop_suppressed)
         return self._written(
             found, target, chunks, labels.arrow, labels.frame,
             rows=recoding.rows, order=order, randomness=randomness, overwrite=overwrite,
         )  # fmt: skip
 
+    @guarded("DuckDB")
     def map_batches(  # noqa: PLR0913 - as in the protocol
         self,
         source: Place,
@@ -212,11 +224,10 @@ class DuckDBTables:
         names = list(found.columns)
         back = {place_of(number): name for number, name in enumerate(names)}
         cells = ", ".join(f"t.c{n} AS {place_of(n)}" for n in range(len(names)))
-        with guarded():
-            rows = self._connection.execute(f"SELECT count(*) FROM {found.text}").fetchone()
-            kinds = {place_of(n): kind for n, kind in enumerate(found.columns.values())}
-            stream = self._stream(f"SELECT {cells} FROM {found.text}", kinds)
-        made = (one_zero(function(chunk.rename(back))).cast(dict(columns)) for chunk in stream)
+        rows = self._connection.execute(f"SELECT count(*) FROM {found.text}").fetchone()
+        kinds = {place_of(n): kind for n, kind in enumerate(found.columns.values())}
+        stream = self._stream(f"SELECT {cells} FROM {found.text}", kinds)
+        made = (one_zero(function(chunk.rename(back))).cast(pl.Schema(columns)) for chunk in stream)
         return self._written(
             found, target, made, fresh_table, lambda chunk: chunk,
             rows=rows[0] if rows else 0, order=order, randomness=randomness, overwrite=overwrite,
@@ -291,8 +302,7 @@ class DuckDBTables:
             names = reader.schema.names
             batches = iter(reader)
             while True:
-                with guarded():
-                    batch = next(batches, None)
+                batch = next(batches, None)
                 if batch is None:
                     return
                 frame = pl.DataFrame(batch)
@@ -318,18 +328,16 @@ class DuckDBTables:
         overwrite: bool,
     ) -> Draft:
         beside = Path(target) if names_files(target) else Path(self._overflow.name) / "table"
-        with guarded():
-            folder = DraftFolder(beside)
+        folder = DraftFolder(beside)
         try:
-            with guarded():
-                if order == "shuffled":
-                    chunks = shuffled(chunks, folder.path, buckets_for(rows, BATCH), randomness)
-                if names_files(target):
-                    draft = write_parquet(map(as_arrow, chunks), folder, beside)
-                else:
-                    writer = self._connection.cursor()
-                    frames = map(as_frame, chunks)
-                    draft = table_draft(writer, frames, folder, str(target))
+            if order == "shuffled":
+                chunks = shuffled(chunks, folder.path, buckets_for(rows, BATCH), randomness)
+            if names_files(target):
+                draft = write_parquet(map(as_arrow, chunks), folder, beside)
+            else:
+                writer = self._connection.cursor()
+                frames = map(as_frame, chunks)
+                draft = table_draft(writer, frames, folder, str(target))
             found.check_unchanged()
         except BaseException:
             folder.close()

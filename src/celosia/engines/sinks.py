@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 from celosia.engines.drafts import DraftFolder, FileDraft
-from celosia.engines.duckdb_places import guarded, quoted
+from celosia.engines.duckdb_places import quoted
+from celosia.engines.tables import guarded
 from celosia.frames import ARROW_LEVEL, bare
 
 if TYPE_CHECKING:
@@ -56,13 +57,22 @@ class ParquetSink:
 
     def write(self, table: pa.Table) -> None:
         """Append the rows of a table."""
-        import pyarrow.parquet as pq  # noqa: PLC0415 - 0.15 s, only where an engine is wanted
+        import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where an engine is wanted
+        import pyarrow.parquet as pq  # noqa: PLC0415
 
         if self._writer is None:
             # Readers are told the types without the lists, which they would take for categories.
             told = _unlisted(table.schema)
             self.columns = pl.Schema(pl.from_arrow(told.empty_table()).schema)  # type: ignore[union-attr]
-            self._writer = pq.ParquetWriter(str(self._path), table.schema, store_schema=False)
+            lists = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
+            self._writer = pq.ParquetWriter(
+                str(self._path),
+                table.schema,
+                store_schema=False,
+                # Every part of a shuffled table has all labels: their ends would tell nothing.
+                write_statistics=[name for name in table.schema.names if name not in lists],
+                write_batch_size=1 << 16,
+            )
             message = base64.b64encode(told.serialize().to_pybytes())
             self._writer.add_key_value_metadata({"ARROW:schema": message.decode()})
         self._writer.write_table(table)
@@ -101,15 +111,15 @@ class TableDraft:
         """There is no file of its own."""
         return
 
+    @guarded("DuckDB")
     def commit(self) -> None:
         """Give the table its name, in the place of one that has it."""
         *within, last = self._target.split(".")
         whole = ".".join(quoted(part) for part in (*within, last))
         draft = ".".join(quoted(part) for part in (*within, self._name))
-        with guarded():
-            self._connection.execute(f"DROP TABLE IF EXISTS {whole}")
-            self._connection.execute(f"ALTER TABLE {draft} RENAME TO {quoted(last)}")
-            self._connection.execute("COMMIT")
+        self._connection.execute(f"DROP TABLE IF EXISTS {whole}")
+        self._connection.execute(f"ALTER TABLE {draft} RENAME TO {quoted(last)}")
+        self._connection.execute("COMMIT")
 
     def __enter__(self) -> Self:
         return self

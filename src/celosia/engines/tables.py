@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Protocol, Self
+from typing import Literal, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.core.errors import EngineError, InputError
+from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.core.randomness import Source
 from celosia.engines.duckdb import Groups
 
@@ -24,6 +25,12 @@ Place = str | Path
 """A Parquet file, a folder or a pattern of them, or the name of a table in the engine."""
 
 Order = Literal["shuffled", "kept"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_SPEAKERS = ("duckdb", "_duckdb", "psycopg", "pyarrow", "polars")
+"""Packages whose errors may quote cells."""
 
 Batch = Callable[[pl.DataFrame], pl.DataFrame]
 """What becomes of some rows, whichever others come with them."""
@@ -180,6 +187,34 @@ def names_files(place: Place) -> bool:
     if isinstance(place, Path):
         return True
     return place.endswith((".parquet", ".pq")) or "/" in place or "*" in place
+
+
+def guarded(engine: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """One error for whatever an engine or the disk says in a call, for it may hold cells."""
+
+    def guard(work: Callable[_P, _R]) -> Callable[_P, _R]:
+        @wraps(work)
+        def run(*given: _P.args, **named: _P.kwargs) -> _R:
+            interrupted = False
+            try:
+                return work(*given, **named)
+            except CelosiaError:
+                raise
+            except Exception as error:
+                package = type(error).__module__.split(".")[0]
+                if not (package in _SPEAKERS or isinstance(error, OSError | MemoryError)):
+                    # How DuckDB tells Ctrl-C; all else is a fault of ours, and comes out as it is.
+                    if type(error) is not RuntimeError or "interrupted" not in str(error).lower():
+                        raise
+                    interrupted = True
+            # Outside the handler, so that the error has no cause that quotes cells.
+            if interrupted:
+                raise KeyboardInterrupt
+            raise engine_failed(engine)
+
+        return run
+
+    return guard
 
 
 def engine_failed(engine: str) -> EngineError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Any
 
@@ -37,13 +37,14 @@ def graph(*facts: str) -> Graph:
     return frozenset(found)
 
 
-def triples(pattern: str) -> list[tuple[str, str, str]]:
+@cache
+def triples(pattern: str) -> tuple[Triple, ...]:
     """The triple patterns of a text."""
     found = []
     for part in pattern.split(" . "):
         subject, predicate, value = part.split()
         found.append((subject, predicate, value))
-    return found
+    return tuple(found)
 
 
 def solutions(pattern: str, facts: Iterable[Triple]) -> Iterator[Binding]:
@@ -57,7 +58,7 @@ def solutions(pattern: str, facts: Iterable[Triple]) -> Iterator[Binding]:
 
 
 def _solved(
-    parts: list[Triple], offered: Mapping[Triple, Sequence[Triple]], bound: Binding
+    parts: Sequence[Triple], offered: Mapping[Triple, Sequence[Triple]], bound: Binding
 ) -> Iterator[Binding]:
     if not parts:
         yield bound
@@ -174,6 +175,7 @@ def _written(term: str) -> Any:
     return term if term[0] == "?" else f"ex:{term}"
 
 
+@lru_cache(maxsize=64)
 def bound(
     pattern: str,
     facts: Graph,

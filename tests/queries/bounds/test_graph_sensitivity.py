@@ -134,7 +134,8 @@ def test_public_facts_stay_and_only_the_others_move(public: str) -> None:
 
 def among(pattern: str, facts: Graph, others: list[Graph]) -> int:
     """How far a count moves to some other graphs."""
-    return max((abs(count(pattern, facts) - count(pattern, each)) for each in others), default=0)
+    here = count(pattern, facts)
+    return max((abs(here - count(pattern, each)) for each in others), default=0)
 
 
 def test_functional_predicates_are_paid_for_once_the_graph_keeps_to_them() -> None:

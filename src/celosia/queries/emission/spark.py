@@ -27,7 +27,11 @@ DATE = r"^\s*[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}\s*$"
 MOMENT = (
     r"^\s*[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?\s*$"
 )
-_TRIED = {exp.Add: "TRY_ADD", exp.Sub: "TRY_SUBTRACT", exp.Mul: "TRY_MULTIPLY"}
+_TRIED: dict[type[exp.Expr], str] = {
+    exp.Add: "TRY_ADD",
+    exp.Sub: "TRY_SUBTRACT",
+    exp.Mul: "TRY_MULTIPLY",
+}
 _WHOLE_OF_WHOLE = (
     *(exp.Add, exp.Sub, exp.Mul, exp.IntDiv, exp.Mod),
     *(exp.Neg, exp.Abs, exp.Paren, exp.Try, exp.Nullif),
@@ -185,7 +189,7 @@ class _Writer:
     def _cast(self, tree: exp.Expr, to: exp.DataType) -> exp.Expr:  # noqa: PLR0911 - one a pair
         source, wanted = self._kind(tree), self._kind(exp.Cast(this=tree.copy(), to=to.copy()))
         value = self._short(tree)
-        plain = exp.TryCast(this=value, to=to.copy())
+        plain = exp.TryCast(this=value, to=to.copy(), safe=True)
         match source, wanted:
             case ("text", "boolean"):
                 lower = exp.Lower(this=value)
@@ -200,13 +204,13 @@ class _Writer:
             case ("text", "integer"):
                 exact = exp.DataType.build("DECIMAL(38, 10)", dialect="spark")
                 rounded = exp.Round(this=_read_as(value, exact), decimals=whole(0))
-                return _matching(value, NUMBER, exp.TryCast(this=rounded, to=to.copy()))
+                return _matching(value, NUMBER, exp.TryCast(this=rounded, to=to.copy(), safe=True))
             case ("text", "number"):
                 return _matching(value, NUMBER, _read_as(value, to))
             case ("number", "integer"):
                 # Spark would cut the fraction off.
                 rounded = exp.Round(this=value, decimals=whole(0))
-                return exp.TryCast(this=rounded, to=to.copy())
+                return exp.TryCast(this=rounded, to=to.copy(), safe=True)
             case ("date", "timestamp"):
                 return _as_moment(value)
         return plain
@@ -225,7 +229,7 @@ def _texts(words: tuple[str, ...]) -> list[exp.Expr]:
 
 
 def _read_as(value: exp.Expr, to: exp.DataType) -> exp.TryCast:
-    return exp.TryCast(this=exp.Trim(this=value.copy()), to=to.copy())
+    return exp.TryCast(this=exp.Trim(this=value.copy()), to=to.copy(), safe=True)
 
 
 def _matching(value: exp.Expr, form: str, result: exp.Expr) -> exp.Expr:

@@ -8,5 +8,11 @@ from pkgutil import walk_packages
 
 def load() -> None:
     """Register all pages."""
+    import os, traceback  # TEMPORARY while pages are written side by side
     for found in walk_packages(__path__, prefix=f"{__name__}."):
-        import_module(found.name)
+        try:
+            import_module(found.name)
+        except Exception:
+            if not os.environ.get("CELOSIA_STUDIO_DEBUG"):
+                raise
+            print("page left out:", found.name, traceback.format_exc()[-300:])

@@ -14,6 +14,7 @@ from celosia.studio.language import _
 from celosia.studio.widgets.table import show_table
 
 PALETTE = ("#0f7c93", "#b4532a", "#7a5c99", "#5a8a2e", "#c29a1c", "#3d5a99", "#a83c5a", "#5b676b")
+SYMBOLS = ("emptyCircle", "rect", "triangle", "diamond")
 MOST_LISTED = 200
 """Rows of the table beside a chart."""
 
@@ -129,8 +130,13 @@ def lines(
         "xAxis": axis(x, kind="log" if log_x else "value"),
         "yAxis": axis(y, kind="log" if log_y else "value"),
         "series": [
-            {"type": "line", "name": name, "data": [list(each) for each in points]}
-            for name, points in series
+            {
+                "type": "line",
+                "name": name,
+                "data": [list(each) for each in points],
+                "symbol": SYMBOLS[place // len(PALETTE) % len(SYMBOLS)],  # colours come again
+            }
+            for place, (name, points) in enumerate(series)
         ],
     }
     rows = [[name, *point] for name, points in series for point in points]

@@ -37,6 +37,7 @@ def upload(
     most = studio().settings.most_upload
 
     async def arrived(event: Any) -> None:
+        box.reset()  # so that another file can be brought
         shown = PurePath(str(event.file.name).replace("\\", "/")).name
         suffix = PurePath(shown).suffix.lower()
         if suffix not in suffixes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import polars as pl
 
 from celosia import tables
-from celosia.core.errors import CelosiaError, InputError
+from celosia.core.errors import Cancelled, CelosiaError
 from celosia.core.files import replacing
 from celosia.core.progress import Step
 from celosia.studio.model.publish import choices as chosen
@@ -36,6 +36,38 @@ KEPT = (
 """What the archive holds."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Task:
+    """One table, what is wanted of it, and where all of it lies."""
+
+    voice: Voice
+    place: Path
+    wanted: Choices
+    frame: pl.DataFrame
+    people: pl.DataFrame | None
+
+    @classmethod
+    def read(cls, voice: Voice, place: Path, wanted: Choices) -> _Task:
+        voice(Step("Reading the table", 0))
+        frame = pl.read_parquet(place / chosen.DATA)
+        people = None
+        if wanted.population is not None:
+            people = pl.read_parquet(place / chosen.POPULATION)
+        return cls(voice=voice, place=place, wanted=wanted, frame=frame, people=people)
+
+    def publish(self) -> tables.TableRelease:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the release carries them, and the page shows them
+            return tables.publish(
+                self.frame,
+                chosen.schema(self.wanted),
+                chosen.models(self.wanted),
+                population=self.people,
+                progress=self.voice,
+                **chosen.arguments(self.wanted),
+            )
+
+
 def run(
     voice: Voice, *, folder: str, choices: dict[str, Any], seconds: float = SECONDS
 ) -> dict[str, Any]:
@@ -43,94 +75,56 @@ def run(
     place = Path(folder)
     for name in (results.FILE, results_solutions.FILE):
         (place / name).unlink(missing_ok=True)
-    wanted = Choices.from_dict(choices)
-    frame, people = _read(voice, place, wanted)
-    release = _published(voice, frame, people, wanted)
-    solutions = _explored(voice, frame, people, wanted, release, seconds)
-    _write_json(place / results_solutions.FILE, solutions)
-    return _written(voice, place, wanted, frame, people, release)
+    task = _Task.read(voice, place, Choices.from_dict(choices))
+    release = task.publish()
+    _write_json(place / results_solutions.FILE, _explored(task, release, seconds))
+    return _written(task, release)
 
 
 def apply(
     voice: Voice, *, folder: str, choices: dict[str, Any], levels: dict[str, int]
 ) -> dict[str, Any]:
     """Publish at levels that the visitor took from the solutions; these stay as they are."""
-    place = Path(folder)
     wanted = replace(
         Choices.from_dict(choices), levels=levels, method="lattice", local=False, time_limit=None
     )
-    frame, people = _read(voice, place, wanted)
-    release = _published(voice, frame, people, wanted)
-    return _written(voice, place, wanted, frame, people, release)
+    task = _Task.read(voice, Path(folder), wanted)
+    return _written(task, task.publish())
 
 
-def _read(voice: Voice, place: Path, wanted: Choices) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-    voice(Step("Reading the table", 0))
-    frame = pl.read_parquet(place / chosen.DATA)
-    if wanted.population is None:
-        return frame, None
-    return frame, pl.read_parquet(place / chosen.POPULATION)
-
-
-def _published(
-    voice: Voice, frame: pl.DataFrame, people: pl.DataFrame | None, wanted: Choices
-) -> tables.TableRelease:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the release carries them, and the page shows them
-        return tables.publish(
-            frame,
-            chosen.schema(wanted),
-            chosen.models(wanted),
-            population=people,
-            progress=voice,
-            **chosen.arguments(wanted),
-        )
-
-
-def _explored(  # noqa: PLR0913 - all that a search is about
-    voice: Voice,
-    frame: pl.DataFrame,
-    people: pl.DataFrame | None,
-    wanted: Choices,
-    release: tables.TableRelease,
-    seconds: float,
-) -> dict[str, Any]:
+def _explored(task: _Task, release: tables.TableRelease, seconds: float) -> dict[str, Any]:
     """All solutions of the lattice; none where only finer recoding meets the models."""
+    schema = chosen.schema(task.wanted)
     try:
         found = tables.explore(
-            frame,
-            chosen.schema(wanted),
-            chosen.models(wanted),
-            suppression=wanted.suppression,
-            metric=chosen.metric(wanted),
+            task.frame,
+            schema,
+            chosen.models(task.wanted),
+            suppression=task.wanted.suppression,
+            metric=chosen.metric(task.wanted),
             time_limit=seconds,
-            population=people,
-            progress=voice,
+            population=task.people,
+            progress=task.voice,
         )
     except CelosiaError as error:
-        if isinstance(error, InputError) and error.code != "CEL-P003":
+        if error.code not in ("CEL-P001", "CEL-P003"):
             raise
         found = None
     return results_solutions.told(
         found,
         release.solution,
-        metric=wanted.metric,
-        labels=results_solutions.level_labels(frame, chosen.schema(wanted)),
+        metric=task.wanted.metric,
+        labels=results_solutions.level_labels(task.frame, schema),
     )
 
 
-def _written(  # noqa: PLR0913 - what was asked, what came of it, and where it goes
-    voice: Voice,
-    place: Path,
-    wanted: Choices,
-    frame: pl.DataFrame,
-    people: pl.DataFrame | None,
-    release: tables.TableRelease,
-) -> dict[str, Any]:
-    aligned = _aligned(voice, frame, people, wanted, release)
-    voice(Step("Measuring risk and use", 0))
-    told = results.measured(frame, release, wanted, people=people, progress=voice)
-    voice(Step("Writing the files", 0))
+def _written(task: _Task, release: tables.TableRelease) -> dict[str, Any]:
+    place, wanted, frame = task.place, task.wanted, task.frame
+    aligned = _aligned(task, release)
+    task.voice(Step("Measuring risk and use", 0))
+    told = results.measured(frame, release, wanted, people=task.people, progress=task.voice)
+    task.voice(Step("Writing the files", 0))
+    (place / results.FILE).unlink(missing_ok=True)  # cancelled half-way, there are no results
     results_table.write_sides(place, frame, release.data, aligned, wanted)
     release.save(place / "release.csv")
     release.save(place / "release.parquet")
@@ -150,27 +144,23 @@ def _written(  # noqa: PLR0913 - what was asked, what came of it, and where it g
     return {"rows": release.solution.rows, "suppressed": release.solution.suppressed}
 
 
-def _aligned(
-    voice: Voice,
-    frame: pl.DataFrame,
-    people: pl.DataFrame | None,
-    wanted: Choices,
-    release: tables.TableRelease,
-) -> pl.DataFrame | None:
+def _aligned(task: _Task, release: tables.TableRelease) -> pl.DataFrame | None:
     """The same release in the order of the table, to say which class each record went to.
 
     It is shown to whoever has the table anyway, and written nowhere but beside it.
     """
-    levels = release.solution.levels
+    wanted, levels = task.wanted, release.solution.levels
     again = replace(wanted, keep_order=True, drop_suppressed=False)
     if not wanted.local and wanted.method == "lattice" and None not in levels:
         names = [column.name for column in release.solution.columns]
         fixed = {name: int(level or 0) for name, level in zip(names, levels, strict=True)}
         again = replace(again, levels=fixed, time_limit=None)
     try:
-        return _published(voice, frame, people, again).data
-    except CelosiaError:  # a release may hold only because its suppressed records are dropped
-        return None
+        return replace(task, wanted=again).publish().data
+    except CelosiaError as error:
+        if isinstance(error, Cancelled):
+            raise
+        return None  # a release may hold only because its suppressed records are dropped
 
 
 def _write_json(path: Path, value: Any) -> None:

@@ -124,7 +124,7 @@ def techniques() -> tuple[Technique, ...]:
         Technique(
             slug="masking",
             name=_("Masking"),
-            years="1980, 2002",
+            years="1982, 1993",
             sentence=_(
                 "Cells are changed instead of generalised: averages of small groups, swaps, noise."
             ),

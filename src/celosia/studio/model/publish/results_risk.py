@@ -1,4 +1,4 @@
-"""Risk gauges: what each attacker may hope for before and after, and the size of the worst class."""
+"""Risk gauges: what each attacker may hope for, before and after, and how small a class is."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def gauges(
     before, after = release.risk_before, release.risk
     found = [
         _gauge("prosecutor", before.maximum, after.maximum, before, after),
-        _journalist(frame, release, wanted, people, before, after),
+        _journalist(frame, release, wanted, people),
         _gauge("marketer", before.average, after.average, before, after),
         _gauge("uniqueness", _unique(before), _unique(after), before, after),
     ]
@@ -76,10 +76,9 @@ def _journalist(
     release: TableRelease,
     wanted: Choices,
     people: pl.DataFrame | None,
-    before: RiskProfile,
-    after: RiskProfile,
 ) -> dict[str, Any]:
     """By the people of the population who look like each class (El Emam, Dankar 2008)."""
+    before, after = release.risk_before, release.risk
     empty = _gauge("journalist", None, None, before, after)
     levels = release.solution.levels
     if people is None or None in levels:

@@ -1,4 +1,4 @@
-"""All solutions of a run: the scatter, its front, the lattice as a diagram or as a grid of levels."""
+"""All solutions of a run: the scatter, its front, the lattice as a diagram or a grid."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ class Solutions:
         return dict(zip(self.columns, point.levels, strict=True))
 
     def parse(self, text: str) -> Levels | None:
-        """The levels that an address names, such as 0-3-1; None if they are none of this lattice."""
+        """The levels that an address names, such as 0-3-1; None if no node has them."""
         parts = text.split("-")
         if len(parts) != len(self.shape) or not all(each.isdecimal() for each in parts):
             return None

@@ -47,7 +47,8 @@ def write_sides(
     labels = _labels(released if aligned is None else aligned, names)
     known = labels.unique().filter(pl.col("shown").is_not_null()).sort("hidden", "shown")
     known = known.with_row_index("number").select(
-        "shown", pl.when("hidden").then(-1).otherwise(pl.col("number").cast(pl.Int64)).alias("class")
+        "shown",
+        pl.when("hidden").then(-1).otherwise(pl.col("number").cast(pl.Int64)).alias("class"),
     )
     after = _labels(released, names).join(known, on="shown", how="left", maintain_order="left")
     _sorted(released, after["class"], then=names).write_parquet(place / AFTER)

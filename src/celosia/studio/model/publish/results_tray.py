@@ -117,9 +117,7 @@ def remove(work: Work, place: int) -> list[Candidate]:
 def differing(candidates: Sequence[Candidate]) -> set[str]:
     """The figures, and the columns by their level, in which not all candidates are the same."""
     figures = ("score", "suppressed", "classes", "average_risk", "highest_risk", "promise")
-    found = {
-        name for name in figures if len({getattr(each, name) for each in candidates}) > 1
-    }
+    found = {name for name in figures if len({getattr(each, name) for each in candidates}) > 1}
     names = dict.fromkeys(name for each in candidates for name in each.columns)
     for name in names:
         if len({level_of(each, name) for each in candidates}) > 1:

@@ -1,0 +1,394 @@
+"""PostgreSQL as an engine for tables: the server groups, joins, shuffles and writes."""
+
+# ruff: noqa: S608 - names are quoted, and all else in a query is ours
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import polars as pl
+
+from celosia.core.errors import EngineError
+from celosia.core.files import check_writable
+from celosia.core.randomness import Source
+from celosia.engines.classes import fresh_table, plain_text
+from celosia.engines.drafts import DraftFolder
+from celosia.engines.duckdb import Groups
+from celosia.engines.duckdb_places import quoted
+from celosia.engines.postgres_types import ServerColumn, server_column, server_type
+from celosia.engines.sinks import one_zero, write_parquet
+from celosia.engines.tables import (
+    Batch,
+    Draft,
+    Order,
+    Place,
+    Recoding,
+    changed_source,
+    guarded,
+    names_files,
+    not_found,
+    same_place,
+    table_exists,
+)
+
+if TYPE_CHECKING:
+    import psycopg
+
+BATCH = 50_000
+"""Rows that are here at a time."""
+
+SETTINGS = ("timezone = 'UTC'", "datestyle = 'ISO, YMD'", "extra_float_digits = 1")
+"""What a server or role may set otherwise, and what a result must not depend on."""
+
+
+class PostgresTables:
+    """A PostgreSQL server: from its tables to its tables, or to a Parquet file here.
+
+    All work is one transaction, which sees one state of the data from its first query on, and whose
+    tables appear at its end or not at all. The role needs SELECT on the source, TEMPORARY on the
+    database and, for a table as target, CREATE on its schema. See `TableEngine`.
+
+    Args:
+        url: such as `postgresql://owner@host/database`; `$NAME` is read from the environment.
+
+    Raises:
+        EngineError: CEL-E014 no server answers, CEL-E015 psycopg is missing.
+    """
+
+    name = "postgres"
+
+    def __init__(self, url: str) -> None:
+        self._connection = _connect(url)
+        self._described: dict[Place, dict[str, ServerColumn]] = {}
+        self._keys: dict[str, str] = {}
+
+    @guarded("PostgreSQL")
+    def columns(self, source: Place) -> dict[str, pl.DataType]:
+        """Names and types, see `TableEngine.columns`."""
+        return {name: column.kind for name, column in self._columns(source).items()}
+
+    @guarded("PostgreSQL")
+    def check_target(self, source: Place, target: Place, *, overwrite: bool) -> None:
+        """Refuse a target that could not be written, see `TableEngine.check_target`."""
+        if names_files(target):
+            check_writable(Path(target), overwrite=overwrite)
+            return
+        query = "SELECT to_regclass(%s)::oid, to_regclass(%s)::oid"
+        places = self._one(query, (_name(source), _name(target)))
+        if places[0] == places[1]:
+            raise same_place(target)
+        if places[1] is not None and not overwrite:
+            raise table_exists(target)
+
+    @guarded("PostgreSQL")
+    def count_groups(self, source: Place, columns: Sequence[str]) -> Groups:
+        """Group by some columns on the server, see `TableEngine.count_groups`."""
+        types = self._columns(source)
+        keys = {name: f"k{number}" for number, name in enumerate(columns)}
+        chosen = ", ".join(f"{types[name].compared} AS {key}" for name, key in keys.items())
+        listed = ", ".join(keys.values())
+        kinds = {keys[name]: types[name].kind for name in columns} | {"n": pl.Int64()}
+        self._run("DROP TABLE IF EXISTS pg_temp.celosia_groups")
+        self._run(
+            "CREATE TEMP TABLE celosia_groups ON COMMIT DROP AS "
+            f"SELECT (row_number() OVER ())::int - 1 AS id, {listed}, count(*) AS n "
+            f"FROM (SELECT {chosen} FROM {_name(source)}) AS t GROUP BY {listed}"
+        )
+        self._run("ANALYZE celosia_groups")
+        query = f"SELECT {listed}, n FROM celosia_groups ORDER BY id"
+        found = pl.concat([pl.DataFrame(schema=kinds), *self._rows(query, kinds)], how="vertical")
+        self._keys = keys
+        values = [found[key].alias(name) for name, key in keys.items()]
+        return Groups(pl.DataFrame(values), found["n"].to_numpy())
+
+    @guarded("PostgreSQL")
+    def recode(  # noqa: PLR0913 - as in the protocol
+        self,
+        source: Place,
+        target: Place,
+        recoding: Recoding,
+        *,
+        keep: Sequence[str],
+        drop_suppressed: bool,
+        order: Order,
+        randomness: Source,
+        overwrite: bool,
+    ) -> Draft:
+        """Write the recoded table, see `TableEngine.recode`.
+
+        The server shuffles by its system's own entropy, so that `randomness` has no part in it.
+        """
+        assert self._keys, "group the source first"
+        types = self._columns(source)
+        texts = [
+            each.name for each in map(plain_text, recoding.released) if each.dtype == pl.String
+        ]
+        cells = []
+        for number, name in enumerate(keep):
+            if name not in recoding.names:
+                cell = types[name].passed
+            elif name in texts:
+                cell = f"m.r{texts.index(name)}"
+            else:  # every row keeps its value
+                cell = f"m.{self._keys[name]}"
+            cells.append(f"{cell} AS c{number}")
+        kinds = {
+            f"c{n}": recoding.released[name].dtype if name in recoding.names else types[name].kind
+            for n, name in enumerate(keep)
+        }
+        same = " AND ".join(
+            _equal(types[name].compared, f"m.{self._keys[name]}", recoding.combinations[name])
+            for name in recoding.names
+        )
+        shown = " WHERE NOT m.hidden" if drop_suppressed else ""
+        self._load(recoding, texts)
+        query = _ordered(
+            f"SELECT {', '.join(cells)}", f"{_name(source)} AS t JOIN celosia_map AS m ON {same}"
+            f"{shown}", order, kinds
+        )  # fmt: skip
+        if names_files(target):
+            draft: Draft = _to_file(self._rows(query, kinds), keep, target)
+        else:
+            draft = self._to_table(query, target, dict(zip(keep, kinds.values(), strict=True)))
+        # One state of the data cannot lose rows; one that is damaged, or a join by another equality
+        # than that of the groups, would.
+        if draft.rows != recoding.rows and not drop_suppressed:
+            with draft:
+                raise changed_source()
+        return draft
+
+    @guarded("PostgreSQL")
+    def map_batches(  # noqa: PLR0913 - as in the protocol
+        self,
+        source: Place,
+        target: Place,
+        function: Batch,
+        *,
+        columns: Mapping[str, pl.DataType],
+        order: Order,
+        randomness: Source,
+        overwrite: bool,
+    ) -> Draft:
+        """Write what a function makes of the rows, see `TableEngine.map_batches`."""
+        types = self._columns(source)
+        kinds = {f"c{number}": column.kind for number, column in enumerate(types.values())}
+        cells = ", ".join(f"{c.passed} AS c{n}" for n, c in enumerate(types.values()))
+        query = _ordered(f"SELECT {cells}", f"{_name(source)} AS t", order, kinds)
+        back = dict(zip(kinds, types, strict=True))
+        made = (
+            one_zero(function(chunk.rename(back)).cast(pl.Schema(columns)))
+            for chunk in self._rows(query, kinds)
+        )
+        if names_files(target):
+            return _to_file(made, list(columns), target)
+        draft = self._new_table(target)
+        listed = ", ".join(f"{quoted(n)} {server_type(kind)}" for n, kind in columns.items())
+        self._run(f"CREATE TABLE {draft} ({listed})")
+        rows = 0
+        for chunk in made:
+            self._copy(draft, chunk)
+            rows += chunk.height
+        return _TableDraft(self._connection, (draft, target), rows, dict(columns))
+
+    def close(self) -> None:
+        """End the transaction, and let go of the server."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _run(self, query: str) -> None:
+        self._connection.execute(query.encode())
+
+    def _one(self, query: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        found = self._connection.execute(query.encode(), values).fetchone()
+        assert found is not None
+        row: tuple[Any, ...] = found
+        return row
+
+    def _columns(self, source: Place) -> dict[str, ServerColumn]:
+        import psycopg  # noqa: PLC0415 - loaded already, by the constructor
+
+        if source not in self._described:
+            described, enums = None, set()
+            with suppress(psycopg.Error):
+                found = self._connection.execute(f"SELECT * FROM {_name(source)} LIMIT 0".encode())
+                described = found.description or []
+                listed = self._connection.execute("SELECT oid FROM pg_type WHERE typtype = 'e'")
+                enums = {number for (number,) in listed}
+            if described is None:
+                with suppress(psycopg.Error):
+                    self._connection.rollback()
+                raise not_found(source)
+            columns = [server_column(each, enums) for each in described]
+            self._described[source] = {column.name: column for column in columns}
+        return self._described[source]
+
+    def _rows(self, query: str, kinds: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
+        """The rows of a query in chunks, read as they are asked for; at least one chunk."""
+        with self._connection.cursor(name=f"celosia_{token_hex(4)}") as cursor:
+            cursor.execute(query.encode())
+            rows, first = cursor.fetchmany(BATCH), True
+            while rows or first:
+                yield pl.DataFrame(rows, schema=dict(kinds), orient="row")
+                rows, first = cursor.fetchmany(BATCH) if rows else [], False
+
+    def _load(self, recoding: Recoding, texts: Sequence[str]) -> None:
+        """Give the server what each combination becomes, beside its values there."""
+        listed = "".join(f", r{number} text" for number in range(len(texts)))
+        self._run("DROP TABLE IF EXISTS pg_temp.celosia_given, pg_temp.celosia_map")
+        self._run(
+            f"CREATE TEMP TABLE celosia_given (id int, hidden boolean{listed}) ON COMMIT DROP"
+        )
+        self._copy(
+            "celosia_given",
+            pl.DataFrame(
+                [
+                    pl.Series("id", recoding.groups),
+                    pl.Series("hidden", recoding.hidden),
+                    *(recoding.released[n].alias(f"r{p}") for p, n in enumerate(texts)),
+                ]
+            ),
+        )
+        self._run(
+            "CREATE TEMP TABLE celosia_map ON COMMIT DROP AS "
+            "SELECT * FROM celosia_groups JOIN celosia_given USING (id)"
+        )
+        self._run("ANALYZE celosia_map")
+
+    def _copy(self, table: str, frame: pl.DataFrame) -> None:
+        with (
+            self._connection.cursor() as cursor,
+            cursor.copy(f"COPY {table} FROM STDIN".encode()) as copy,
+        ):
+            for row in frame.iter_rows():
+                copy.write_row(row)
+
+    def _new_table(self, target: Place) -> str:
+        *within, _ = str(target).split(".")
+        return _name(".".join([*within, f"celosia_draft_{token_hex(8)}"]))
+
+    def _to_table(self, query: str, target: Place, columns: dict[str, pl.DataType]) -> _TableDraft:
+        draft = self._new_table(target)
+        names = ", ".join(quoted(name) for name in columns)
+        made = self._connection.execute(f"CREATE TABLE {draft} ({names}) AS {query}".encode())
+        return _TableDraft(self._connection, (draft, target), made.rowcount, columns)
+
+
+class _TableDraft:
+    """A table in a transaction that is still open, see `tables.Draft`."""
+
+    def __init__(
+        self,
+        connection: psycopg.Connection[Any],
+        names: tuple[str, Place],
+        rows: int,
+        columns: dict[str, pl.DataType],
+    ) -> None:
+        self._connection = connection
+        self._draft, self._target = names
+        self.rows = rows
+        self.columns = columns
+
+    def sha256(self) -> None:
+        """There is no file."""
+        return
+
+    @guarded("PostgreSQL")
+    def commit(self) -> None:
+        """Give the table its name, in the place of one that has it, and end the transaction."""
+        last = str(self._target).split(".")[-1]
+        self._connection.execute(f"DROP TABLE IF EXISTS {_name(self._target)}".encode())
+        self._connection.execute(f"ALTER TABLE {self._draft} RENAME TO {quoted(last)}".encode())
+        self._connection.commit()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        import psycopg  # noqa: PLC0415 - loaded already, by whoever has a connection
+
+        with suppress(psycopg.Error):
+            self._connection.rollback()
+
+
+def _to_file(chunks: Iterator[pl.DataFrame], names: Sequence[str], target: Place) -> Draft:
+    folder = DraftFolder(Path(target))
+    try:
+        named = (
+            fresh_table(one_zero(pl.DataFrame(list(chunk), schema=list(names)))) for chunk in chunks
+        )
+        return write_parquet(named, folder, Path(target))
+    except BaseException:
+        folder.close()
+        raise
+
+
+def _ordered(select: str, rest: str, order: Order, kinds: Mapping[str, pl.DataType]) -> str:
+    """A query with its rows shuffled or kept.
+
+    Random numbers of the server's system: `gen_random_uuid` has 122 such bits, so that no two rows
+    of any table have the same, and every order is equally likely.
+    """
+    listed = ", ".join(kinds)
+    if order == "shuffled":
+        return (
+            f"SELECT {listed} FROM ({select}, gen_random_uuid() AS o FROM {rest}) AS q ORDER BY o"
+        )
+    return f"SELECT {listed} FROM ({select}, t.ctid AS o FROM {rest}) AS q ORDER BY o"
+
+
+def _equal(left: str, right: str, values: pl.Series) -> str:
+    """A condition that the server can hash, which IS NOT DISTINCT FROM is not."""
+    if values.null_count() == 0:
+        return f"{left} = {right}"
+    return f"coalesce('v' || ({left})::text, '') = coalesce('v' || {right}::text, '')"
+
+
+def _name(place: Place) -> str:
+    return ".".join(quoted(part) for part in str(place).split("."))
+
+
+def _connect(url: str) -> psycopg.Connection[Any]:
+    reason = None
+    try:
+        import psycopg  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
+    except ImportError:
+        reason = EngineError(
+            "CEL-E015",
+            "psycopg, which speaks to PostgreSQL, is not installed.",
+            why="Without it no PostgreSQL server can be asked.",
+            fix="Install it: pip install 'psycopg[binary]'.",
+        )
+    if reason is None:
+        given = os.environ.get(url[1:], "") if url.startswith("$") else url
+        address = given.replace("postgresql+psycopg://", "postgresql://")
+        with suppress(psycopg.Error, ValueError):
+            if address:
+                connection: psycopg.Connection[Any] = psycopg.connect(address)
+                connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+                for setting in SETTINGS:
+                    connection.execute(f"SET {setting}".encode())
+                connection.commit()
+                return connection
+        reason = EngineError(
+            "CEL-E014",
+            "the PostgreSQL server cannot be reached.",
+            why="Its tables cannot be asked.",
+            fix="Check the url (or the variable that it names), the role and the server.",
+        )
+    raise reason

@@ -1,0 +1,162 @@
+"""Files and folders as Spark names them, and what must be done to them besides reading."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import socket
+from hashlib import blake2b
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from celosia.core.errors import EngineError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_LIVE: set[str] = set()
+"""Tokens of drafts that this process is writing."""
+
+
+def is_local(session: SparkSession) -> bool:
+    """Whether Spark runs on this machine, so that its files are ours."""
+    try:
+        return bool(session.sparkContext.master.startswith("local"))
+    except Exception:  # noqa: BLE001 - Spark Connect has no context, and says so in its own way
+        return False
+
+
+def local_path(session: SparkSession, place: str | Path) -> Path | None:
+    """The path on this machine, where a place is on it; else None."""
+    if isinstance(place, Path):
+        return place
+    if place.startswith("file:"):
+        return Path(re.sub(r"^file:/*", "/", place))
+    return Path(place) if not SCHEME.match(place) and is_local(session) else None
+
+
+def spark_place(session: SparkSession, place: str | Path) -> str:
+    """A place as Spark is asked for it; in the name of a file that exists, a star is a star."""
+    path = local_path(session, place)
+    if path is None:
+        return str(place)
+    whole = str(path.absolute())
+    return "file://" + (re.sub(r"([\\*?\[\]{}])", r"\\\1", whole) if path.exists() else whole)
+
+
+def stamps(path: Path) -> tuple[tuple[object, ...], ...]:
+    """What changes when a file below a path is written, replaced, added or removed."""
+    found: list[tuple[object, ...]] = []
+    for place in [path] if path.exists() else map(Path, glob.glob(str(path))):
+        for each in place.rglob("*") if place.is_dir() else [place]:
+            if each.is_file():
+                seen = each.stat()
+                found.append((str(each), seen.st_ino, seen.st_size, seen.st_mtime_ns))
+    return tuple(sorted(found, key=str))
+
+
+class HadoopFiles:
+    """Of whatever Spark reads: HDFS, object stores."""
+
+    def __init__(self, session: SparkSession) -> None:
+        try:
+            jvm: Any = session.sparkContext._jvm
+            self._path = jvm.org.apache.hadoop.fs.Path
+            self._settings = session.sparkContext._jsc.hadoopConfiguration()
+        except Exception:  # noqa: BLE001 - Spark Connect has no context, and says so in its own way
+            reached = False
+        else:
+            reached = True
+        if not reached:
+            raise EngineError(
+                "CEL-E077",
+                "files cannot be published through Spark Connect.",
+                why="It cannot rename a folder, so half of one could be seen under its name.",
+                fix="Publish to a table of the catalogue, or run on the cluster itself.",
+            )
+
+    def _open(self, place: str) -> tuple[Any, Any]:
+        path = self._path(place)
+        return path.getFileSystem(self._settings), path
+
+    def exists(self, place: str) -> bool:
+        """Whether there is a file or a folder."""
+        files, path = self._open(place)
+        return bool(files.exists(path))
+
+    def rename(self, place: str, to: str) -> None:
+        """Give a folder another name, in one step."""
+        files, path = self._open(place)
+        if not files.rename(path, self._path(to)):
+            raise OSError(to)
+
+    def remove(self, place: str) -> None:
+        """Take a folder away, if it is there."""
+        files, path = self._open(place)
+        files.delete(path, True)
+
+    def beside(self, place: str, start: str) -> list[str]:
+        """The names in the folder of a place that start so."""
+        files, path = self._open(place)
+        found = [each.getPath().getName() for each in files.listStatus(path.getParent())]
+        return [each for each in found if each.startswith(start)]
+
+
+def draft_name(name: str) -> str:
+    """A name for what is not finished, which tells whose it is; good for tables and folders.
+
+    >>> draft_name("people").startswith("_celosia_draft_people_")
+    True
+    """
+    token = token_hex(8)
+    _LIVE.add(token)
+    return f"{draft_start(name)}{_host()}_{os.getpid()}_{token}"
+
+
+def draft_start(name: str) -> str:
+    """What the names of all drafts of a target start with."""
+    return f"_celosia_draft_{name}_"
+
+
+def forget(draft: str) -> None:
+    """Say that a draft is no longer written."""
+    _LIVE.discard(draft.rpartition("_")[2])
+
+
+def abandoned(names: list[str]) -> list[str]:
+    """Those drafts that nobody writes any more: of this machine, and of a process that is gone."""
+    found = []
+    for name in names:
+        host, process, token = name.split("_")[-3:]
+        ours = host == _host() and process.isdecimal() and token not in _LIVE
+        if ours and (int(process) == os.getpid() or not _runs(int(process))):
+            found.append(name)
+    return found
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _host() -> str:
+    """The machine, so that no other takes our drafts for its own."""
+    return blake2b(socket.gethostname().encode(), digest_size=4).hexdigest()
+
+
+def parent_and_name(place: str) -> tuple[str, str]:
+    """A place split before its last name.
+
+    >>> parent_and_name("hdfs://name/data/safe.parquet/")
+    ('hdfs://name/data', 'safe.parquet')
+    """
+    parent, _, name = place.rstrip("/").rpartition("/")
+    return parent, name

@@ -1,0 +1,126 @@
+"""What each number of a graph and each attack is called, in which unit, and what it means."""
+
+from __future__ import annotations
+
+METRICS: dict[str, tuple[str, str, str]] = {
+    "order": ("Vertices", "vertices", "People in the graph."),
+    "size": ("Edges", "edges", "Relations between two people."),
+    "mean_degree": ("Mean degree", "edges per vertex", "How many contacts a person has."),
+    "connected_pairs": (
+        "Connected pairs",
+        "share of pairs",
+        "Pairs of people with a path between them.",
+    ),
+    "diameter": ("Diameter", "steps", "The longest of all shortest paths."),
+    "average_distance": (
+        "Average distance",
+        "steps",
+        "The mean length of the shortest path between two connected people.",
+    ),
+    "harmonic_distance": (
+        "Harmonic mean distance",
+        "steps",
+        "The same, with far pairs counting little.",
+    ),
+    "transitivity": (
+        "Transitivity",
+        "from 0 to 1",
+        "How often two contacts of a person know each other, over all pairs of contacts.",
+    ),
+    "mean_clustering": ("Mean clustering", "from 0 to 1", "The same for each person, averaged."),
+    "triangles": ("Triangles", "triangles", "Three people who all know each other."),
+    "modularity": (
+        "Modularity",
+        "from -0.5 to 1",
+        "How much more edges lie inside communities than chance would put there.",
+    ),
+    "largest_eigenvalue": (
+        "Largest eigenvalue",
+        "no unit",
+        "Of the adjacency matrix: how fast something spreads.",
+    ),
+    "connectivity": (
+        "Algebraic connectivity",
+        "no unit",
+        "0 if the graph is in parts; greater if it is hard to cut.",
+    ),
+    "subgraph_centrality": (
+        "Mean subgraph centrality",
+        "no unit",
+        "Closed walks through a person, short ones counting most.",
+    ),
+}
+"""Of the whole graph: name, unit, meaning."""
+
+SHARES: dict[str, tuple[str, str]] = {
+    "edge_intersection": ("Edges kept", "Edges in both graphs, over the larger number of edges."),
+    "equal_coreness": ("Same core number", "Vertices that are as deep in the graph as before."),
+    "changed_degrees": ("Degrees changed", "Vertices with another number of contacts."),
+    "degree_total_variation": (
+        "Degrees, total variation",
+        "How much of the distribution of degrees moved.",
+    ),
+    "degree_earth_mover": (
+        "Degrees, earth mover's distance",
+        "How far degrees moved on average, in contacts.",
+    ),
+    "hubs_kept": ("Hubs kept", "Vertices with most contacts that still are."),
+    "communities_matched": ("Communities matched", "Vertices in the community that became theirs."),
+    "communities_information": (
+        "Communities kept",
+        "Normalised mutual information of the communities: 1 if they are the same.",
+    ),
+}
+"""What both graphs have in common: name, meaning."""
+
+NOT_SHARES = frozenset({"degree_earth_mover"})
+"""Numbers among them that are no share of one."""
+
+ATTACKS: dict[str, tuple[str, str, str]] = {
+    "degree": (
+        "Degree",
+        "knows how many contacts a person has.",
+        "k-degree anonymity. Random switches do not help: they keep every degree.",
+    ),
+    "refinement": (
+        "Degrees of contacts",
+        "knows the contacts of a person, how many contacts those have, and so on for two steps.",
+        "k-automorphism or groups; random changes make it unsure.",
+    ),
+    "neighbourhood": (
+        "Neighbourhood",
+        "knows the contacts of a person, and which of them know each other.",
+        "k-neighbourhood anonymity or groups; k-degree anonymity does not help.",
+    ),
+    "subgraph": (
+        "Known piece",
+        "knows five edges around a person, perhaps not all.",
+        "Changes of edges, or groups.",
+    ),
+    "hubs": (
+        "Distances to hubs",
+        "knows how far a person is from the best-connected ones, who can be recognised.",
+        "Changes around hubs, or groups.",
+    ),
+    "links": (
+        "Link prediction",
+        "guesses deleted and false edges by how many contacts two people share.",
+        "Changes that look like the graph itself; 50 % is guessing.",
+    ),
+    "propagation": (
+        "Propagation",
+        "knows another network of the same people and ten hubs in both, and spreads from there.",
+        "Many changed edges, groups, or a private graph.",
+    ),
+    "active": (
+        "Planted accounts",
+        "made accounts before the release and linked them with targets in a pattern of their own.",
+        "Changes of edges, groups, differential privacy.",
+    ),
+}
+"""Name, what the attacker does or knows, what repairs it."""
+
+FIRST = ("degree", "refinement", "neighbourhood")
+"""Attacks that are run with every release."""
+MORE = ("subgraph", "hubs", "links", "propagation", "active")
+"""Attacks that are run when asked for."""

@@ -1,0 +1,428 @@
+"""Collect: devices report before one's eyes, and the histogram comes out of the noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nicegui import ui
+
+from celosia.studio.language import _, number, percent
+from celosia.studio.model import collecting
+from celosia.studio.model.collecting import DATA, EPSILONS, MOST_DEVICES, PROTOCOLS
+from celosia.studio.shell import page
+from celosia.studio.widgets import chart
+from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.following import start
+from celosia.studio.widgets.table import key_figures, show_table
+from celosia.studio.work import collecting as work
+
+DATA_NAMES = {
+    "letters": "Letters, some far more common than others",
+    "exponential": "Numbers that fall off quickly",
+    "normal": "Numbers around a mean",
+    "anglicisms": "English words that Spanish speakers use",
+}
+PROTOCOL_NAMES = {
+    "hcms": "Hadamard Count Mean Sketch (one bit and where it stands)",
+    "cms": "Count Mean Sketch",
+    "rappor": "RAPPOR",
+    "dbitflip": "dBitFlip",
+    "grr": "Generalised randomised response",
+    "oue": "Optimised unary encoding",
+    "sue": "Symmetric unary encoding",
+    "olh": "Optimal local hashing",
+    "hr": "Hadamard response",
+    "ss": "Subset selection",
+    "pgr": "Projective geometry response",
+}
+DEVICES = (1_000, 10_000, 50_000, 200_000, MOST_DEVICES)
+DOMAINS = (16, 100, 1_000, 10_000)
+
+
+@page("/collect", "Collect", door="/collect")
+def simulator(
+    data: str = "letters",
+    protocol: str = "hcms",
+    epsilon: float = 2.0,
+    devices: int = 50_000,
+    seed: int = 1,
+) -> None:
+    """The live simulation; all choices are in the address."""
+    _heading(_("Collect without looking"))
+    ui.label(
+        _(
+            "Each device scrambles its value before it sends anything, so that nobody can tell "
+            "from a report what the value was. The server sees noise only, and still learns how "
+            "common each value is. Start the devices and watch."
+        )
+    ).classes("celosia-lead")
+    choices: dict[str, Any] = {
+        "data": data if data in DATA else "letters",
+        "protocol": protocol if protocol in PROTOCOLS else "hcms",
+        "epsilon": min(max(epsilon, 0.1), 10.0),
+        "devices": min(max(devices, 100), MOST_DEVICES),
+        "seed": min(max(seed, 0), 10**6),
+    }
+    _controls(choices)
+    ui.link(_("Compare all protocols"), "/collect/compare").classes("q-mt-lg block")
+
+
+def _controls(choices: dict[str, Any]) -> None:
+    with ui.element("div").classes("celosia-split"):
+        ui.select(
+            {each: _(DATA_NAMES[each]) for each in DATA}, label=_("What devices have")
+        ).bind_value(choices, "data")
+        ui.select(
+            {each: _(PROTOCOL_NAMES[each]) for each in PROTOCOLS}, label=_("Protocol")
+        ).bind_value(choices, "protocol")
+        sizes = sorted({*DEVICES, choices["devices"]})
+        ui.select({each: number(each) for each in sizes}, label=_("Devices")).bind_value(
+            choices, "devices"
+        )
+        with ui.column().classes("gap-0"):
+            told = ui.label()
+            slider = ui.slider(min=0.1, max=10, step=0.1).bind_value(choices, "epsilon")
+            slider.props["aria-label"] = "epsilon"
+            told.bind_text_from(choices, "epsilon", _epsilon)
+            ui.label(_("stronger privacy on the left, sharper estimates on the right")).classes(
+                "celosia-quiet"
+            )
+    with ui.row().classes("q-my-md"):
+        button = ui.button(_("Start the devices"), icon="play_arrow")
+        again = ui.button(_("Other coins"), icon="casino").props("flat")
+    stage = ui.column().classes("w-full")
+    address = ui.column().classes("w-full")
+
+    def play() -> None:
+        stage.clear()
+        button.disable()
+        again.disable()
+        words = "&".join(f"{name}={value}" for name, value in choices.items())
+        ui.navigate.history.replace(f"/collect?{words}")
+        with stage:
+            _Stage(dict(choices), on_end=ended)
+        address.clear()
+        with address:
+            show_code(
+                [
+                    (_("Command line"), collecting.command_text(**choices)),
+                    ("Python", collecting.python_text(**choices)),
+                ]
+            )
+
+    def ended() -> None:
+        button.enable()
+        again.enable()
+
+    def shuffle() -> None:
+        choices["seed"] += 1
+        play()
+
+    button.on_click(play)
+    again.on_click(shuffle)
+    ui.label(
+        _(
+            "This is a simulation on made-up values: the truth is known here, so that it can be "
+            "drawn beside the estimates. A real server never sees it."
+        )
+    ).classes("celosia-quiet")
+
+
+def _epsilon(value: float) -> str:
+    return _("Privacy of one report: epsilon = {epsilon}", epsilon=number(value, 1))
+
+
+class _Stage:
+    """The drawing of one collection while it goes on."""
+
+    def __init__(self, choices: dict[str, Any], *, on_end: Any) -> None:
+        self._choices = choices
+        self._facts: dict[str, Any] = {}
+        self._path: list[tuple[float, float, float]] = []
+        self._figures = ui.column().classes("w-full")
+        self._bars: ui.echart | None = None
+        self._lines: ui.echart | None = None
+        self._drawings = ui.element("div").classes("celosia-split")
+        self._table = ui.column().classes("w-full")
+        start(
+            _("Devices report"),
+            work.play,
+            on_done=self._done,
+            on_part=self._part,
+            on_end=on_end,
+            address="/collect",
+            **choices,
+        )
+
+    def _part(self, part: dict[str, Any]) -> None:
+        if "values" in part:
+            self._facts = part
+            return
+        self._path.append((part["devices"], part["error"], part["expected"]))
+        if self._bars is None or self._lines is None:
+            with self._drawings:
+                self._draw(part)
+        else:
+            _renew(self._bars, _bar_series(self._facts, part))
+            _renew(self._lines, _line_series(self._path))
+        self._figures.clear()
+        with self._figures:
+            self._tell(part)
+
+    def _draw(self, part: dict[str, Any]) -> None:
+        with ui.column():
+            _heading(_("How common each value is"), 2)
+            self._bars = chart.chart(
+                {
+                    "legend": {"data": [_("Truth"), _("Estimate")]},
+                    "xAxis": chart.axis(_("Value"), kind="category", data=self._facts["values"]),
+                    "yAxis": chart.axis(_("Share of devices (%)")),
+                    "series": _bar_series(self._facts, part),
+                },
+                description=_(
+                    "Bars of the true and the estimated share of each value, with the range in "
+                    "which the truth lies 19 times in 20."
+                ),
+            )
+        with ui.column():
+            _heading(_("The error falls as devices report"), 2)
+            self._lines = chart.chart(
+                {
+                    "legend": {"data": [_("Error now"), _("Error that theory foretells")]},
+                    "xAxis": chart.axis(_("Devices that have reported"), kind="log"),
+                    "yAxis": chart.axis(_("Error (percentage points)"), kind="log"),
+                    "series": _line_series(self._path),
+                },
+                description=_(
+                    "Two lines that fall: the error of the estimates, and the error that the "
+                    "protocol's variance foretells, against the number of reports."
+                ),
+            )
+
+    def _tell(self, part: dict[str, Any]) -> None:
+        bits = self._facts["bits"]
+        key_figures(
+            [
+                (_("Devices so far"), number(part["devices"]), _("each has sent one report")),
+                (
+                    _("Error"),
+                    f"{number(100 * part['error'], 2)} pp",
+                    _("typical distance of a share from the truth, in percentage points"),
+                ),
+                (
+                    _("Foretold error"),
+                    f"{number(100 * part['expected'], 2)} pp",
+                    _("by the variance of the protocol, before anybody reports"),
+                ),
+                (
+                    _("One report"),
+                    f"{number(bits)} bit",
+                    _("what a device sends, without the head of a batch"),
+                ),
+                (
+                    "epsilon",
+                    number(self._choices["epsilon"], 1),
+                    _("no value makes a report more than e^epsilon times likelier than another"),
+                ),
+            ]
+        )
+
+    def _done(self, state: dict[str, Any]) -> None:
+        facts = self._facts
+        with self._table:
+            _heading(_("Numbers"), 2)
+            show_table(
+                [_("Value"), _("Truth"), _("Estimate"), _("From"), _("To")],
+                [
+                    [value, *(percent(each, 2) for each in numbers)]
+                    for value, *numbers in zip(
+                        facts["values"],
+                        facts["truth"],
+                        state["shares"],
+                        state["low"],
+                        state["high"],
+                        strict=True,
+                    )
+                ],
+                caption=_("Shares of devices; the truth lies between From and To 19 times in 20"),
+            )
+            _one_device(self._choices)
+
+
+def _one_device(choices: dict[str, Any]) -> None:
+    """What one device sends, twice for the same value."""
+    _heading(_("One device, bit by bit"), 2)
+    place = ui.column().classes("w-full")
+
+    def show(found: list[list[int]]) -> None:
+        for report in found:
+            ui.html(
+                '<div class="celosia-bits">'
+                + "".join(f'<span class="bit-{each}">{each}</span>' for each in report[:256])
+                + ("…" if len(report) > 256 else "")
+                + "</div>",
+                sanitize=False,  # noughts and ones only
+            )
+        ui.label(
+            _(
+                "Two reports that the same device could have sent for the same value. They differ "
+                "because its coins fell otherwise; neither tells what the value was."
+            )
+        ).classes("celosia-quiet")
+
+    with place:
+        start(_("One device"), work.one_report, on_done=show, **choices)
+
+
+@page("/collect/compare", "Compare protocols", door="/collect")
+def comparison(users: int = 1_000_000, domain: int = 1_000, epsilon: float = 2.0) -> None:
+    """Every protocol on one chart, and which to take."""
+    _heading(_("Which protocol?"))
+    ui.label(
+        _(
+            "The error of a rare value against epsilon, for every protocol that fits. It follows "
+            "from the exact variances alone; no data is read."
+        )
+    ).classes("celosia-lead")
+    choices: dict[str, Any] = {"users": users, "domain": domain, "epsilon": epsilon}
+    with ui.element("div").classes("celosia-split"):
+        ui.select(
+            {each: number(each) for each in sorted({*DEVICES, 10**7, users})}, label=_("Devices")
+        ).bind_value(choices, "users")
+        ui.select(
+            {each: number(each) for each in sorted({*DOMAINS, domain})},
+            label=_("Different values"),
+        ).bind_value(choices, "domain")
+        ui.select(
+            {each: number(each, 2) for each in sorted({*EPSILONS, epsilon})}, label="epsilon"
+        ).bind_value(choices, "epsilon")
+    place = ui.column().classes("w-full")
+
+    def compare() -> None:
+        words = "&".join(f"{name}={value}" for name, value in choices.items())
+        ui.navigate.history.replace(f"/collect/compare?{words}")
+        place.clear()
+        with place:
+            start(
+                _("Comparing the protocols"),
+                work.compare,
+                on_done=lambda found: _compared(found, choices),
+                address=f"/collect/compare?{words}",
+                **choices,
+            )
+
+    ui.button(_("Compare"), icon="compare_arrows", on_click=compare).classes("q-my-md")
+    place.move(target_index=-1)
+    compare()
+
+
+def _compared(found: dict[str, Any], choices: dict[str, Any]) -> None:
+    lines = [
+        (name, [(epsilon, 100 * share) for epsilon, share, _bits in points])
+        for name, points in found["lines"].items()
+    ]
+    best = found["ranked"][0]
+    chart.lines(
+        lines,
+        description=_(
+            "The error of each protocol falls as epsilon grows; at {epsilon} the least is that of "
+            "{protocol}.",
+            epsilon=number(choices["epsilon"], 2),
+            protocol=best["label"],
+        ),
+        x="epsilon",
+        y=_("Standard error (% of devices)"),
+        log_y=True,
+        height="26rem",
+    )
+    ui.label(
+        _(
+            "First choice: {protocol}, with an error of {error} of all devices. Where errors are "
+            "nearly the same, the shorter report goes first.",
+            protocol=best["label"],
+            error=percent(best["share"], 3),
+        )
+    ).classes("text-bold")
+    show_table(
+        [_("Protocol"), _("Standard error"), _("Bits of a report"), _("Memory of the server (KB)")],
+        [
+            [
+                each["label"],
+                percent(each["share"], 3),
+                each["report_bits"],
+                round(each["server_bytes"] / 1000),
+            ]
+            for each in found["ranked"]
+        ],
+        caption=_("The best first; errors as shares of all devices"),
+    )
+    show_code(
+        [
+            (
+                _("Command line"),
+                f"celosia collect choose --users {choices['users']} --domain {choices['domain']} "
+                f"--epsilon {choices['epsilon']:g}",
+            ),
+            (
+                "Python",
+                "from celosia.telemetry import choose\n\n"
+                f"print(choose(users={choices['users']}, domain={choices['domain']}, "
+                f"epsilon={choices['epsilon']:g}))",
+            ),
+        ]
+    )
+
+
+def _bar_series(facts: dict[str, Any], part: dict[str, Any]) -> list[dict[str, Any]]:
+    """Truth and estimate as bars, and the interval as a thin line on each estimate."""
+    ranges = [
+        [place, round(100 * low, 3), round(100 * high, 3)]
+        for place, (low, high) in enumerate(zip(part["low"], part["high"], strict=True))
+    ]
+    return [
+        {"type": "bar", "name": _("Truth"), "data": [round(100 * e, 3) for e in facts["truth"]]},
+        {
+            "type": "bar",
+            "name": _("Estimate"),
+            "data": [round(100 * each, 3) for each in part["shares"]],
+        },
+        {
+            "type": "custom",
+            "name": _("Range"),
+            "data": ranges,
+            "encode": {"x": 0, "y": [1, 2]},
+            ":renderItem": RANGE,
+            "z": 5,
+        },
+    ]
+
+
+RANGE = """(params, api) => {
+  const low = api.coord([api.value(0), api.value(1)]);
+  const high = api.coord([api.value(0), api.value(2)]);
+  const shift = api.size([1, 0])[0] * 0.2;
+  return {type: 'line', shape: {x1: low[0] + shift, y1: low[1], x2: low[0] + shift, y2: high[1]},
+          style: {stroke: '#6f7d82', lineWidth: 2}};
+}"""
+"""How an interval is drawn: a fixed text of ours, with numbers as its only data."""
+
+
+def _line_series(path: list[tuple[float, float, float]]) -> list[dict[str, Any]]:
+    names = (_("Error now"), _("Error that theory foretells"))
+    return [
+        {
+            "type": "line",
+            "name": name,
+            "data": [[each[0], max(1e-4, 100 * each[place])] for each in path],
+        }
+        for place, name in enumerate(names, start=1)
+    ]
+
+
+def _renew(drawn: ui.echart, series: list[dict[str, Any]]) -> None:
+    drawn.options["series"] = series
+    drawn.update()
+
+
+def _heading(text: str, level: int = 1) -> None:
+    ui.label(text).classes(f"celosia-h{level}").props(f"role=heading aria-level={level}")

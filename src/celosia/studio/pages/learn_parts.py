@@ -1,0 +1,235 @@
+"""Parts of the pages of Learn: tables, bars and networks; the stepper; the live controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from nicegui import ui
+
+from celosia.studio.language import _, number
+from celosia.studio.model.learn.drawing import network_svg
+from celosia.studio.model.learn.parts import Bars, Control, Network, Part, Story, Table, View
+from celosia.studio.widgets.chart import bars
+from celosia.studio.widgets.table import key_figures, show_table
+
+MOST_BARS = 10
+"""Bars from which on a chart takes the whole width."""
+
+
+class Address:
+    """The state of a page in its own address, so that reload and back find it again."""
+
+    def __init__(self, path: str, given: Mapping[str, str]) -> None:
+        self._path = path
+        self._values = dict(given)
+
+    def place(self, name: str, many: int, first: int = 0) -> int:
+        """A number from 0 that the address has under a name; `first` where it has none that fits.
+
+        >>> Address("/learn", {"step": "3"}).place("step", 5)
+        2
+        """
+        told = self._values.get(name, "")
+        found = int(told) - 1 if told.isascii() and told.isdigit() and len(told) < 4 else first
+        return found if 0 <= found < many else first
+
+    def keep(self, name: str, place: int) -> None:
+        """Write a number into the address; it counts from 1 there."""
+        self._values[name] = str(place + 1)
+        ui.navigate.history.replace(f"{self._path}?{urlencode(self._values)}")
+
+
+def show_parts(parts: Sequence[Part]) -> None:
+    """Tables, bars and networks side by side, below each other on a phone."""
+    with ui.element("div").classes("celosia-parts"):
+        for part in parts:
+            wide = isinstance(part, Bars) and len(part.categories) > MOST_BARS
+            with ui.element("div").classes("wide" if wide else ""):
+                _show(part)
+
+
+def _show(part: Part) -> None:
+    if isinstance(part, Table):
+        show_table(
+            part.columns,
+            part.rows,
+            caption=part.caption,
+            classes=part.classes,
+            marked=part.marked,
+            faded=part.faded,
+        )
+    elif isinstance(part, Bars):
+        bars(
+            part.categories, part.series, description=part.description, x=part.x, y=part.y
+        )
+        ui.label(part.description).classes("celosia-quiet")
+    else:
+        _show_network(part)
+
+
+def _show_network(network: Network) -> None:
+    ui.html(network_svg(network), sanitize=False).classes("w-full")  # all escaped there
+    ui.label(network.description).classes("celosia-quiet")
+    kinds = (
+        (network.kept, _("as it was")),
+        (network.added, _("added")),
+        (network.removed, _("removed")),
+    )
+    rows = [
+        (network.vertices[one].name, network.vertices[other].name, told)
+        for pairs, told in kinds
+        for one, other in pairs
+    ]
+    with ui.expansion(_("The same as a table")).classes("w-full celosia-quiet"):
+        show_table((_("from"), _("to"), _("edge")), rows)
+
+
+class Stepper:
+    """Attacks played step by step: by buttons, or by the arrow keys.
+
+    Args:
+        stories: the attacks; with several, one is chosen by its tab.
+        address: where the step is kept.
+    """
+
+    def __init__(self, stories: Sequence[Story], address: Address) -> None:
+        self._stories = stories
+        self._address = address
+        self._story = address.place("attack", len(stories))
+        self._step = address.place("step", len(self._steps))
+        if len(stories) > 1:
+            names = [story.title for story in stories]
+            with ui.tabs(value=names[self._story], on_change=self._chosen).props(
+                "dense align=left no-caps outside-arrows mobile-arrows"
+            ) as tabs:
+                for name in names:
+                    ui.tab(name)
+            tabs.props["aria-label"] = _("Attacks")
+        with ui.element("section").classes("celosia-stepper").props('tabindex="0"') as whole:
+            whole.props["aria-label"] = _("The attack step by step; arrow keys move")
+            self._body = ui.element("div").props('aria-live="polite"')
+            with ui.row().classes("items-center"):
+                self._back = ui.button(
+                    _("Previous"), icon="chevron_left", on_click=lambda: self._move(-1)
+                ).props("outline no-caps data-test=previous")
+                self._count = ui.label()
+                self._next = ui.button(
+                    _("Next"), icon="chevron_right", on_click=lambda: self._move(1)
+                ).props("no-caps icon-right=chevron_right data-test=next")
+        whole.on("keydown.left", lambda: self._move(-1), args=[])
+        whole.on("keydown.right", lambda: self._move(1), args=[])
+        self._draw()
+
+    @property
+    def _steps(self) -> Sequence[Any]:
+        return self._stories[self._story].steps
+
+    def _chosen(self, event: Any) -> None:
+        self._story = [story.title for story in self._stories].index(event.value)
+        self._address.keep("attack", self._story)
+        self._go(0)
+
+    def _move(self, by: int) -> None:
+        if 0 <= self._step + by < len(self._steps):
+            self._go(self._step + by)
+
+    def _go(self, step: int) -> None:
+        self._step = step
+        self._address.keep("step", step)
+        self._draw()
+
+    def _draw(self) -> None:
+        step = self._steps[self._step]
+        self._body.clear()
+        with self._body:
+            ui.label(step.title).classes("celosia-h3").props("role=heading aria-level=3")
+            ui.label(step.told)
+            show_parts(step.parts)
+            if step.learnt:
+                with ui.element("p").classes("celosia-learnt"):
+                    ui.icon("visibility").props('aria-hidden="true"')
+                    ui.label(step.learnt)
+        self._count.set_text(
+            _(
+                "Step {step} of {steps}",
+                step=number(self._step + 1),
+                steps=number(len(self._steps)),
+            )
+        )
+        self._back.set_enabled(self._step > 0)
+        self._next.set_enabled(self._step + 1 < len(self._steps))
+
+
+class Live:
+    """Controls, and what each setting of them gives.
+
+    Args:
+        controls: what can be changed.
+        view: what a setting gives.
+        address: where the setting is kept.
+    """
+
+    def __init__(
+        self,
+        controls: Sequence[Control],
+        view: Callable[[tuple[int, ...]], View],
+        address: Address,
+    ) -> None:
+        self._controls = controls
+        self._view = view
+        self._address = address
+        self._places = [
+            address.place(each.name, len(each.choices), each.first) for each in controls
+        ]
+        with ui.element("div").classes("celosia-controls"):
+            for at, control in enumerate(controls):
+                self._control(at, control)
+        self._body = ui.element("div").props('aria-live="polite" data-test=result')
+        self._draw()
+
+    def _control(self, at: int, control: Control) -> None:
+        with ui.element("div"):
+            title = ui.label(self._told(at))
+            if control.slides:
+                slider = ui.slider(
+                    min=0,
+                    max=len(control.choices) - 1,
+                    step=1,
+                    value=self._places[at],
+                    on_change=lambda event: self._changed(at, int(event.value), title),
+                ).props("markers snap")
+                slider.props["aria-label"] = control.label
+                slider.props["data-test"] = control.name
+            else:
+                choice = ui.radio(
+                    dict(enumerate(control.choices)),
+                    value=self._places[at],
+                    on_change=lambda event: self._changed(at, int(event.value), title),
+                ).props("inline dense")
+                choice.props["aria-label"] = control.label
+                choice.props["data-test"] = control.name
+
+    def _told(self, at: int) -> str:
+        control = self._controls[at]
+        return _(
+            "{name} = {value}", name=control.label, value=control.choices[self._places[at]]
+        )
+
+    def _changed(self, at: int, place: int, title: ui.label) -> None:
+        if place == self._places[at]:
+            return
+        self._places[at] = place
+        title.set_text(self._told(at))
+        self._address.keep(self._controls[at].name, place)
+        self._draw()
+
+    def _draw(self) -> None:
+        found = self._view(tuple(self._places))
+        self._body.clear()
+        with self._body:
+            ui.label(found.told).classes("q-my-sm")
+            if found.figures:
+                key_figures(found.figures)
+            show_parts(found.parts)

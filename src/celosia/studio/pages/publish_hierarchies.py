@@ -1,0 +1,237 @@
+"""The step Hierarchies: what each quasi-identifier becomes, level by level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from nicegui import run, ui
+
+from celosia.core.errors import CelosiaError
+from celosia.studio import shell
+from celosia.studio.language import _, n_, number
+from celosia.studio.model.publish.choices import DATA, ColumnChoice
+from celosia.studio.model.publish.hierarchies import Preview, Values, preview, values_of
+from celosia.studio.model.publish.repairing import repaired
+from celosia.studio.model.publish.words import kind_word
+from celosia.studio.pages.publish_rules import edit_rule
+from celosia.studio.pages.publish_steps import Board
+from celosia.studio.widgets.table import show_table
+
+CHECKED = 5_000
+"""Columns with at most so many distinct values are checked beside the one that is edited."""
+
+
+def show(board: Board, place: int) -> None:
+    """The quasi-identifiers to choose from, and the hierarchy of the one that was chosen."""
+    ui.label(
+        _(
+            "Say what each quasi-identifier becomes when it is made coarser. Level 0 is the value "
+            "itself; the last level tells nothing any more."
+        )
+    ).classes("celosia-lead")
+    columns = [
+        (at, column)
+        for at, column in enumerate(board.choices.columns)
+        if column.role == "quasi-identifier" or _is_measured(board, column)
+    ]
+    if not columns:
+        ui.label(
+            _("No column is a quasi-identifier yet: give some that role in the step Columns.")
+        ).classes("text-bold")
+        return
+    chosen = next(((at, each) for at, each in columns if at == place), columns[0])
+    marks = _chooser(board, columns, chosen[0])
+    work = ui.element("div").classes("w-full")
+
+    async def fill() -> None:
+        values = await run.io_bound(values_of, board.work.path(DATA), chosen[0])
+        if values is None:  # the studio is closing
+            return
+        with work:
+            Editor(board, chosen[1].name, values)
+        for at, column in columns:
+            if board.facts[at]["distinct"] <= CHECKED:
+                await _check(board, at, column.name, marks[at])
+
+    ui.timer(0.01, fill, once=True)
+
+
+def _is_measured(board: Board, column: ColumnChoice) -> bool:
+    """Whether a model measures distances in the hierarchy of a sensitive column."""
+    return column.role == "sensitive" and any(
+        model.get("distance") == "hierarchical" and model.get("column") in (None, column.name)
+        for model in board.choices.models
+    )
+
+
+def _chooser(
+    board: Board, columns: list[tuple[int, ColumnChoice]], chosen: int
+) -> dict[int, ui.icon]:
+    marks = {}
+    with ui.element("nav").classes("celosia-steps").props(f'aria-label="{_("Columns")}"'):
+        for at, column in columns:
+            target = f"/publish/{board.work.id}?step=hierarchies&column={at}"
+            with ui.link(target=target).classes("celosia-step") as link:
+                marks[at] = ui.icon("hourglass_empty").props('aria-hidden="true"')
+                ui.label(column.name).classes("celosia-break")
+            if at == chosen:
+                link.props('aria-current="true"')
+    return marks
+
+
+async def _check(board: Board, at: int, name: str, mark: ui.icon) -> None:
+    """Mark a column as covered or not, in sign and words."""
+
+    def look() -> Preview:
+        return preview(board.choices.column(name), values_of(board.work.path(DATA), at))
+
+    if (found := await run.io_bound(look)) is not None:
+        _mark(mark, found)
+
+
+def _mark(mark: ui.icon, found: Preview) -> None:
+    good = found.error is None and not found.uncovered_values
+    mark.set_name("check_circle" if good else "warning")
+    mark.props(remove="aria-hidden")
+    mark.props["role"] = "img"
+    mark.props["aria-label"] = _("all values have a place") if good else _("needs a look")
+    mark.style(f"color: var(--{'good' if good else 'warn'})")
+
+
+class Editor:
+    """The hierarchy of one column: its rule on one side, what it makes of the values beside it."""
+
+    def __init__(self, board: Board, name: str, values: Values) -> None:
+        self.board, self.name, self.values = board, name, values
+        ui.label(name).classes("celosia-h2 celosia-break").props("role=heading aria-level=2")
+        ui.label(
+            _(
+                "{kind}, {values}, {empty}",
+                kind=kind_word(self.column.kind),
+                values=n_("{count} different value", "{count} different values", len(values.texts)),
+                empty=n_("{count} empty cell", "{count} empty cells", values.empty),
+            )
+        ).classes("celosia-quiet")
+        with ui.element("div").classes("celosia-split"):
+            with ui.element("div"):
+                self._missing()
+                self._rule = ui.element("div").classes("w-full")
+            self._shown = ui.element("div").props('aria-live="polite" data-test="preview"')
+        self.draw_rule()
+        ui.timer(0.01, self.look, once=True)
+
+    @property
+    def column(self) -> ColumnChoice:
+        """The column as it is chosen now."""
+        return self.board.choices.column(self.name)
+
+    def draw_rule(self) -> None:
+        """Draw the fields of the present rule."""
+        self._rule.clear()
+        with self._rule:
+            edit_rule(self)
+
+    async def choose(self, rule: dict[str, Any], *, redraw: bool = False) -> None:
+        """Take another rule and show what it does."""
+        self.board.update(lambda choices: choices.with_column(self.name, hierarchy=rule))
+        if redraw:
+            self.draw_rule()
+        await self.look()
+
+    async def compute(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Compute beside the page; None if it was refused, which is then said."""
+        try:
+            return await run.io_bound(function, *arguments)
+        except CelosiaError as error:
+            shell.notify_error(error)
+            return None
+
+    async def look(self) -> None:
+        """Show what the present rule makes of the column."""
+        column = self.column
+        found = await run.io_bound(preview, column, self.values)
+        if (
+            found is None or column != self.column
+        ):  # another change came in between, and will be shown
+            return
+        self._shown.clear()
+        with self._shown:
+            self._draw(found)
+
+    def _missing(self) -> None:
+        if not self.values.empty:
+            return
+
+        async def changed(event: Any) -> None:
+            self.board.update(lambda choices: choices.with_column(self.name, missing=event.value))
+
+        ui.select(
+            {
+                "value": _("a value of its own"),
+                "suppress": _("a reason to suppress the record"),
+                "refuse": _("a fault: refuse the table"),
+            },
+            value=self.column.missing,
+            label=_("An empty cell is"),
+            on_change=changed,
+        ).classes("w-full")
+
+    def _draw(self, found: Preview) -> None:
+        if found.error is not None:
+            shell.show_error(found.error)
+        if found.uncovered_values:
+            self._uncovered(found)
+        elif found.error is not None:
+            ui.button(
+                _("Use the suggested hierarchy"), icon="auto_fix_high", on_click=self._repair
+            ).props("unelevated")
+        if found.levels:
+            show_table(
+                [
+                    _("level"),
+                    _("labels"),
+                    _("fewest records"),
+                    _("most records"),
+                    _("examples"),
+                ],
+                [
+                    [each.level, each.labels, each.fewest, each.most, _joined(each.examples)]
+                    for each in found.levels
+                ],
+                caption=_("Each level: how many labels it has, and how many records share one"),
+            )
+        if found.paths:
+            depth = len(found.paths[0])
+            show_table(
+                [_("level {number}", number=number(level)) for level in range(depth)],
+                found.paths,
+                caption=_("Some values on their way up"),
+            )
+
+    def _uncovered(self, found: Preview) -> None:
+        with ui.card().classes("celosia-error w-full").props('role="alert"'):
+            ui.label(
+                _(
+                    "{values} of {rows} have no place in the hierarchy.",
+                    values=n_("{count} value", "{count} values", found.uncovered_values),
+                    rows=n_("{count} record", "{count} records", found.uncovered_rows),
+                )
+            ).classes("text-bold")
+            show_table([_("value"), _("records")], found.uncovered)
+            ui.button(_("Give them a place"), icon="auto_fix_high", on_click=self._repair).props(
+                'unelevated data-test="repair"'
+            )
+
+    async def _repair(self) -> None:
+        rule = await self.compute(
+            partial(repaired, self.column, self.values, other=_("Other values"))
+        )
+        if rule is not None:
+            await self.choose(rule, redraw=True)
+
+
+def _joined(labels: tuple[str, ...]) -> str:
+    short = [label if len(label) <= 24 else f"{label[:24]}…" for label in labels[:3]]
+    return ", ".join(short)

@@ -1,0 +1,266 @@
+"""The trade-off: every solution by its cost and its risk; click one to publish it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nicegui import ui
+
+from celosia.studio.language import _, n_, percent
+from celosia.studio.model.publish.results_solutions import Levels, Point, Solutions
+from celosia.studio.pages.publish_results_parts import (
+    Results,
+    heading,
+    lead,
+    metric_name,
+    picker,
+    quiet,
+    show_point,
+)
+from celosia.studio.widgets.chart import axis, chart
+
+LARGE = 2000
+"""From this many points on they are drawn in one go."""
+
+
+def show(found: Results) -> None:
+    """The scatter with its front, and the solution that was clicked."""
+    heading(_("Every solution: what it costs and what risk it leaves"), 2)
+    solutions = found.solutions
+    if solutions is None or not solutions.points:
+        lead(
+            _(
+                "No generalisation of the whole table meets the models, so there is nothing to "
+                "choose from: this release recodes each class by itself."
+            )
+        )
+        return
+    lead(
+        _(
+            "Each point is a way to publish the table. Those on the line are the front: no other "
+            "is better in both. Click a point, or choose one of the front from the list."
+        )
+    )
+    highest = found.query.get("risk") == "highest"
+    with ui.row().classes("items-center"):
+        wanted = picker(
+            _("Risk"),
+            {"average": _("Average risk"), "highest": _("Highest risk")},
+            "highest" if highest else "average",
+            "risk-kind",
+        )
+        wanted.on_value_change(
+            lambda event: ui.navigate.to(found.address("tradeoff", risk=event.value))
+        )
+        front = picker(_("Solutions on the front"), _front(solutions), None, "front")
+        front.style("min-width: 20rem")
+    place = ui.element("div")
+    detail = ui.column().classes("w-full").props('aria-live="polite"')
+    detail.props["data-test"] = "detail"
+    with place:
+        drawn = _draw(found, solutions, highest)
+
+    def pick(levels: Levels) -> None:
+        detail.clear()
+        with detail:
+            show_point(found, levels)
+        if solutions.has(levels):
+            spot = _spot(solutions.point(levels), highest)
+            drawn.run_chart_method(
+                "setOption", {"series": [{"id": "picked", "data": [list(spot)]}]}
+            )
+        kind = {"risk": "highest"} if highest else {}
+        ui.navigate.history.replace(
+            found.address("tradeoff", node="-".join(map(str, levels)), **kind)
+        )
+
+    def clicked(event: Any) -> None:
+        # What a browser sends is checked: a place among the points, or nothing happens.
+        data = event.data if isinstance(event.data, list) else []
+        if len(data) == 3 and isinstance(data[2], int):
+            pick(solutions.number(data[2]).levels)
+
+    def chosen(event: Any) -> None:
+        if event.value is not None:
+            pick(_levels(event.value))
+
+    drawn.on_point_click(clicked)
+    front.on_value_change(chosen)
+    named = solutions.parse(found.query.get("node", ""))
+    if named is not None:
+        with detail:
+            show_point(found, named)
+    _remarks(solutions)
+
+
+def _draw(found: Results, solutions: Solutions, highest: bool) -> ui.echart:
+    places = {point.levels: place for place, point in enumerate(solutions.points)}
+    risk_name = (
+        _("Highest risk, % (chance to pick the most exposed person's record)")
+        if highest
+        else _("Average risk, % (chance to pick a random person's record)")
+    )
+    cost_name = _(
+        "{metric}, % (0 is the raw table, 100 tells nothing)",
+        metric=metric_name(solutions.metric),
+    )
+    short_names = [
+        metric_name(solutions.metric),
+        _("Highest risk") if highest else _("Average risk"),
+    ]
+    every = [[*_spot(point, highest), place] for place, point in enumerate(solutions.points)]
+    front = [[*_spot(point, highest), places[point.levels]] for point in _line(solutions, highest)]
+    here = _here(found, highest)
+    names = (_("Solutions"), _("The front"), _("The release"), _("Picked"))
+    common = {"type": "scatter", "dimensions": [*short_names, ""], "encode": {"tooltip": [0, 1]}}
+    option = {
+        "legend": {"data": list(names), "textStyle": {"color": "#7d8b8f"}},
+        "tooltip": {"confine": True, "renderMode": "richText"},
+        "xAxis": axis(cost_name, scale=True),
+        "yAxis": axis(risk_name, kind="log", nameGap=48),
+        "series": [
+            {
+                **common,
+                "id": "all",
+                "name": names[0],
+                "data": every,
+                "symbolSize": 6,
+                "large": len(every) > LARGE,
+                "largeThreshold": LARGE,
+                "itemStyle": {"opacity": 0.55},
+            },
+            {
+                **common,
+                "type": "line",
+                "id": "front",
+                "name": names[1],
+                "data": front,
+                "symbol": "diamond",
+                "symbolSize": 11,
+                "z": 4,
+            },
+            {
+                **common,
+                "id": "release",
+                "name": names[2],
+                "data": [here],
+                "symbol": "pin",
+                "symbolSize": 34,
+                "symbolOffset": [0, -12],
+                "silent": True,
+                "z": 5,
+            },
+            {
+                **common,
+                "id": "picked",
+                "name": names[3],
+                "data": [],
+                "symbol": "emptyCircle",
+                "symbolSize": 20,
+                "silent": True,
+                "z": 6,
+            },
+        ],
+    }
+    best = solutions.points[0]
+    description = _(
+        "{count}; {front} of them on the front. The least {metric} is {cost} with an average risk "
+        "of {risk}.",
+        count=n_("{count} solution", "{count} solutions", solutions.found),
+        front=len(solutions.front),
+        metric=metric_name(solutions.metric),
+        cost=percent(best.score),
+        risk=percent(best.average_risk, 2),
+    )
+    drawn = chart(
+        option,
+        description=description,
+        columns=[
+            _("levels"),
+            metric_name(solutions.metric),
+            _("suppressed records"),
+            _("classes"),
+            _("average risk"),
+            _("highest risk"),
+        ],
+        rows=[
+            [
+                " ".join(map(str, point.levels)),
+                percent(point.score, 2),
+                point.suppressed,
+                point.classes,
+                percent(point.average_risk, 3),
+                percent(point.highest_risk, 2),
+            ]
+            for point in solutions.front
+        ],
+        height="28rem",
+    )
+    drawn.props["data-test"] = "scatter"
+    return drawn
+
+
+def _remarks(solutions: Solutions) -> None:
+    quiet(
+        _(
+            "{found} of {nodes} nodes of the lattice meet the models. Levels stand for: {columns}.",
+            found=f"{solutions.found:,}",
+            nodes=f"{solutions.nodes:,}",
+            columns=", ".join(solutions.columns),
+        )
+    )
+    if solutions.is_cut:
+        ui.label(
+            _(
+                "The lattice is so large that the time was up before all of it was tried: "
+                "{tried} of {nodes} nodes were, spread over the whole lattice.",
+                tried=f"{solutions.tried:,}",
+                nodes=f"{solutions.nodes:,}",
+            )
+        )
+    if solutions.is_thinned:
+        quiet(
+            n_(
+                "{count} point is drawn: the front, and of the others evenly spread ones.",
+                "{count} points are drawn: the front, and of the others evenly spread ones.",
+                len(solutions.points),
+            )
+        )
+
+
+def _spot(point: Point, highest: bool) -> tuple[float, float]:
+    """Where a solution is drawn; four digits are more than a screen shows."""
+    risk = point.highest_risk if highest else point.average_risk
+    return round(100 * point.score, 4), float(f"{100 * risk:.4g}")
+
+
+def _line(solutions: Solutions, highest: bool) -> list[Point]:
+    """The points that no other beats, by the risk that is drawn."""
+    if not highest:
+        return list(solutions.front)
+    line: list[Point] = []
+    for point in sorted(solutions.points, key=lambda each: (each.score, each.highest_risk)):
+        if not line or point.highest_risk < line[-1].highest_risk:
+            line.append(point)
+    return line
+
+
+def _here(found: Results, highest: bool) -> list[float]:
+    risk = found.told["risk"]["maximum" if highest else "average"]
+    return [round(100 * found.told["solution"]["score"], 4), float(f"{100 * risk:.4g}")]
+
+
+def _front(solutions: Solutions) -> dict[str, str]:
+    return {
+        "-".join(map(str, point.levels)): _(
+            "{metric} {cost}, average risk {risk}",
+            metric=metric_name(solutions.metric),
+            cost=percent(point.score),
+            risk=percent(point.average_risk, 2),
+        )
+        for point in solutions.front
+    }
+
+
+def _levels(text: str) -> Levels:
+    return tuple(int(each) for each in text.split("-"))

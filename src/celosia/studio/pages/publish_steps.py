@@ -1,0 +1,222 @@
+"""The steps of publishing: one address for each, the way to the next, the run and its text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+
+from celosia.core.errors import CelosiaError
+from celosia.studio import shell
+from celosia.studio.language import _, n_, number
+from celosia.studio.model.publish import (
+    Choices,
+    command_text,
+    python_text,
+    schema_text,
+    wish,
+)
+from celosia.studio.model.publish.writing import SCHEMA_FILE
+from celosia.studio.running import studio
+from celosia.studio.shell import page, visitor
+from celosia.studio.visitors import Work
+from celosia.studio.widgets.code import show_code
+from celosia.studio.work.reading import PROFILE
+
+KIND = "publish"
+"""What works of this door are called."""
+LONGEST = 20_000
+"""So many letters of a text are shown; a schema with long trees has more, and is downloaded."""
+
+
+class Board:
+    """What a page of a step works on: the choices, and who wants to know when they change."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.choices = Choices.load(work)
+        self.facts: list[dict[str, Any]] = work.load(PROFILE, [])
+        self._listeners: list[Callable[[], Any]] = []
+
+    def update(self, change: Callable[[Choices], Choices]) -> None:
+        """Change what is kept now, which another window may have changed, and tell everybody."""
+        self.choices = change(Choices.load(self.work))
+        self.choices.save(self.work)
+        for listener in self._listeners:
+            listener()
+
+    def listen(self, listener: Callable[[], Any]) -> None:
+        """Call this after every change."""
+        self._listeners.append(listener)
+
+    def place(self, name: str) -> int:
+        """The place of a column in the table."""
+        return [column.name for column in self.choices.columns].index(name)
+
+
+@page("/publish/{work_id}", "Publish", door="/publish")
+async def steps(work_id: str, step: str = "columns", column: int = -1) -> None:
+    """Show one step of a piece of work."""
+    from celosia.studio.pages import (  # noqa: PLC0415 - they use this module
+        publish_columns,
+        publish_hierarchies,
+        publish_models,
+    )
+
+    board = Board(visitor().work(work_id, KIND))
+    known = step if step in ("hierarchies", "models") else "columns"
+    _head(board, known)
+    if known == "columns":
+        publish_columns.show(board)
+    elif known == "hierarchies":
+        publish_hierarchies.show(board, column)
+    else:
+        publish_models.show(board)
+    _onward(board, known)
+    _drawer(board)
+
+
+def step_bar(work_id: str, current: str) -> None:
+    """Links to all steps of a piece of work; the present one is marked."""
+    names = {
+        "columns": (_("Columns"), "view_column"),
+        "hierarchies": (_("Hierarchies"), "account_tree"),
+        "models": (_("Models"), "shield"),
+        "results": (_("Results"), "insights"),
+    }
+    with ui.element("nav").classes("celosia-steps").props(f'aria-label="{_("Steps")}"'):
+        for place, (step, (name, icon)) in enumerate(names.items(), 1):
+            address = (
+                f"/publish/{work_id}/results"
+                if step == "results"
+                else f"/publish/{work_id}?step={step}"
+            )
+            with ui.link(target=address).classes("celosia-step") as link:
+                ui.icon(icon).props('aria-hidden="true"')
+                ui.label(f"{place}. {name}")
+            if step == current:
+                link.props('aria-current="step"')
+
+
+def run(board: Board) -> None:
+    """Check the choices together, begin the search, and go where its result will be."""
+    from celosia.studio.work import publish  # noqa: PLC0415 - it is heavy
+
+    work, choices = board.work, board.choices
+    try:
+        wish(choices)
+        job = studio().jobs.submit(
+            visitor().token,
+            _("Publishing {file}", file=choices.file),
+            publish.run,
+            address=f"/publish/{work.id}/results",
+            folder=str(work.folder),
+            choices=choices.as_dict(),
+        )
+    except CelosiaError as error:
+        shell.notify_error(error)
+        return
+    work.save("run", {"job": job.id})
+    ui.navigate.to(f"/publish/{work.id}/results")
+
+
+def problem(choices: Choices) -> CelosiaError | None:
+    """What keeps these choices from being run, if anything."""
+    try:
+        wish(choices)
+    except CelosiaError as error:
+        return error
+    return None
+
+
+def _head(board: Board, step: str) -> None:
+    choices = board.choices
+    with ui.row().classes("items-end justify-between w-full"):
+        with ui.column().classes("gap-0"):
+            ui.label(choices.file).classes("celosia-h1 celosia-break").props(
+                "role=heading aria-level=1"
+            )
+            ui.label(
+                n_(
+                    "{count} row, {columns} columns",
+                    "{count} rows, {columns} columns",
+                    choices.rows,
+                    columns=number(len(choices.columns)),
+                )
+            ).classes("celosia-quiet")
+        _run_button(board)
+    step_bar(board.work.id, step)
+
+
+def _run_button(board: Board) -> None:
+    with ui.element("div"):
+        button = ui.button(_("Run"), icon="play_arrow", on_click=lambda: run(board)).props(
+            'unelevated data-test="run"'
+        )
+        why = ui.label().classes("celosia-quiet celosia-break").style("max-width: 26rem")
+
+    def look() -> None:
+        found = problem(board.choices)
+        button.set_enabled(found is None)
+        why.set_text("" if found is None else found.what)
+        why.set_visibility(found is not None)
+
+    look()
+    board.listen(look)
+
+
+def _onward(board: Board, step: str) -> None:
+    """Buttons to the step before and the step after."""
+    order = ("columns", "hierarchies", "models")
+    place = order.index(step)
+    with ui.row().classes("w-full justify-between q-mt-lg"):
+        if place:
+            before = f"/publish/{board.work.id}?step={order[place - 1]}"
+            ui.button(_("Back"), icon="arrow_back", on_click=lambda: ui.navigate.to(before)).props(
+                "flat"
+            )
+        ui.space()
+        if place < len(order) - 1:
+            after = f"/publish/{board.work.id}?step={order[place + 1]}"
+            ui.button(
+                _("Next step"), icon="arrow_forward", on_click=lambda: ui.navigate.to(after)
+            ).props("outline")
+        else:
+            ui.button(_("Run"), icon="play_arrow", on_click=lambda: run(board)).props("unelevated")
+
+
+def _drawer(board: Board) -> None:
+    """The same choices as text, up to date after every click."""
+    ui.label(_("The same as text")).classes("celosia-h2").props("role=heading aria-level=2")
+    ui.label(
+        _(
+            "Everything that you choose here can be written down: keep the schema and the command, "
+            "and the release can be made again without this studio."
+        )
+    ).classes("celosia-quiet")
+    update = show_code(_texts(board.choices))
+    board.listen(lambda: update(_texts(board.choices)))
+    ui.button(
+        _("Download {file}", file=SCHEMA_FILE),
+        icon="download",
+        on_click=lambda: ui.download.content(schema_text(board.choices), SCHEMA_FILE),
+    ).props("flat dense")
+
+
+def _texts(choices: Choices) -> list[tuple[str, str]]:
+    writers = (
+        (_("Command line"), command_text),
+        (_("Python"), python_text),
+        (_("Schema (TOML)"), schema_text),
+    )
+    found = []
+    for name, write in writers:
+        try:
+            text = write(choices)
+        except CelosiaError as error:
+            text = f"# {error.what}"
+        if len(text) > LONGEST:
+            text = text[:LONGEST] + "\n# " + _("The rest is in the file to download.")
+        found.append((name, text))
+    return found

@@ -1,0 +1,99 @@
+"""Collect in a real browser, and the collections behind it."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser
+from tests.studio.conftest import Visit, visiting
+
+from celosia.core.errors import InputError
+from celosia.studio.model.collecting import (
+    DATA,
+    PROTOCOLS,
+    Collection,
+    command_text,
+    compared,
+    edges,
+    python_text,
+)
+
+CHOICES = {"data": "letters", "devices": 2000, "protocol": "grr", "epsilon": 2.0, "seed": 1}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_protocol_comes_near_the_truth_and_says_how_near(protocol: str) -> None:
+    collection = Collection(data="letters", devices=4000, protocol=protocol, epsilon=4, seed=3)
+    states = list(collection.play())
+    last = states[-1]
+    assert last.devices == 4000
+    assert states[0].expected > last.expected
+    # Eight values, each with an error of at most a normal law's six deviations: one in 1e8.
+    assert last.error < 6 * last.expected
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_all_data_can_be_played(data: str) -> None:
+    collection = Collection(data=data, devices=500, protocol="hcms", epsilon=2, seed=1)
+    assert 0 < sum(collection.truth) <= 1 + 1e-9
+    assert len(collection.candidates) == len(collection.truth)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"data": "/etc/passwd"}, {"protocol": "__class__"}, {"devices": 10**7}]
+)
+def test_nothing_else_can_be_played(wrong: dict[str, object]) -> None:
+    with pytest.raises(InputError) as refusal:
+        Collection(**(CHOICES | wrong))  # type: ignore[arg-type]
+    assert refusal.value.code == "CEL-W080"
+
+
+@pytest.mark.parametrize("devices", [1, 2, 100, 12_345])
+def test_looks_grow_and_end_with_all_devices(devices: int) -> None:
+    found = edges(devices)
+    assert found[-1] == devices
+    assert found == sorted(set(found))
+    assert found[0] >= 1
+
+
+def test_the_same_device_sends_other_bits_each_time() -> None:
+    collection = Collection(data="letters", devices=100, protocol="oue", epsilon=1, seed=1)
+    assert collection.one_report(1) != collection.one_report(2)
+    assert collection.one_report(1) == collection.one_report(1)
+
+
+def test_every_protocol_errs_less_with_a_greater_epsilon() -> None:
+    for points in compared(users=10**6, domain=100).values():
+        errors = [share for _epsilon, share, _bits in points]
+        assert errors == sorted(errors, reverse=True)
+
+
+def test_the_python_text_runs_and_the_command_says_the_same(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    exec(python_text(**CHOICES))  # type: ignore[arg-type]
+    assert "2,000" in capsys.readouterr().out
+    assert "--data letters:2000" in command_text(**CHOICES)  # type: ignore[arg-type]
+
+
+def test_devices_report_and_the_histogram_comes_out(both_languages: Visit) -> None:
+    page = both_languages.open("/collect?protocol=oue&devices=1000")
+    page.locator("main button").first.click()
+    page.locator("table.celosia-table").first.wait_for()
+    assert page.locator(".nicegui-echart canvas").count() == 2
+    page.locator(".celosia-bits").nth(1).wait_for()
+    assert "protocol=oue" in page.url
+    both_languages.picture()
+
+
+def test_protocols_are_compared(both_languages: Visit) -> None:
+    page = both_languages.open("/collect/compare?users=10000&domain=16&epsilon=1")
+    page.locator(".nicegui-echart canvas").wait_for()
+    assert page.locator("table.celosia-table tbody tr").count() >= 10
+    both_languages.picture()
+
+
+def test_what_is_typed_into_the_address_cannot_do_harm(browser: Browser, address: str) -> None:
+    with visiting(browser, address, "collect-hostile", phone=True) as visit:
+        page = visit.open("/collect?data=<script>alert(1)</script>&epsilon=1e9&devices=10000000000")
+        assert "alert(1)" not in page.locator("main").inner_html()
+        assert visit.overflow() == 0
