@@ -151,7 +151,7 @@ def _frame(request: Request, door: str) -> Iterator[None]:
     ):
         _doors(door)
     menu.on_click(drawer.toggle)
-    with ui.element("main").classes("celosia-main").props('tabindex="-1"') as middle:
+    with ui.element("div").classes("celosia-main").props('tabindex="-1"') as middle:
         yield
     ui.skip_link(_("Skip to the content"), target=middle)
     with ui.element("footer").classes("celosia-footer"):

@@ -127,6 +127,7 @@ def _by_mondrian(
         sensitive=part.sensitive,
         relaxed=wish.method == "mondrian-relaxed",
         weights=wish.weights([column.name for column in part.columns]),
+        counts=part.counts,
         progress=progress,
     )
     hidden = np.ones(table.height, dtype=np.bool_)
@@ -137,8 +138,8 @@ def _by_mondrian(
             _spread(series, rows, table.height, star=not wish.drop_suppressed)
             for series in released
         ]
-    lattice = Lattice(table.columns)
-    gone = table.height - rows.size
+    lattice = Lattice(table.columns, table.counts)
+    gone = table.records() - part.records()
     leaves = np.array(lattice.loss.leaves)
     sums = tuple(int(total) for total in np.array(mondrian.leaf_sums(cut)) + gone * leaves)
     return Protected(

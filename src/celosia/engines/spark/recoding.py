@@ -28,10 +28,13 @@ KEY = "k"
 """The column with the released classes as numbers."""
 STAR = "*"
 HIDDEN = -1
+"""The number of suppressed rows, where no other row shows stars alone."""
 MOST_BITS = 62
 """Of all digits together, so that no sum overflows 64 bits and none is negative."""
 MOST_LABELS = 50_000
 """Labels of a column that are sent with the plan of the work."""
+MOST_BROADCAST = 5_000_000
+"""Combinations that every worker gets; more of them are sorted and merged with the rows."""
 
 
 def place(number: int) -> str:
@@ -90,6 +93,22 @@ def _digits(name: str, column: ColumnMap) -> Digits | None:
     return Digits(name, column.values, codes, labels["node"], labels["label"], is_same)
 
 
+@dataclass(frozen=True, slots=True)
+class Recoded:
+    """Rows on the way to their release.
+
+    What is shuffled is `carried` and nothing else: it says no more than what is shown in the end.
+    """
+
+    frame: DataFrame
+    hidden: Column | None
+    """Which rows are suppressed; None where none is."""
+    carried: dict[str, Column]
+    """The columns that are shuffled."""
+    shown: dict[str, Column]
+    """The recoded columns, made of those that were shuffled."""
+
+
 def by_digits(
     session: SparkSession,
     frame: DataFrame,
@@ -98,8 +117,9 @@ def by_digits(
     recoding: Recoding,
     *,
     every: bool,
-) -> tuple[DataFrame, dict[str, Column]]:
-    """The frame with `KEY`, and what each recoded column shows, given `KEY`.
+    drop: bool,
+) -> Recoded:
+    """The rows with their labels as one number.
 
     Args:
         session: of the frame.
@@ -109,6 +129,7 @@ def by_digits(
         recoding: for the suppressed classes.
         every: whether all values must be looked up, also of columns that show one label or what
             they are: so rows that were not counted are found, where nothing else tells of them.
+        drop: whether suppressed rows are left out, so that none shows a star.
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 - its usual name; heavy
 
@@ -116,49 +137,80 @@ def by_digits(
     assert hidden is not None
     parts: list[Column] = []
     packed = pl.Series(np.zeros(hidden.height, dtype=np.int64))
-    shown: dict[str, Column] = {}
     shift = 0
+    shifts: dict[str, int] = {}
     for number, column in enumerate(digits):
-        here = place(names.index(column.name))
-        looked_up = every or (len(column.labels) > 1 and (not column.is_same or hidden.height))
-        if looked_up:
+        if every or (len(column.labels) > 1 and (not column.is_same or hidden.height)):
             table = pl.DataFrame({"v": column.values, "p": column.codes * (1 << shift)})
             lookup = session.createDataFrame(plain_table(table)).toDF(f"v{number}", f"p{number}")
-            met = frame[here].eqNullSafe(lookup[f"v{number}"])
+            met = frame[place(names.index(column.name))].eqNullSafe(lookup[f"v{number}"])
             frame = frame.join(F.broadcast(lookup), met, "left")
             parts.append(F.col(f"p{number}"))
             order = pl.Series(range(len(column.nodes)), dtype=pl.Int64)
             packed = packed + hidden[column.name].replace_strict(column.nodes, order) * (1 << shift)
-        shown[column.name] = F.col(here) if column.is_same else _label(column, shift)
+        shifts[column.name] = shift
         shift += column.bits
     key: Column = F.lit(0).cast("long")
     if parts:  # a value that nobody has counted has no digits: the sum is empty
         key = F.coalesce(reduce(add, parts), F.raise_error(F.lit(CHANGED)).cast("long"))
     frame = frame.withColumn(KEY, key)
-    if not hidden.height:
-        return frame, shown
-    classes = session.createDataFrame(plain_table(pl.DataFrame({"h": packed.unique()}))).toDF("h")
-    frame = frame.join(F.broadcast(classes), frame[KEY] == classes["h"], "left")
-    is_hidden = F.col("h").isNotNull()
-    frame = frame.withColumn(KEY, F.when(is_hidden, F.lit(HIDDEN).cast("long")).otherwise(F.col(KEY)))
-    for column in digits:
-        if column.is_same:  # nothing of a suppressed row may take part in the order
-            here = place(names.index(column.name))
-            kept = F.when(~is_hidden, F.col(here))
-            frame = frame.withColumn(here, kept)
-    return frame, shown
+    is_hidden: Column | None = None
+    if hidden.height:
+        classes = session.createDataFrame(plain_table(pl.DataFrame({"h": packed.unique()})))
+        frame = frame.join(F.broadcast(classes), frame[KEY] == classes["h"], "left")
+        is_hidden = F.col("h").isNotNull()
+    stars = is_hidden if not drop else None
+    return Recoded(
+        frame,
+        is_hidden,
+        _carried(names, digits, shifts, stars),
+        {
+            each.name: F.col(place(names.index(each.name)))
+            if each.is_same
+            else _label(each, shifts[each.name], stars=stars is not None)
+            for each in digits
+        },
+    )
 
 
-def starred(shown: dict[str, Column]) -> dict[str, Column]:
-    """The columns with a star for the rows that are suppressed."""
+def _carried(
+    names: Sequence[str], digits: list[Digits], shifts: dict[str, int], stars: Column | None
+) -> dict[str, Column]:
+    """The number of each row, and the columns that stay as they are; nothing of starred rows."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
-    hidden = F.col(KEY) == F.lit(HIDDEN)
-    return {name: F.when(hidden, F.lit(STAR)).otherwise(each) for name, each in shown.items()}
+    found = {KEY: F.col(KEY)}
+    found |= {
+        here: F.col(here)
+        for each in digits
+        if each.is_same and (here := place(names.index(each.name)))
+    }
+    if stars is None:
+        return found
+    # A class that shows nothing but stars by itself has the same number as the suppressed: the
+    # order must not tell which is which.
+    natural = [(each.labels == STAR).arg_max() if STAR in each.labels else None for each in digits]
+    number = HIDDEN
+    if None not in natural:
+        number = sum(
+            int(at) << shifts[each.name]
+            for at, each in zip(natural, digits, strict=True)
+            if at is not None
+        )
+    found = {here: F.when(stars, F.lit(STAR)).otherwise(each) for here, each in found.items()}
+    found[KEY] = F.when(stars, F.lit(number).cast("long")).otherwise(F.col(KEY))
+    return found
 
 
-def _label(column: Digits, shift: int) -> Column:
-    """The label whose place is told by the digits; an empty one is beyond the end of the list."""
+def _label(column: Digits, shift: int, *, stars: bool) -> Column:
+    """The label whose place is told by the digits; a star for rows that are suppressed."""
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+
+    found = _listed(column, shift)
+    return F.when(F.col(KEY) == F.lit(HIDDEN), F.lit(STAR)).otherwise(found) if stars else found
+
+
+def _listed(column: Digits, shift: int) -> Column:
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
     if len(column.labels) == 1:
@@ -182,13 +234,13 @@ def _separator(labels: pl.Series) -> str | None:
 
 def by_combinations(
     session: SparkSession, frame: DataFrame, names: Sequence[str], recoding: Recoding
-) -> tuple[DataFrame, dict[str, Column]]:
-    """The frame with what each combination shows, and those columns; `KEY` tells the suppressed."""
+) -> Recoded:
+    """The rows with what their combinations show."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
     inside = {f"v{n}": each for n, each in enumerate(recoding.combinations)}
     outside = {f"r{n}": each for n, each in enumerate(recoding.released)}
-    table = pl.DataFrame(inside | outside | {"hidden": recoding.hidden.astype(np.int64)})
+    table = pl.DataFrame(inside | outside | {"hidden": recoding.hidden})
     lookup = session.createDataFrame(plain_table(table))
     met = reduce(
         and_,
@@ -197,7 +249,13 @@ def by_combinations(
             for number, name in enumerate(recoding.names)
         ),
     )
-    frame = frame.join(F.broadcast(lookup), met, "left")
-    key = F.coalesce(-F.col("hidden"), F.raise_error(F.lit(CHANGED)).cast("long"))
+    small = table.height <= MOST_BROADCAST
+    frame = frame.join(F.broadcast(lookup) if small else lookup, met, "left")
+    found = F.coalesce(F.col("hidden"), F.raise_error(F.lit(CHANGED)).cast("boolean"))
     shown = {name: F.col(f"r{number}") for number, name in enumerate(recoding.names)}
-    return frame.withColumn(KEY, key), shown
+    return Recoded(
+        frame.withColumn("hidden", found).where(F.col("hidden").isNotNull()),
+        F.col("hidden"),
+        {each: F.col(each) for each in outside},
+        shown,
+    )

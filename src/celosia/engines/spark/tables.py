@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -11,24 +12,28 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import polars as pl
 
-from celosia.core.errors import CelosiaError, InputError
+from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.engines.duckdb import Groups
 from celosia.engines.spark.arrow import map_arrow
 from celosia.engines.spark.drafts import HadoopDraft, LocalDraft, SparkDraft, TableDraft
 from celosia.engines.spark.places import HadoopFiles, local_path, spark_place, stamps
 from celosia.engines.spark.recoding import (
-    HIDDEN,
-    KEY,
+    Recoded,
     by_combinations,
     by_digits,
     digits_of,
     place,
-    starred,
 )
 from celosia.engines.spark.running import run, sent
 from celosia.engines.spark.session import spark_session
-from celosia.engines.spark.types import check_file, plain_table, plain_type, polars_types, spark_type
+from celosia.engines.spark.types import (
+    check_file,
+    plain_table,
+    plain_type,
+    polars_types,
+    spark_type,
+)
 from celosia.engines.tables import (
     Batch,
     Draft,
@@ -36,7 +41,6 @@ from celosia.engines.tables import (
     Place,
     Recoding,
     changed_source,
-    engine_failed,
     names_files,
     not_found,
     same_place,
@@ -130,9 +134,7 @@ class SparkTables:
         """Group by some columns, see `TableEngine.count_groups`."""
         types = self.columns(source)
         places = [place(list(types).index(name)) for name in columns]
-        table = run(
-            self._session, lambda: self._scan(source).groupBy(*places).count().toArrow()
-        )
+        table = run(self._session, lambda: self._scan(source).groupBy(*places).count().toArrow())
         self._check_unchanged(source)
         found = pl.DataFrame(pl.from_arrow(table))
         values = [
@@ -158,25 +160,29 @@ class SparkTables:
         from pyspark.sql import Observation  # noqa: PLC0415 - heavy
         from pyspark.sql import functions as F  # noqa: N812, PLC0415 - its usual name
 
-        types = self.columns(source)
+        names = list(self.columns(source))
+        digits = digits_of(recoding) if set(recoding.names) <= set(keep) else None
         seen = Observation()
 
         def released() -> DataFrame:
-            frame, shown = self._recoded(source, recoding)
+            frame = self._scan(source)
+            if digits is None:
+                found = by_combinations(self._session, frame, names, recoding)
+            else:
+                found = by_digits(
+                    self._session,
+                    frame,
+                    names,
+                    digits,
+                    recoding,
+                    every=source not in self._seen,
+                    drop=drop_suppressed,
+                )
+            frame = found.frame
             if drop_suppressed:
                 frame = frame.observe(seen, F.count(F.lit(1)).alias("rows"))
-                frame = frame.where(F.col(KEY) != F.lit(HIDDEN))
-            kept = {
-                name: _one_zero(place(list(types).index(name)), types[name])
-                for name in keep
-                if name not in shown
-            }
-            raw = {
-                name: F.col(place(list(types).index(name)))
-                for name in shown
-                if name in keep and shown[name] is None
-            }
-            return self._ordered(frame, shown, kept | raw, keep, order)
+                frame = frame if found.hidden is None else frame.where(~found.hidden)
+            return self._released(source, replace(found, frame=frame), keep, order)
 
         draft = self._written(source, target, released, overwrite=overwrite)
         try:
@@ -187,3 +193,193 @@ class SparkTables:
             draft.close()
             raise
         return draft
+
+    def map_batches(  # noqa: PLR0913 - as in the protocol
+        self,
+        source: Place,
+        target: Place,
+        function: Batch,
+        *,
+        columns: Mapping[str, pl.DataType],
+        order: Order,
+        randomness: Source,  # noqa: ARG002 - the order is one of the released rows alone
+        overwrite: bool,
+    ) -> Draft:
+        """Write what a function makes of the rows, see `TableEngine.map_batches`."""
+        from pyspark.sql.types import StructField, StructType  # noqa: PLC0415 - heavy
+
+        types = self.columns(source)
+        fields = [
+            StructField(place(number), spark_type(name, kind))
+            for number, (name, kind) in enumerate(columns.items())
+        ]
+        mapping = partial(_mapped, function, types, dict(columns))
+
+        def released() -> DataFrame:
+            mapped = map_arrow(self._scan(source), mapping, StructType(fields))
+            return _in_order(mapped, order).toDF(*columns)
+
+        return self._written(source, target, released, overwrite=overwrite)
+
+    def close(self) -> None:
+        """Forget what was read; the Spark of the process runs on, for others may use it."""
+        self._seen.clear()
+        self._types.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _local(self, source: Place) -> Path | None:
+        return local_path(self._session, source) if names_files(source) else None
+
+    def _read(self, source: Place) -> DataFrame:
+        """The source as it is.
+
+        Raises:
+            EngineError: CEL-E020 Spark is gone, CEL-E021 there is no such source.
+        """
+        from pyspark.errors import AnalysisException  # noqa: PLC0415 - heavy
+
+        def read() -> DataFrame | None:
+            try:
+                if names_files(source):
+                    return self._session.read.parquet(spark_place(self._session, source))
+                return self._session.table(str(source))
+            except AnalysisException:
+                return None
+
+        found = run(self._session, read)
+        if found is None:
+            raise not_found(source)
+        return found
+
+    def _scan(self, source: Place) -> DataFrame:
+        """The source with columns c0, c1, ...: names of users may be anything."""
+        found = self._read(source)
+        if list(polars_types(found.schema).items()) != list(self.columns(source).items()):
+            raise changed_source()
+        return found.toDF(*[place(number) for number in range(len(found.columns))])
+
+    def _released(
+        self, source: Place, found: Recoded, keep: Sequence[str], order: Order
+    ) -> DataFrame:
+        """The released columns in their order, and the rows in theirs."""
+        types = self.columns(source)
+        names = list(types)
+        passed = {name: place(names.index(name)) for name in keep if name not in found.shown}
+        carried = found.carried | {
+            here: _one_zero(here, types[name]) for name, here in passed.items()
+        }
+        narrow = found.frame.select(*(each.alias(here) for here, each in carried.items()))
+        rows = _in_order(narrow, order)
+        shown = found.shown | {name: rows[here] for name, here in passed.items()}
+        numbered = [shown[name].alias(f"s{number}") for number, name in enumerate(keep)]
+        return rows.select(*numbered).toDF(*keep)
+
+    def _written(
+        self,
+        source: Place,
+        target: Place,
+        released: Callable[[], DataFrame],
+        *,
+        overwrite: bool,
+    ) -> SparkDraft:
+        """What Spark has written, checked and counted."""
+        draft = self._draft(target, overwrite=overwrite)
+        try:
+            run(self._session, lambda: draft.write(released()))
+            self._check_unchanged(source)
+            draft.rows = run(self._session, lambda: draft.read().count())
+            draft.columns = polars_types(draft.read().schema)
+        except BaseException:
+            draft.close()
+            raise
+        return draft
+
+    def _draft(self, target: Place, *, overwrite: bool) -> SparkDraft:
+        if not names_files(target):
+            return TableDraft(self._session, target, overwrite=overwrite)
+        path = local_path(self._session, target)
+        if path is None:
+            return HadoopDraft(self._session, str(target))
+        return LocalDraft(self._session, path.absolute())
+
+    def _check_unchanged(self, source: Place) -> None:
+        path = self._local(source)
+        if path is not None and stamps(path) != self._seen.get(source):
+            raise changed_source()
+
+
+def _in_order(frame: DataFrame, order: Order) -> DataFrame:
+    """The rows by a hash of all that they hold, or as they come.
+
+    Equal rows cannot be told apart, and different ones are sorted by what they show: so neither the
+    order nor the files say anything of the order that the rows had. No random number is needed.
+    """
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 - its usual name
+
+    if order == "kept":
+        return frame
+    hashed = frame.withColumn(ORDER, F.xxhash64(*frame.columns))
+    return hashed.repartition(ORDER).sortWithinPartitions(ORDER).drop(ORDER)
+
+
+def _one_zero(here: str, kind: pl.DataType) -> Column:
+    """A column that is not recoded; of the two zeros of floats one is left."""
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+
+    column = F.col(here)
+    if not kind.is_float():
+        return column
+    zero = F.lit(0.0).cast("float" if kind == pl.Float32() else "double")
+    return F.when(column == zero, zero).otherwise(column)
+
+
+def _mapped(
+    function: Batch,
+    types: dict[str, pl.DataType],
+    columns: dict[str, pl.DataType],
+    batches: Iterable[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    """On a worker: what a function makes of batches; its errors in a form that comes through."""
+    try:
+        for batch in batches:
+            frame = pl.DataFrame(pl.from_arrow(batch))
+            given = pl.DataFrame(
+                [
+                    frame.to_series(n).cast(kind).alias(name)
+                    for n, (name, kind) in enumerate(types.items())
+                ]
+            )
+            made = function(given)
+            shown = [made[name].cast(plain_type(kind)) for name, kind in columns.items()]
+            named = [each.alias(place(number)) for number, each in enumerate(shown)]
+            yield from plain_table(pl.DataFrame(named)).to_batches()
+    except Exception as error:
+        failure = sent(error)
+    else:
+        return
+    raise failure
+
+
+def _check_files(source: Place, seen: tuple[tuple[Any, ...], ...]) -> None:
+    """Look at the types in the first Parquet file, of which Spark would change some."""
+    import pyarrow as pa  # noqa: PLC0415 - heavy
+    from pyarrow import parquet  # noqa: PLC0415 - likewise
+
+    first = next((str(each[0]) for each in seen if _is_data(Path(str(each[0])))), None)
+    schema = None
+    if first is not None:
+        with suppress(pa.ArrowException, OSError):
+            schema = parquet.read_schema(first)
+    if schema is None:
+        raise not_found(source)
+    check_file(schema)
+
+
+def _is_data(path: Path) -> bool:
+    """As Spark sees it: what begins with a dot or a line below is not."""
+    return not path.name.startswith((".", "_"))

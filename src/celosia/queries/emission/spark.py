@@ -99,6 +99,8 @@ class _Writer:
                 places = tree.args.get("decimals")
                 number = min(int(places.name), MOST_PLACES) if places is not None else 0
                 return exp.Round(this=self.write(tree.this), decimals=whole(number))
+            case exp.Length() | exp.StrPosition():
+                return self.target.cast(self._rebuilt(tree), "whole")  # of 32 bits in Spark
         return self._rebuilt(tree)
 
     def _short(self, tree: exp.Expr) -> exp.Expr:
@@ -164,9 +166,8 @@ class _Writer:
 
     def _part(self, part: str, tree: exp.Expr) -> exp.Expr:
         found = {"DOW": "DOW", "ISODOW": "DOW_ISO"}.get(part, part)
-        made = exp.Anonymous(
-            this="DATE_PART", expressions=[exp.Literal.string(found), self._moment(tree)]
-        )
+        taken = [exp.Literal.string(found), self._moment(tree)]
+        made = self.target.cast(exp.Anonymous(this="DATE_PART", expressions=taken), "whole")
         if part != "DOW":
             return made
         return exp.Paren(this=exp.Sub(this=made, expression=whole(1)))  # Spark's Sunday is 1
@@ -182,7 +183,8 @@ class _Writer:
             return self._tried(type(tree), left, right)
         dates = [self.write(each) for each in _sides(tree)]
         if kinds == ["date", "date"]:
-            return exp.Anonymous(this="DATEDIFF", expressions=dates)
+            days = exp.Anonymous(this="DATEDIFF", expressions=dates)
+            return self.target.cast(days, "whole")
         function = "DATE_ADD" if isinstance(tree, exp.Add) else "DATE_SUB"
         return exp.Anonymous(this=function, expressions=dates)
 

@@ -73,12 +73,17 @@ class Collection:
                 fix="Choose from the page.",
             )
         made = datasets.load(data, rows=devices, seed=seed)["value"]
-        self._values: Any = made.to_numpy() if made.dtype.is_numeric() else made.to_list()
         counts = Counter(made.to_list())
         self.candidates: tuple[Hashable, ...] = tuple(
             value for value, _count in counts.most_common(SHOWN)
         )
         self.truth = tuple(counts[each] / devices for each in self.candidates)
+        self._values: Any = made.to_numpy() if made.dtype.is_numeric() else made.to_list()
+        self._asked = self.candidates
+        if protocol == "dbitflip":  # it knows buckets by their numbers only
+            place = {value: at for at, value in enumerate(sorted(counts))}
+            self._values = np.array([place[each] for each in made.to_list()])
+            self._asked = tuple(place[each] for each in self.candidates)
         self.protocol: Protocol = fitted(protocol, self._values, epsilon=epsilon)
         self._seed = seed
         self._devices = devices
@@ -91,7 +96,7 @@ class Collection:
         for edge in edges(self._devices):
             server.absorb(client.privatise(self._values[done:edge]))
             done = edge
-            yield self._state(server.estimate(self.candidates), done)
+            yield self._state(server.estimate(self._asked), done)
 
     def _state(self, found: Any, done: int) -> Played:
         low, high = found.interval(0.95)

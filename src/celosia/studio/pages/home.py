@@ -1,4 +1,4 @@
-"""The first page: what this is, and the doors."""
+"""The first page: what this is, for whom, the doors, and where to begin with sample data."""
 
 from __future__ import annotations
 
@@ -6,16 +6,6 @@ from nicegui import ui
 
 from celosia.studio.language import _
 from celosia.studio.shell import DOORS, page
-
-SENTENCES = {
-    "/learn": "How each technique works, how it breaks and what repairs it, with examples to try.",
-    "/publish": "Make a table safe to publish: choose models, compare all solutions, take one.",
-    "/mask": "Change the cells instead of generalising them, or make an artificial table.",
-    "/graphs": "Protect a social network: draw it before and after, attack it, measure it.",
-    "/collect": "Learn from many devices without learning about any: watch it converge.",
-    "/query": "Ask SQL or SPARQL of data that you may not see, under a privacy budget.",
-    "/statistics": "Every published result that we build on, beside ours.",
-}
 
 
 @page("/", "Data privacy under one roof")
@@ -28,7 +18,9 @@ def home() -> None:
             "sees in. This studio does the same for data: useful outside, private inside."
         )
     ).classes("celosia-lead")
-    with ui.element("div").classes("celosia-cards q-mt-lg"):
+    _heading(_("Choose a door"))
+    sentences = _sentences()
+    with ui.element("div").classes("celosia-cards"):
         for address, name, icon in DOORS:
             with (
                 ui.link(target=address)
@@ -36,5 +28,94 @@ def home() -> None:
                 .style("text-decoration: none; display: block")
             ):
                 ui.icon(icon, size="2rem").props('aria-hidden="true"')
-                ui.label(_(name)).classes("celosia-h3").props("role=heading aria-level=2")
-                ui.label(_(SENTENCES[address])).style("color: var(--ink)")
+                ui.label(_(name)).classes("celosia-h3").props("role=heading aria-level=3")
+                ui.label(sentences[address]).style("color: var(--ink)")
+    _heading(_("Try with sample data"))
+    ui.label(_("Nothing to install and nothing to bring: three clicks to a result."))
+    with ui.element("ul").classes("celosia-samples"):
+        for address, link, told in _samples():
+            with ui.element("li"):
+                ui.link(link, address).props("data-test=sample")
+                ui.label(told)
+    _for_whom()
+
+
+def _heading(told: str) -> None:
+    ui.label(told).classes("celosia-h2").props("role=heading aria-level=2")
+
+
+def _sentences() -> dict[str, str]:
+    """What one does behind each door."""
+    return {
+        "/learn": _(
+            "How each technique works, how it breaks and what repairs it, with examples to try."
+        ),
+        "/publish": _(
+            "Make a table safe to publish: choose models, compare all solutions, take one."
+        ),
+        "/mask": _("Change the cells instead of generalising them, or make an artificial table."),
+        "/graphs": _("Protect a social network: draw it before and after, attack it, measure it."),
+        "/collect": _("Learn from many devices without learning about any: watch it converge."),
+        "/query": _("Ask SQL or SPARQL of data that you may not see, under a privacy budget."),
+        "/statistics": _("Every published result that we build on, beside ours."),
+    }
+
+
+def _samples() -> list[tuple[str, str, str]]:
+    """Where a first try begins: address, link, and what there is to see."""
+    return [
+        (
+            "/learn/naive",
+            _("Find a patient without a name"),
+            _("An attack in six steps, with a list of voters."),
+        ),
+        (
+            "/learn/k-anonymity",
+            _("Hide eleven people among each other"),
+            _("Move k and watch the table, its classes, its loss and its risk."),
+        ),
+        (
+            "/publish",
+            _("Publish an invented census"),
+            _("A sample table with roles and hierarchies, ready to run."),
+        ),
+        (
+            "/graphs",
+            _("Protect a network of friends"),
+            _("A small network, drawn before and after."),
+        ),
+        (
+            "/collect",
+            _("Listen to devices that hide their answers"),
+            _("Reports with noise come in, and the histogram finds its shape."),
+        ),
+        (
+            "/query",
+            _("Ask a shop under a budget"),
+            _("Each answer has noise, an interval and a price."),
+        ),
+    ]
+
+
+def _for_whom() -> None:
+    _heading(_("For whom"))
+    with ui.element("div").classes("celosia-split"):
+        with ui.element("div"):
+            ui.label(_("Teachers and students")).classes("celosia-h3").props(
+                "role=heading aria-level=3"
+            )
+            ui.label(
+                _(
+                    "Read about a technique, play the attack that breaks it, change its "
+                    "parameters, and run it on a census. All numbers are computed here, by the "
+                    "same functions as in Python and on the command line."
+                )
+            )
+        with ui.element("div"):
+            ui.label(_("Data officers")).classes("celosia-h3").props("role=heading aria-level=3")
+            ui.label(
+                _(
+                    "Bring a table, see who could be found in it, compare all ways to protect it, "
+                    "and take the data with a report and the command that does the same again."
+                )
+            )

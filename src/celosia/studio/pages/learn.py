@@ -18,8 +18,9 @@ def timeline() -> None:
     )
     ui.label(
         _(
-            "Each technique answers an attack on the one before. Open one to read what it "
-            "promises, to play the attack step by step, and to change its parameters yourself."
+            "Each technique answers an attack on an earlier one, or looks after data that the "
+            "others do not. Open one to read what it promises, to play the attack step by step, "
+            "and to change its parameters yourself."
         )
     ).classes("celosia-lead")
     with ui.element("ol").classes("celosia-timeline"):

@@ -115,9 +115,9 @@ class Stepper:
                     _("Previous"), icon="chevron_left", on_click=lambda: self._move(-1)
                 ).props("outline no-caps data-test=previous")
                 self._count = ui.label()
-                self._next = ui.button(
-                    _("Next"), icon="chevron_right", on_click=lambda: self._move(1)
-                ).props("no-caps icon-right=chevron_right data-test=next")
+                self._next = ui.button(_("Next"), on_click=lambda: self._move(1)).props(
+                    "no-caps icon-right=chevron_right data-test=next"
+                )
         whole.on("keydown.left", lambda: self._move(-1), args=[])
         whole.on("keydown.right", lambda: self._move(1), args=[])
         self._draw()

@@ -64,7 +64,7 @@ def _draw(attacks: list[dict[str, Any]]) -> None:
             "type": "category",
             "data": names,
             "inverse": True,
-            "axisLabel": {"width": 150, "overflow": "break"},
+            "axisLabel": {"width": 150, "overflow": "break", "lineHeight": 14},
         },
         "series": [
             {
@@ -96,7 +96,7 @@ def _draw(attacks: list[dict[str, Any]]) -> None:
 
 
 def _card(attack: Mapping[str, Any]) -> None:
-    with ui.card():
+    with ui.card().classes("celosia-tight"):
         heading(name_of(attack), 3)
         ui.label(_what(attack))
         quiet(_("The attacker: {assumption}.", assumption=_assumption(attack)))

@@ -224,8 +224,8 @@ def _grid(found: Results, solutions: Solutions, pick: Any) -> None:
             "left": "center",
             "top": 0,
             "inRange": {"color": ["#bfe3ea", "#0f7c93", "#123b46"]},
+            "text": [percent(max(costs)), percent(min(costs))],
             "textStyle": {"color": "#7d8b8f"},
-            "formatter": "{value} %",
         },
         "series": [
             {
@@ -233,6 +233,7 @@ def _grid(found: Results, solutions: Solutions, pick: Any) -> None:
                 "data": full,
                 "label": {
                     "show": True,
+                    "lineHeight": 16,
                     "color": "#fff",
                     "textBorderColor": "#123b46",
                     "textBorderWidth": 2,

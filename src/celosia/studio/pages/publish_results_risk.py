@@ -18,14 +18,12 @@ def show(found: Results) -> None:
     lead(
         _(
             "Each gauge goes from 0 % (no chance) to 100 % (certain). The filled needle is the "
-            "release, the thin one the raw table; the scale turns red above the threshold of "
-            "{threshold}.",
-            threshold=percent(found.told["risk"]["threshold"], 0),
+            "release, the thin one the raw table; the scale turns red above the threshold."
         )
     )
     with ui.element("div").classes("celosia-cards"):
         for gauge in found.told["gauges"]:
-            with ui.card().classes("celosia-gauge"):
+            with ui.card().classes("celosia-tight"):
                 heading(_title(gauge), 3)
                 quiet(_meaning(gauge))
                 if gauge["after"] is None:
@@ -152,7 +150,8 @@ def _figures(gauge: Mapping[str, Any]) -> None:
     if gauge["baseline"] is not None:
         quiet(
             _(
-                "{share} without the release, from how common each value is",
+                "{share} without the release, from how common each value is; the threshold is 20 "
+                "points above",
                 share=percent(gauge["baseline"], 2),
             )
         )

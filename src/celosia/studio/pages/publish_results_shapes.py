@@ -26,7 +26,8 @@ def show(found: Results) -> None:
     )
     column = found.query.get("column", "")
     column = column if column in names else next(iter(names))
-    chosen = picker(_("Column"), names, column, "column")
+    with ui.row():
+        chosen = picker(_("Column"), names, column, "column")
     chosen.on_value_change(lambda event: _go(found, column=event.value))
     _bars(next(each for each in shown if each["column"] == column))
     with ui.expansion(_("How far each column moved")).classes("w-full"):
@@ -55,7 +56,7 @@ def _bars(shown: dict[str, Any]) -> None:
             shown["column"],
             kind="category",
             data=values,
-            nameGap=78,
+            nameGap=78 if len(values) > 6 else 34,
             axisLabel={"rotate": 40 if len(values) > 6 else 0, "width": 90, "overflow": "truncate"},
         ),
         "yAxis": axis(_("share of the records, %"), nameGap=40),
@@ -187,8 +188,8 @@ def _map(
             "top": 0,
             "itemHeight": 90,
             "inRange": {"color": ["#eef6f8", "#0f7c93", "#102f38"]},
+            "text": [percent(most), percent(0, 0)],
             "textStyle": {"color": "#7d8b8f"},
-            "formatter": "{value} %",
         },
         "series": [
             {

@@ -24,7 +24,7 @@ from celosia.studio.widgets.table import key_figures, show_table
 def show(found: Results) -> None:
     """Promise, key figures, columns and warnings."""
     told = found.told
-    with ui.card().classes("w-full"):
+    with ui.card().classes("w-full celosia-tight"):
         heading(_("What is promised"), 2)
         for model in told["choices"]["models"]:
             ui.label(promises.promise(model))
@@ -162,7 +162,7 @@ def _how(told: Mapping[str, Any]) -> str:
 
 def _warnings(told: Mapping[str, Any]) -> None:
     for text in told["warnings"]:
-        with ui.card().classes("w-full celosia-warning q-mt-md").props('role="note"'):
+        with ui.card().classes("w-full celosia-tight celosia-warning q-mt-md").props('role="note"'):
             ui.label(_("Please note")).classes("text-bold")
             ui.label(warning(text, told))
 

@@ -69,7 +69,7 @@ def _card(found: Results, name: str, icon: str, title: str, text: str) -> None:
     path = found.work.path(name)
     if not path.is_file():
         return
-    with ui.card().classes("celosia-file"):
+    with ui.card().classes("celosia-tight"):
         with ui.row().classes("items-center no-wrap"):
             ui.icon(icon, size="1.6rem").props('aria-hidden="true"')
             heading(title, 3)

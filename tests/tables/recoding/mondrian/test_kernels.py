@@ -31,7 +31,7 @@ def test_the_histogram_of_stretches_is_that_of_their_rows(
     bounds = np.array([0, *sorted(cuts), len(values)])
     nodes = np.column_stack([bounds[:-1], bounds[1:]])
     value_of_row = np.array(values, dtype=np.int32)
-    found = _table_kernels.histogram(nodes, rows, value_of_row, 6)
+    found = _table_kernels.histogram(nodes, rows, value_of_row, 6, np.empty(0, dtype=np.int64))
     class_of = np.empty(len(values), dtype=np.int64)
     for number, (start, end) in enumerate(nodes):
         class_of[rows[start:end]] = number

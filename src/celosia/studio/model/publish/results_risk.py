@@ -17,6 +17,8 @@ from celosia.tables.protection import without_empty
 from celosia.tables.table import code_table
 
 Counts = NDArray[np.int64]
+GAIN = 0.2
+"""What a release may add to a guess of a sensitive value; as the attack by skewness counts it."""
 
 
 def gauges(
@@ -42,7 +44,14 @@ def gauges(
     for each in attacks:
         if each["name"] == "homogeneity":
             gauge = _gauge("disclosure", each["before"]["average"], each["average"], before, after)
-            found.append(gauge | {"column": each["column"], "baseline": each["baseline"]})
+            found.append(
+                gauge
+                | {
+                    "column": each["column"],
+                    "baseline": each["baseline"],
+                    "threshold": min(1.0, each["baseline"] + GAIN),
+                }
+            )
     return found
 
 

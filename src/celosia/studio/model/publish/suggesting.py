@@ -18,6 +18,9 @@ from celosia.tables.hierarchies import Automatic, propose
 MOST_PROPOSED = 50_000
 """With more distinct values than this, a hierarchy is proposed when it is built."""
 
+FEW_ROWS = 50
+"""In a table with fewer rows hardly anything is left at the k that is usual."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnFacts:
@@ -71,7 +74,9 @@ def suggested(
     )
     if sample is not None:
         return sample_choices(sample, columns, frame.height)
-    return Choices(file=file, rows=frame.height, columns=columns)
+    k = 5 if frame.height >= FEW_ROWS else 2
+    models = ({"model": "k-anonymity", "k": k},)
+    return Choices(file=file, rows=frame.height, columns=columns, models=models)
 
 
 def suggested_hierarchy(column: pl.Series) -> dict[str, Any]:

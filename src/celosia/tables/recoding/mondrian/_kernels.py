@@ -6,7 +6,10 @@ node of the partition is a stretch of neighbouring rows: `start` up to, not incl
 What the kernels know of the columns are `facts`, one row a column (see `Sheet`): whether it is
 ranged, how many of its ranks have a size, its leaves, and where its tree begins in `ancestors` and
 `under`, which hold a row of `leaves` numbers for each level. `Scratch` are arrays as long as the
-largest column has leaves; the first of them is all 0 between calls.
+largest column has leaves; the first of them is all 0 between calls, and so is the last.
+
+A row may stand for several records: `records` has their number for each row of the table, and is
+empty where every row is one record. What counts for a cut are records, where it lies are rows.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from numpy.typing import NDArray
 from celosia.core.compiled import njit
 
 Array = NDArray[Any]
-Scratch = tuple[Array, Array, Array, Array, Array, Array]
+Scratch = tuple[Array, Array, Array, Array, Array, Array, Array, Array]
 
 RANGED, ORDERED, LEAVES, TREE = range(4)
 """The columns of `facts`."""
@@ -35,6 +38,8 @@ def scratch_for(leaves: int) -> Scratch:
         np.empty(leaves + 1, dtype=np.int64),  # keys by falling number of records
         np.empty(leaves + 1, dtype=np.int64),  # part of each key
         np.empty(leaves + 1, dtype=np.int64),  # where the next record of each part goes
+        np.empty(leaves + 1, dtype=np.int64),  # rows of each key
+        np.zeros(leaves + 1, dtype=np.int64),  # tallies of records, where rows stand for several
     )
 
 
@@ -103,6 +108,8 @@ def _spread(
 @njit(cache=True, nogil=True)
 def _tally(
     matrix: Array,
+    rows: Array,
+    records: Array,
     start: int,
     end: int,
     column: int,
@@ -114,32 +121,49 @@ def _tally(
     """The keys that occur in a node, ascending, and how often; returns their number.
 
     A record's key is its rank, or what `keys` has for it unless that is empty; all lie between
-    `low` and `high`. Keys much further apart than there are records are sorted, not counted off.
+    `low` and `high`. Keys much further apart than there are rows are sorted, not counted off.
     """
-    tallies, found, records = scratch[0], scratch[1], scratch[2]
-    mapped = keys.size > 0
+    tallies, found, many, lines, weighed = (
+        scratch[0],
+        scratch[1],
+        scratch[2],
+        scratch[6],
+        scratch[7],
+    )
+    mapped, several = keys.size > 0, records.size > 0
     number = 0
     if high - low >= 8 * (end - start):
+        # Sorted with their row behind them: both are below 2**31.
+        size = end - start if several else 1
         for row in range(start, end):
             rank = np.int64(matrix[row, column])
-            tallies[row - start] = keys[rank] if mapped else rank
+            key = np.int64(keys[rank]) if mapped else rank
+            tallies[row - start] = key * size + (row - start if several else 0)
         _sort(tallies, end - start)
         for place in range(end - start):
-            if number == 0 or found[number - 1] != tallies[place]:
-                found[number] = tallies[place]
-                records[number] = 0
+            key = tallies[place] // size
+            if number == 0 or found[number - 1] != key:
+                found[number] = key
+                many[number] = 0
+                lines[number] = 0
                 number += 1
-            records[number - 1] += 1
+            lines[number - 1] += 1
+            many[number - 1] += records[rows[start + tallies[place] % size]] if several else 1
             tallies[place] = 0
         return number
     for row in range(start, end):
         rank = np.int64(matrix[row, column])
-        tallies[(keys[rank] if mapped else rank) - low] += 1
+        place = (keys[rank] if mapped else rank) - low
+        tallies[place] += 1
+        if several:
+            weighed[place] += records[rows[row]]
     for place in range(high - low + 1):
         if tallies[place]:
             found[number] = low + place
-            records[number] = tallies[place]
+            lines[number] = tallies[place]
+            many[number] = weighed[place] if several else tallies[place]
             tallies[place] = 0
+            weighed[place] = 0
             number += 1
     return number
 
@@ -192,8 +216,8 @@ def _halve(
     through the middle of the records of one value: these are brought together as a third part, and
     the cut lies within it.
     """
-    values, records, part_of = scratch[1], scratch[2], scratch[4]
-    size = end - start
+    values, records, part_of, lines = scratch[1], scratch[2], scratch[4], scratch[6]
+    size = records[:found].sum()
     best, before, left = -1, 0, 0
     for place in range(found - 1):
         before += records[place]
@@ -202,7 +226,7 @@ def _halve(
     if best >= 0 and min(left, size - left) >= least:
         for place in range(found):
             part_of[values[place]] = 0 if place <= best else 1
-        bounds[0], bounds[1], bounds[2] = start, start + left, end
+        bounds[0], bounds[1], bounds[2] = start, start + lines[: best + 1].sum(), end
         return 2, 2
     if not relaxed or found < 2 or size < 2 * least:
         return 0, 0
@@ -226,7 +250,8 @@ def _branch(start: int, end: int, found: int, least: int, bounds: Array, scratch
     whenever anything can.
     """
     children, records, order, part_of = scratch[1], scratch[2], scratch[3], scratch[4]
-    size = end - start
+    lines, head = scratch[6], start
+    size = records[:found].sum()
     for place in range(found):
         order[place] = records[place] * found + (found - 1 - place)
     _sort(order, found)
@@ -238,13 +263,14 @@ def _branch(start: int, end: int, found: int, least: int, bounds: Array, scratch
         if many < least or 2 * taken >= size or 0 < rest < least:
             break
         part_of[children[child]] = parts
-        bounds[parts] = start + taken
+        bounds[parts] = head
         records[child] = 0
         taken += many
+        head += lines[child]
         parts += 1
     if parts == 0:
         return 0
-    bounds[parts] = start + taken
+    bounds[parts] = head
     if taken < size:
         for place in range(found):
             if records[place]:
@@ -258,6 +284,7 @@ def _branch(start: int, end: int, found: int, least: int, bounds: Array, scratch
 def _split(
     matrix: Array,
     rows: Array,
+    records: Array,
     start: int,
     end: int,
     column: int,
@@ -273,7 +300,7 @@ def _split(
     """Cut a node along a column if the parts can have `least` records each; the parts, or 0."""
     if facts[column, RANGED]:
         plain = ancestors[:0]
-        found = _tally(matrix, start, end, column, plain, low, high, scratch)
+        found = _tally(matrix, rows, records, start, end, column, plain, low, high, scratch)
         formed, parts = _halve(start, end, found, least, relaxed, bounds, scratch)
         if formed:
             _move(matrix, rows, column, plain, bounds, formed, scratch)
@@ -284,7 +311,7 @@ def _split(
     first = facts[column, TREE] + (level - 1) * facts[column, LEAVES]
     children = ancestors[first : first + facts[column, LEAVES]]
     low, high = int(children[low]), int(children[high])
-    found = _tally(matrix, start, end, column, children, low, high, scratch)
+    found = _tally(matrix, rows, records, start, end, column, children, low, high, scratch)
     parts = _branch(start, end, found, least, bounds, scratch)
     if parts > 1:
         _move(matrix, rows, column, children, bounds, parts, scratch)
@@ -295,6 +322,7 @@ def _split(
 def _split_widest(
     matrix: Array,
     rows: Array,
+    records: Array,
     start: int,
     end: int,
     skip: int,
@@ -327,7 +355,7 @@ def _split_widest(
         if turn >= skip:
             low, high = int(ends[0, widest]), int(ends[1, widest])
             parts = _split(
-                matrix, rows, start, end, widest, low, high, least, relaxed, facts, ancestors,
+                matrix, rows, records, start, end, widest, low, high, least, relaxed, facts, ancestors,
                 bounds, scratch,
             )  # fmt: skip
             if parts:
@@ -336,9 +364,21 @@ def _split_widest(
 
 
 @njit(cache=True, nogil=True)
+def _enough(rows: Array, records: Array, start: int, end: int, wanted: int) -> bool:
+    """Whether a node has so many records."""
+    if records.size == 0 or end - start >= wanted:
+        return bool(end - start >= wanted)
+    many = 0
+    for row in range(start, end):
+        many += records[rows[row]]
+    return bool(many >= wanted)
+
+
+@njit(cache=True, nogil=True)
 def split(
     matrix: Array,
     rows: Array,
+    records: Array,
     firsts: Array,
     nodes: Array,
     skips: Array,
@@ -364,17 +404,17 @@ def split(
     begins = np.zeros(nodes.shape[0] + 1, dtype=np.int64)
     turns = np.full(nodes.shape[0], matrix.shape[1], dtype=np.int64)
     room = 1
-    for node in range(nodes.shape[0]):  # no part has fewer than `least` records
-        room += (nodes[node, 1] - nodes[node, 0]) // least
+    for node in range(nodes.shape[0]):  # no part has fewer than `least` records, or no row
+        room += (nodes[node, 1] - nodes[node, 0]) // (1 if records.size else least)
     waiting = np.empty((room, 2), dtype=np.int64)
     for node in range(nodes.shape[0]):
         top = begins[node]
         waiting[top, 0], waiting[top, 1] = nodes[node, 0], nodes[node, 1]
         while True:
             start, end, parts = waiting[top, 0], waiting[top, 1], 0
-            if end - start >= 2 * least:
+            if _enough(rows, records, start, end, 2 * least):
                 parts, turns[node] = _split_widest(
-                    matrix, rows, start, end, skips[node], least, relaxed, facts, weights,
+                    matrix, rows, records, start, end, skips[node], least, relaxed, facts, weights,
                     ancestors, under, bounds, scratch, ends, spreads,
                 )  # fmt: skip
             for part in range(parts):

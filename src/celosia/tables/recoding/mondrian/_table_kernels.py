@@ -21,9 +21,12 @@ def fill(matrix: Array, column: int, rank_of_leaf: Array, leaf_of_row: Array) ->
 
 @njit(cache=True, nogil=True)
 def histogram(
-    nodes: Array, rows: Array, value_of_row: Array, values: int
+    nodes: Array, rows: Array, value_of_row: Array, values: int, records: Array
 ) -> tuple[Array, Array, Array]:
-    """The sensitive values of each node in compressed rows: starts, values, counts."""
+    """The sensitive values of each node in compressed rows: starts, values, counts.
+
+    `records` are how many records each row stands for; empty for one each.
+    """
     tallies = np.zeros(values, dtype=np.int64)
     seen = np.empty(values, dtype=np.int64)
     room = 0
@@ -40,7 +43,7 @@ def histogram(
             if tallies[value] == 0:
                 seen[distinct] = value
                 distinct += 1
-            tallies[value] += 1
+            tallies[value] += records[rows[row]] if records.size else 1
         seen[:distinct].sort()
         for place in range(distinct):
             out_values[entry] = seen[place]

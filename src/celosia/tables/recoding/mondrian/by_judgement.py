@@ -29,10 +29,10 @@ class Judge:
         for each in self._sensitive:
             column = each.column
             entries = _table_kernels.histogram(
-                nodes, self._sheet.rows, each.value_of_row, column.totals.size
+                nodes, self._sheet.rows, each.value_of_row, column.totals.size, self._sheet.counts
             )
             histograms[column.name] = Histogram(column, *entries)
-        return Classes(nodes[:, 1] - nodes[:, 0], histograms)
+        return Classes(self._sheet.sizes(nodes), histograms)
 
     def __call__(self, nodes: Nodes) -> NDArray[np.bool_]:
         """Whether each of the stretches meets every model."""
@@ -69,7 +69,7 @@ def cut_by_judgement(sheet: Sheet, judge: Judge, least: int, progress: Progress)
         cut = parts[kept & good[node_of_part]]
         sheet.firsts[cut[:, 0]] = True
         again = ~good & (turns < len(sheet.axes))
-        large = cut[:, 1] - cut[:, 0] >= 2 * least
+        large = sheet.sizes(cut) >= 2 * least
         nodes = np.concatenate([cut[large], nodes[again]])
         skips = np.concatenate([np.zeros(int(large.sum()), dtype=np.int64), turns[again]])
 

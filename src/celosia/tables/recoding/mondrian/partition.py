@@ -35,9 +35,10 @@ class Partition:
     def of(cls, sheet: Sheet) -> Partition:
         """The parts of a sheet that is fully cut."""
         bounds = sheet.bounds()
-        sizes = np.diff(bounds)
+        lengths = np.diff(bounds)
         class_of_row = np.empty(sheet.records, dtype=np.int32)
-        class_of_row[sheet.rows] = np.repeat(np.arange(sizes.size, dtype=np.int32), sizes)
+        class_of_row[sheet.rows] = np.repeat(np.arange(lengths.size, dtype=np.int32), lengths)
+        sizes = sheet.sizes(np.column_stack([bounds[:-1], bounds[1:]]))
         return cls(sheet.axes, class_of_row, *sheet.ends(bounds), sizes)
 
     @property

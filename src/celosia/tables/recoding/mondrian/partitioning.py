@@ -45,6 +45,7 @@ def partition(  # noqa: PLR0913 - each is a choice of its own
     sensitive: Sequence[CodedSensitive] = (),
     relaxed: bool = False,
     weights: Sequence[float] | None = None,
+    counts: NDArray[np.int64] | None = None,
     progress: Progress = silent,
 ) -> Partition:
     """Cut a table into classes that meet every model and are as small as Mondrian finds them.
@@ -56,6 +57,8 @@ def partition(  # noqa: PLR0913 - each is a choice of its own
         relaxed: whether records with the same number may go to both sides of a cut.
         weights: how much each column counts when the widest one is chosen; a heavy column is cut
             sooner and keeps finer labels. 1 for each if not given.
+        counts: how many records each row stands for, where the table was grouped before; cuts must
+            then not be relaxed, for these tell records of a row apart.
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Raises:
@@ -71,12 +74,13 @@ def partition(  # noqa: PLR0913 - each is a choice of its own
     [3, 3]
     """
     _check(columns, models)
-    sheet = Sheet(columns, _weights(weights, len(columns)), relaxed=bool(relaxed))
+    assert not (relaxed and counts is not None), "a row of several records cannot be cut"
+    sheet = Sheet(columns, _weights(weights, len(columns)), relaxed=bool(relaxed), counts=counts)
     counting = all(isinstance(model, KAnonymity) for model in models)
     judge = Judge(sheet, models, () if counting else sensitive)
     whole = judge.classes(np.array([[0, sheet.records]], dtype=np.int64))
     least = max(model.smallest for model in models)
-    if sheet.records < least or not judge_all(whole, models).held.all():
+    if int(whole.sizes[0]) < least or not judge_all(whole, models).held.all():
         raise impossible(whole, models, suppression=0.0)
     if counting:
         cut_by_counts(sheet, least, progress)
@@ -85,7 +89,7 @@ def partition(  # noqa: PLR0913 - each is a choice of its own
     cut = Partition.of(sheet)
     told_apart = cut.told_apart()
     if told_apart is not cut:
-        _check_joined(told_apart, models, () if counting else sensitive)
+        _check_joined(told_apart, models, () if counting else sensitive, counts)
     return told_apart
 
 
@@ -127,12 +131,19 @@ def _weights(weights: Sequence[float] | None, columns: int) -> NDArray[np.float6
 
 
 def _check_joined(
-    joined: Partition, models: Sequence[Model], sensitive: Sequence[CodedSensitive]
+    joined: Partition,
+    models: Sequence[Model],
+    sensitive: Sequence[CodedSensitive],
+    counts: NDArray[np.int64] | None,
 ) -> None:
     """Models that hold for each of two classes hold for both as one, all that we know of."""
     histograms = {
         each.column.name: Histogram.of_rows(
-            each.column, joined.class_of_row.astype(np.int64), each.value_of_row, joined.classes
+            each.column,
+            joined.class_of_row.astype(np.int64),
+            each.value_of_row,
+            joined.classes,
+            counts,
         )
         for each in sensitive
     }

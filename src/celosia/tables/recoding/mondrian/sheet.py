@@ -30,10 +30,17 @@ class Sheet:
         columns: the quasi-identifiers.
         weights: how much the spread of each of them counts.
         relaxed: whether records with the same value may go to both sides of a cut.
+        counts: how many records each row stands for, where the table was grouped before; no cut
+            can then go through the records of a row.
     """
 
     def __init__(
-        self, columns: Sequence[CodedColumn], weights: NDArray[np.float64], *, relaxed: bool
+        self,
+        columns: Sequence[CodedColumn],
+        weights: NDArray[np.float64],
+        *,
+        relaxed: bool,
+        counts: NDArray[np.int64] | None = None,
     ):
         self.axes = tuple(axis_of(column) for column in columns)
         records = columns[0].leaf_of_row.size
@@ -51,12 +58,21 @@ class Sheet:
         self.firsts[:1] = True
         self._weights = weights
         self._relaxed = relaxed
+        self.counts = np.empty(0, dtype=np.int64) if counts is None else counts
+        """How many records each row of the table stands for; empty for one each."""
         self._facts, self._ancestors, self._under = _tables(self.axes)
 
     @property
     def records(self) -> int:
-        """Number of records."""
+        """Number of rows, each of one record or more."""
         return self.rows.size
+
+    def sizes(self, nodes: Nodes) -> NDArray[np.int64]:
+        """The records of each node."""
+        if self.counts.size == 0:
+            return nodes[:, 1] - nodes[:, 0]
+        before = np.append(0, np.cumsum(self.counts[self.rows]))
+        return before[nodes[:, 1]] - before[nodes[:, 0]]
 
     def split_each(
         self, nodes: Nodes, skips: NDArray[np.int64], least: int
@@ -100,7 +116,7 @@ class Sheet:
         self, nodes: Nodes, skips: NDArray[np.int64], to_the_end: bool, least: int
     ) -> tuple[Nodes, NDArray[np.int64], NDArray[np.int64]]:
         return _kernels.split(
-            self.matrix, self.rows, self.firsts, nodes, skips, to_the_end, least, self._relaxed,
+            self.matrix, self.rows, self.counts, self.firsts, nodes, skips, to_the_end, least, self._relaxed,
             self._facts, self._weights, self._ancestors, self._under,
         )  # fmt: skip
 
