@@ -44,6 +44,12 @@ CONSOLE = re.compile(r"console[^\n]*\n")
 TOML = re.compile(r"toml\n")
 TITLED = re.compile(r"\w+ title=\"(?P<title>[^\"]+)\"[^\n]*\n")
 
+QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
+"""Letters that mean nothing to a shell."""
+
+SHOWING = ' || echo "exit code $?"'
+"""How a page shows that a command is to fail, and with which exit code."""
+
 
 class FencedBlocks:
     """A parser of the fenced blocks whose first line has a form."""
@@ -116,10 +122,16 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
     """A command as a reader would type it, on a screen without colours, 100 letters wide.
 
     Our own command runs here rather than in a process of its own, which would spend most of its
-    time on loading; what needs a shell gets one, and there it runs for real.
+    time on loading, also where the page shows its exit code; what else needs a shell gets one, and
+    there it runs for real.
     """
-    if command.startswith("celosia ") and not set(command) & set("|&;<>$`"):
-        return _run_here(shlex.split(command))
+    alone = command.removesuffix(SHOWING)
+    if alone.startswith("celosia ") and not set(QUOTED.sub("", alone)) & set("|&;<>$`\\"):
+        done = _run_here(shlex.split(alone))
+        if alone == command or done.returncode == 0:
+            return done
+        shown = f"{done.stdout}exit code {done.returncode}\n"
+        return subprocess.CompletedProcess(done.args, 0, shown)
     return subprocess.run(
         ["/bin/sh", "-c", command],
         check=False,

@@ -45,7 +45,10 @@ def show_release(release: PublishedTable, output: Path | None, report: Path | No
     console.show(f"method: {solution.method}; metric: {solution.metric} {solution.score:.3%}")
     console.show(f"search: {how_found(solution, chosen=chosen)}")
     warn(release)
-    certificate = None if output is None else certificate_path(output)
+    beside = None if output is None else certificate_path(output)
+    certificate = getattr(
+        release, "certificate_file", beside
+    )  # an engine may have put it elsewhere
     for what, path in (("data", output), ("certificate", certificate), ("report", report)):
         if path is not None:
             console.show(f"{what}: {path}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, options, wishes
+from celosia.cli import console, engines, options, wishes
 from celosia.cli.outcome import show_release, warn
 from celosia.core.errors import InputError
 
@@ -37,19 +37,36 @@ EXAMPLES = """**Examples**
 `celosia publish people.csv -s people.toml --model k-map:5 --population all.csv -o safe.csv`
 
 `celosia publish people.csv -s people.toml --k 5 --json`  (write nothing, print the figures)
+
+`celosia publish 'raw/*.parquet' -s people.toml --k 5 --engine duckdb -o safe.parquet`
+
+`celosia publish census.people -s people.toml --k 5 --engine postgres --url '$DATABASE' -o
+census.safe --certificate safe.cert.json`
 """
 
 
 def publish(
-    table: options.Input,
+    table: Annotated[
+        str,
+        typer.Argument(
+            help="The table: CSV, Parquet, Arrow, JSON lines or Excel; with --engine Parquet (a "
+            "file, a folder or a pattern) or a table of the engine.",
+        ),
+    ],
     k: wishes.K = None,
     diversity: wishes.L = None,
     closeness: wishes.T = None,
     model: wishes.OtherModels = None,
     schema: options.SchemaFile = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Where the release goes; its suffix names the format."),
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="Where the release goes; its suffix names the format. With --engine a Parquet "
+            "file or a table.",
+        ),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
@@ -102,6 +119,24 @@ def publish(
             help="Work in chunks from file to file; by default for files too large for memory.",
         ),
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="Work where the table is: duckdb, postgres or spark.", show_default=False
+        ),
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            help="Of the engine: a DuckDB file, postgresql://..., local[4], spark://...; or $NAME, "
+            "a variable that holds it.",
+            show_default=False,
+        ),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(help="Where the certificate of a table goes.", show_default=False),
+    ] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
@@ -116,16 +151,28 @@ def publish(
     from celosia.tables.wish import Wish
 
     # Before any work, not after minutes of it.
-    certificate = None if output is None else _certificate(output)
-    places = {"the release": output, "its certificate": certificate, "the report": report}
-    options.check_places(places, inputs=(table, schema, population), overwrite=force)
-    if output is not None:
-        format_of(output)
+    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    engines.check_options(
+        engine, url, certificate, output,
+        others={
+            "--stream": stream is not None,
+            "--population": population is not None,
+            "--delimiter, --encoding or --header": bool(reading),
+        },
+    )  # fmt: skip
+    file = None if output is None else Path(output)
+    if engine is None:
+        places = {"the release": file, "its certificate": file and _certificate(file)}
+        inputs = (Path(table), schema, population)
+        options.check_places(places | {"the report": report}, inputs=inputs, overwrite=force)
+        if file is not None:
+            format_of(file)
+    else:
+        options.check_places({"the report": report}, inputs=(schema,), overwrite=force)
     models = wishes.models_from(k, diversity, closeness, model)
     roles = options.schema_from(
         schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
     )
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
     wish: dict[str, Any] = {
         "metric": wishes.metric_from(metric, weights),
         "levels": wishes.levels_from(levels),
@@ -139,12 +186,20 @@ def publish(
     # Choices that do not go together are refused before the file is read.
     Wish.of(models, roles, method=method, has_population=population is not None, **wish)
     whole = method != "lattice" or population is not None
-    in_chunks = _in_chunks(table, output, wanted=stream, whole=whole)
+    in_chunks = None
+    if engine is None:
+        in_chunks = _in_chunks(Path(table), file, wanted=stream, whole=whole)
     release: PublishedTable
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
         wish["progress"] = progress
-        if in_chunks is not None:
+        if engine is not None and output is not None:
+            with engines.opened(engine, url) as there:
+                release = tables.publish_on(
+                    there, table, output, roles, models, method=method, certificate=certificate,
+                    overwrite=force, **wish,
+                )  # fmt: skip
+        elif in_chunks is not None:
             release = tables.publish_file(
                 table, in_chunks, roles, models, overwrite=force, **wish, **reading
             )
@@ -153,8 +208,8 @@ def publish(
             frame = read(table, types=roles.types(), **reading)
             people = None if population is None else read(population, types=roles.types())
             release = tables.publish(frame, roles, models, method=method, population=people, **wish)
-            if output is not None:
-                release.save(output, overwrite=force)
+            if file is not None:
+                release.save(file, overwrite=force)
     if report is not None:
         release.report(report, overwrite=force)
     if not wishes.hides_identity(models):
@@ -163,7 +218,7 @@ def publish(
         warn(release)
         console.show_json(release.certificate())
     else:
-        show_release(release, output, report)
+        show_release(release, file, report)
 
 
 publish.__doc__ = f"{publish.__doc__}\n\n{EXAMPLES}"

@@ -332,6 +332,7 @@ class DuckDBTables:
         try:
             if order == "shuffled":
                 chunks = shuffled(chunks, folder.path, buckets_for(rows, BATCH), randomness)
+            draft: Draft
             if names_files(target):
                 draft = write_parquet(map(as_arrow, chunks), folder, beside)
             else:

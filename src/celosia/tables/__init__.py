@@ -32,6 +32,7 @@ from celosia.tables.models import (
     model_from_text,
 )
 from celosia.tables.publishing import publish
+from celosia.tables.publishing_on import EngineRelease, publish_on
 from celosia.tables.recoding.exploration import Exploration
 from celosia.tables.release import FileRelease, TableRelease
 from celosia.tables.schema import Column, Role, Schema
@@ -49,6 +50,7 @@ __all__ = [
     "DeltaDisclosure",
     "DeltaPresence",
     "DistinctDiversity",
+    "EngineRelease",
     "EntropyDiversity",
     "Exploration",
     "FileRelease",
@@ -74,6 +76,7 @@ __all__ = [
     "model_from_text",
     "publish",
     "publish_file",
+    "publish_on",
     "read_hierarchy",
     "write_hierarchy",
 ]

@@ -24,8 +24,8 @@ _LIVE: set[str] = set()
 def is_local(session: SparkSession) -> bool:
     """Whether Spark runs on this machine, so that its files are ours."""
     try:
-        return bool(session.sparkContext.master.startswith("local"))
-    except Exception:  # noqa: BLE001 - Spark Connect has no context, and says so in its own way
+        return str(session.sparkContext.master).startswith("local")
+    except Exception:
         return False
 
 
@@ -66,7 +66,7 @@ class HadoopFiles:
             jvm: Any = session.sparkContext._jvm
             self._path = jvm.org.apache.hadoop.fs.Path
             self._settings = session.sparkContext._jsc.hadoopConfiguration()
-        except Exception:  # noqa: BLE001 - Spark Connect has no context, and says so in its own way
+        except Exception:
             reached = False
         else:
             reached = True

@@ -53,7 +53,7 @@ def is_alive(session: SparkSession) -> bool:
     """Whether a session can still be asked."""
     try:
         session.sql("SELECT 1").schema  # noqa: B018 - planning alone goes to Spark and back
-    except Exception:  # noqa: BLE001 - whatever it is, it does not answer
+    except Exception:
         return False
     return True
 
@@ -76,7 +76,7 @@ def workers_have_none() -> EngineError:
 def _translated(error: BaseException) -> BaseException:
     try:
         told = str(error)
-    except Exception:  # noqa: BLE001 - the Java process is gone, and with it the text
+    except Exception:
         told = ""
     if CHANGED in told:
         return changed_source()

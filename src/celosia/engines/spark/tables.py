@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import polars as pl
@@ -81,7 +81,7 @@ class SparkTables:
         self, url: str | None = None, *, settings: Mapping[str, str] | None = None
     ) -> None:
         self._session = spark_session(url, settings=dict(settings or {}) | SETTINGS)
-        self._seen: dict[Place, tuple[object, ...]] = {}
+        self._seen: dict[Place, tuple[tuple[object, ...], ...]] = {}
         self._types: dict[Place, dict[str, pl.DataType]] = {}
 
     def columns(self, source: Place) -> dict[str, pl.DataType]:
@@ -153,7 +153,7 @@ class SparkTables:
         keep: Sequence[str],
         drop_suppressed: bool,
         order: Order,
-        randomness: Source,  # noqa: ARG002 - the order is one of the released rows alone
+        randomness: Source,
         overwrite: bool,
     ) -> Draft:
         """Write the recoded table, see `TableEngine.recode`."""
@@ -202,7 +202,7 @@ class SparkTables:
         *,
         columns: Mapping[str, pl.DataType],
         order: Order,
-        randomness: Source,  # noqa: ARG002 - the order is one of the released rows alone
+        randomness: Source,
         overwrite: bool,
     ) -> Draft:
         """Write what a function makes of the rows, see `TableEngine.map_batches`."""
@@ -365,7 +365,7 @@ def _mapped(
     raise failure
 
 
-def _check_files(source: Place, seen: tuple[tuple[Any, ...], ...]) -> None:
+def _check_files(source: Place, seen: tuple[tuple[object, ...], ...]) -> None:
     """Look at the types in the first Parquet file, of which Spark would change some."""
     import pyarrow as pa  # noqa: PLC0415 - heavy
     from pyarrow import parquet  # noqa: PLC0415 - likewise

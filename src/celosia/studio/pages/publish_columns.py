@@ -164,7 +164,9 @@ def _row(board: Board, column: ColumnChoice, facts: dict[str, Any]) -> None:
         with ui.element("div").classes("celosia-role-choice").props('role="group"') as group:
             group.props["aria-label"] = _("Role of {column}", column=column.name)
             for role, icon in ROLES.items():
-                button = ui.button(role_word(role), icon=icon, color=None).props("no-caps dense unelevated")
+                button = ui.button(role_word(role), icon=icon, color=None).props(
+                    "no-caps dense unelevated"
+                )
                 button.classes("celosia-chip")
                 buttons[role] = button
 

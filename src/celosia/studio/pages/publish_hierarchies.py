@@ -70,7 +70,8 @@ def _chooser(
     board: Board, columns: list[tuple[int, ColumnChoice]], chosen: int
 ) -> dict[int, ui.icon]:
     marks = {}
-    with ui.element("nav").classes("celosia-steps").props(f'aria-label="{_("Columns")}"'):
+    with ui.element("nav").classes("celosia-steps") as nav:
+        nav.props["aria-label"] = _("Columns")
         for at, column in columns:
             target = f"/publish/{board.work.id}?step=hierarchies&column={at}"
             with ui.link(target=target).classes("celosia-step") as link:

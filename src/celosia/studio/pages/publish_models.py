@@ -145,7 +145,7 @@ def _number(kind: Kind, parameter: Parameter, model: Mapping[str, Any], change: 
 
     label = parameter_name(parameter.key)
     ui.number(
-        f"{label} {_('(may be empty)')}" if optional else label,
+        _("{label} (may be empty)", label=label) if optional else label,
         value=model[parameter.key],
         min=parameter.low,
         max=parameter.high,

@@ -85,7 +85,8 @@ def step_bar(work_id: str, current: str) -> None:
         "models": (_("Models"), "shield"),
         "results": (_("Results"), "insights"),
     }
-    with ui.element("nav").classes("celosia-steps").props(f'aria-label="{_("Steps")}"'):
+    with ui.element("nav").classes("celosia-steps") as nav:
+        nav.props["aria-label"] = _("Steps")
         for place, (step, (name, icon)) in enumerate(names.items(), 1):
             address = (
                 f"/publish/{work_id}/results"

@@ -289,9 +289,9 @@ def _way(name: str, rng: Source, voice: Voice) -> Callable[[Graph, Graph], float
 
     ways: dict[str, Callable[[Graph, Graph], float]] = {
         "subgraph": lambda one, two: (
-            attacks.subgraph(one, two, edges=PIECE, rng=rng, progress=voice).share_exposed
+            attacks.subgraph(one, two, edges=PIECE, rng=rng, progress=voice).chance
         ),
-        "hubs": lambda one, two: attacks.hub_fingerprint(one, two).share_exposed,
+        "hubs": lambda one, two: attacks.hub_fingerprint(one, two).chance,
         "links": lambda one, two: attacks.link_prediction(one, two, rng=rng).best,
         "propagation": spread,
     }

@@ -7,7 +7,6 @@ states up in rounds, so that this process sees one state however many files ther
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -15,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.engines.spark.arrow import failures, map_arrow
+from celosia.engines.spark.places import spark_place
+from celosia.engines.spark.running import workers_have_none
 from celosia.engines.spark.session import spark_session
 from celosia.telemetry.collector.tables import TABLES
 from celosia.telemetry.protocol import Protocol
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 TOGETHER = 16
 """States that one worker adds up in a round."""
 PACKED, OPENING = 128 * 2**20, 4 * 2**20
@@ -49,8 +49,8 @@ def gather_on_spark(  # noqa: PLR0913 - one fact each
 
     Args:
         protocol: of the reports.
-        places: files and folders, as Spark names them ("hdfs://...", "s3a://..."); what has no
-            scheme and exists here is taken from here. Patterns (`*`) are Spark's.
+        places: files and folders, as Spark names them ("hdfs://...", "s3a://..."); patterns (`*`)
+            are Spark's. A `Path` is one of this machine.
         url: of Spark, as for `spark_session`; not with `session`.
         session: one that runs.
         source: where the files come from; of a collector.
@@ -62,8 +62,8 @@ def gather_on_spark(  # noqa: PLR0913 - one fact each
         EngineError: CEL-E070 Spark failed or was stopped, CEL-E071 its workers have no celosia; or
             as `spark_session`.
     """
-    asked = [_named(place) for place in places]
     spark = spark_session(url) if session is None else session
+    asked = [spark_place(spark, place) for place in places]
     whole = _run(partial(_whole, spark, protocol, asked, source, known))
     check_each(asked, whole.files)
     return gathered(protocol, whole)
@@ -148,14 +148,6 @@ def _part(row: Mapping[str, Any]) -> Part:
     return Part.from_row(dict(row) | {each: bytes(row[each]) for each in ("state", "marks")})
 
 
-def _named(place: str | Path) -> str:
-    """A place as Spark is asked for it; in the name of a file that exists, a star is a star."""
-    path = Path(place)
-    if (isinstance(place, str) and SCHEME.match(place)) or not path.exists():
-        return str(place)
-    return "file://" + re.sub(r"([\\*?\[\]{}])", r"\\\1", str(path.resolve()))
-
-
 def _run(work: Callable[[], Part]) -> Part:
     """What Spark gives, or an error of ours: its own may hold whatever stood in the files."""
     from pyspark.errors import AnalysisException  # noqa: PLC0415 - comes with pyspark
@@ -171,17 +163,8 @@ def _run(work: Callable[[], Part]) -> Part:
             fix="Check the places; what is on another machine needs its scheme, such as hdfs://.",
         )
     except failures() as error:
-        failure = _missing() if "No module named 'celosia" in str(error) else _failed()
+        failure = workers_have_none() if "No module named 'celosia" in str(error) else _failed()
     raise failure
-
-
-def _missing() -> EngineError:
-    return EngineError(
-        "CEL-E071",
-        "the workers of Spark have no celosia.",
-        why="They count reports with it.",
-        fix="Install the same version on them, or ship an environment with spark.archives.",
-    )
 
 
 def _failed() -> EngineError:

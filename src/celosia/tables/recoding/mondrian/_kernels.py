@@ -141,7 +141,7 @@ def _tally(
             tallies[row - start] = key * size + (row - start if several else 0)
         _sort(tallies, end - start)
         for place in range(end - start):
-            key = tallies[place] // size
+            key = np.int64(tallies[place] // size)
             if number == 0 or found[number - 1] != key:
                 found[number] = key
                 many[number] = 0
@@ -153,10 +153,10 @@ def _tally(
         return number
     for row in range(start, end):
         rank = np.int64(matrix[row, column])
-        place = (keys[rank] if mapped else rank) - low
-        tallies[place] += 1
+        cell = (keys[rank] if mapped else rank) - low
+        tallies[cell] += 1
         if several:
-            weighed[place] += records[rows[row]]
+            weighed[cell] += records[rows[row]]
     for place in range(high - low + 1):
         if tallies[place]:
             found[number] = low + place
@@ -355,8 +355,8 @@ def _split_widest(
         if turn >= skip:
             low, high = int(ends[0, widest]), int(ends[1, widest])
             parts = _split(
-                matrix, rows, records, start, end, widest, low, high, least, relaxed, facts, ancestors,
-                bounds, scratch,
+                matrix, rows, records, start, end, widest, low, high, least, relaxed, facts,
+                ancestors, bounds, scratch,
             )  # fmt: skip
             if parts:
                 return parts, turn + 1

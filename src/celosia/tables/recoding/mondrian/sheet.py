@@ -72,7 +72,8 @@ class Sheet:
         if self.counts.size == 0:
             return nodes[:, 1] - nodes[:, 0]
         before = np.append(0, np.cumsum(self.counts[self.rows]))
-        return before[nodes[:, 1]] - before[nodes[:, 0]]
+        sizes: NDArray[np.int64] = before[nodes[:, 1]] - before[nodes[:, 0]]
+        return sizes
 
     def split_each(
         self, nodes: Nodes, skips: NDArray[np.int64], least: int
@@ -116,8 +117,8 @@ class Sheet:
         self, nodes: Nodes, skips: NDArray[np.int64], to_the_end: bool, least: int
     ) -> tuple[Nodes, NDArray[np.int64], NDArray[np.int64]]:
         return _kernels.split(
-            self.matrix, self.rows, self.counts, self.firsts, nodes, skips, to_the_end, least, self._relaxed,
-            self._facts, self._weights, self._ancestors, self._under,
+            self.matrix, self.rows, self.counts, self.firsts, nodes, skips, to_the_end, least,
+            self._relaxed, self._facts, self._weights, self._ancestors, self._under,
         )  # fmt: skip
 
 

@@ -1,0 +1,77 @@
+"""Engines as options: which one, and where it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.core.errors import InputError
+from celosia.core.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from celosia.engines.tables import TableEngine
+
+NAMES = ("duckdb", "postgres", "spark")
+
+
+def check_options(
+    engine: str | None,
+    url: str | None,
+    certificate: Path | None,
+    output: str | None,
+    *,
+    others: Mapping[str, bool],
+) -> None:
+    """Refuse options that do not go together, before any work.
+
+    Args:
+        engine: which engine, if any.
+        url: where it is.
+        certificate: where a certificate goes.
+        output: where the release goes.
+        others: options that no engine takes, and whether they were given.
+
+    Raises:
+        InputError: CEL-P113.
+    """
+    if engine is None:
+        if url is not None or certificate is not None:
+            raise _clash("--url and --certificate are for an engine.", "Add --engine NAME.")
+        return
+    if engine not in NAMES:
+        raise _clash(
+            f"there is no engine {engine!r}{did_you_mean(engine, NAMES)}.",
+            f"Use one of: {', '.join(NAMES)}.",
+        )
+    if engine == "postgres" and url is None:
+        raise _clash(
+            "a PostgreSQL server needs an address.",
+            "Put it into a variable and add --url '$NAME'.",
+        )
+    if output is None:
+        raise _clash("an engine needs a place for the release.", "Add -o FILE or -o TABLE.")
+    for option, given in others.items():
+        if given:
+            raise _clash(f"{option} does not go with --engine.", "Leave one of them out.")
+
+
+def opened(engine: str, url: str | None) -> AbstractContextManager[TableEngine]:
+    """The engine, ready to work."""
+    if engine == "postgres":
+        from celosia.engines.postgres_tables import PostgresTables
+
+        return PostgresTables(url or "")
+    if engine == "spark":
+        from celosia.engines.spark.tables import SparkTables
+
+        return SparkTables(url)
+    from celosia.engines.duckdb_tables import DuckDBTables
+
+    return DuckDBTables(os.environ.get(url[1:]) if url and url.startswith("$") else url)
+
+
+def _clash(what: str, fix: str) -> InputError:
+    return InputError("CEL-P113", what, fix=fix)

@@ -1,0 +1,264 @@
+"""Graphs: choose a sample or bring a graph, choose a method, publish it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nicegui import run, ui
+
+from celosia.core.errors import CelosiaError
+from celosia.studio.language import _, n_, number
+from celosia.studio.model import graphs as model
+from celosia.studio.pages.graphs_drawing import draw_one
+from celosia.studio.pages.mask_parts import (
+    heading,
+    lead,
+    method_cards,
+    parameter_controls,
+    quiet,
+    sample_cards,
+    step_links,
+)
+from celosia.studio.pages.mask_steps import no_table
+from celosia.studio.running import studio
+from celosia.studio.shell import page, show_error, visitor
+from celosia.studio.visitors import Work
+from celosia.studio.widgets.following import follow, start
+from celosia.studio.widgets.upload import upload
+from celosia.studio.work import graphs as jobs
+
+KIND = "graphs"
+"""What works of this door are called."""
+STEPS = ("method", "result", "attacks")
+
+
+class Bench:
+    """One piece of work: a graph, the method chosen, and its results, kept in files."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.told: dict[str, Any] = work.load("graphs") or {}
+        if not self.told:
+            raise no_table()
+
+    def save(self, **values: Any) -> None:
+        """Keep some choices; what another window changed besides stays."""
+        self.told = (self.work.load("graphs") or self.told) | values
+        self.work.save("graphs", self.told)
+
+
+@page("/graphs", "Graphs", door="/graphs")
+def graphs_start() -> None:
+    """Show the samples, the place for a file, and earlier work."""
+    ui.label(_("Publish a network")).classes("celosia-h1").props("role=heading aria-level=1")
+    lead(
+        _(
+            "Without names a network still tells who is who: by how many contacts somebody has, "
+            "and by who knows whom. See how methods change it, who is still found, and what it is "
+            "still good for."
+        )
+    )
+    heading(_("Try with a sample"))
+    progress = ui.element("div").classes("w-full")
+
+    def choose(sample: model.Sample) -> None:
+        progress.clear()
+        with progress:
+            _begin(visitor().new_work(KIND), _(sample.title), sample=sample.name)
+
+    sample_cards(model.SAMPLES, choose, lambda each: "")
+    heading(_("Bring a network"))
+    quiet(
+        _(
+            "An edge list (two names on each line, as text or CSV), GraphML, GML, Pajek or "
+            "node-link JSON. Directions, loops and repeated edges are taken away."
+        )
+    )
+    own = ui.element("div").classes("w-full")
+
+    def arrived(work: Work, file: str, shown: str) -> None:
+        own.clear()
+        with own:
+            _begin(work, shown, file=file, shown=shown)
+
+    upload(lambda: visitor().new_work(KIND), arrived, suffixes=model.SUFFIXES)
+    _earlier()
+
+
+def _begin(work: Work, title: str, **arguments: Any) -> None:
+    address = f"/graphs/{work.id}?step=method"
+    start(
+        _("Reading {name}", name=title),
+        jobs.prepare,
+        on_done=lambda _result: ui.navigate.to(address),
+        address=address,
+        folder=str(work.folder),
+        **arguments,
+    )
+
+
+def _earlier() -> None:
+    found = [
+        (work, told)
+        for work in visitor().works(KIND)
+        if (told := work.load("graphs")) is not None
+    ]
+    if not found:
+        return
+    heading(_("Go on with"))
+    for work, told in found[:8]:
+        with ui.row().classes("items-center"):
+            ui.link(str(told["name"]), f"/graphs/{work.id}?step=method").classes("celosia-break")
+            quiet(_size(told))
+
+
+def _size(told: Mapping[str, Any]) -> str:
+    edges = n_("{count} edge", "{count} edges", told["edges"])
+    return n_("{count} vertex", "{count} vertices", told["vertices"]) + f", {edges}"
+
+
+@page("/graphs/{work_id}", "Graphs", door="/graphs")
+async def graphs_steps(work_id: str, step: str = "method") -> None:
+    """Show one step of a piece of work."""
+    from celosia.studio.pages import (  # noqa: PLC0415 - they use this module
+        graphs_attacks,
+        graphs_result,
+    )
+
+    bench = Bench(visitor().work(work_id, KIND))
+    known = step if step in STEPS else "method"
+    with ui.row().classes("items-baseline"):
+        ui.label(_("Graphs")).classes("celosia-h1").props("role=heading aria-level=1")
+        ui.label(str(bench.told["name"])).classes("celosia-quiet celosia-break")
+        quiet(_size(bench.told))
+    step_links(
+        f"/graphs/{bench.work.id}",
+        [
+            ("method", _("Method"), "tune"),
+            ("result", _("Before and after"), "compare"),
+            ("attacks", _("Attacks"), "gpp_bad"),
+        ],
+        known,
+    )
+    await run.io_bound(model.cards)  # loads compiled kernels, once
+    if known == "method":
+        _method(bench)
+    elif known == "result":
+        graphs_result.show(bench)
+    else:
+        graphs_attacks.show(bench)
+
+
+def _method(bench: Bench) -> None:
+    if bench.told["reading"]:
+        with ui.expansion(_("How the file was read (in English)")).classes("w-full"):
+            ui.label(bench.told["reading"]).props('lang="en"').classes("celosia-break")
+    with ui.element("div").classes("celosia-sides"):
+        with ui.element("div"):
+            draw_one(bench.told["drawing"])
+        with ui.element("div"):
+
+            @ui.refreshable
+            def chosen() -> None:
+                _chosen(bench)
+
+            chosen()
+            ui.button(
+                _("Publish the graph"), icon="play_arrow", on_click=lambda: _run(bench, place)
+            ).props('data-test="run"').classes("q-mt-md")
+            place = ui.element("div").classes("w-full")
+            _running(bench, place)
+
+    def choose(kind: str) -> None:
+        bench.save(choice=model.first_choice(kind))
+        chosen.refresh()
+        cards.refresh()
+
+    @ui.refreshable
+    def cards() -> None:
+        method_cards(
+            model.FAMILIES,
+            model.cards(),
+            choose,
+            label=_("Choose"),
+            chosen=bench.told["choice"]["method"],
+        )
+
+    heading(_("Methods"))
+    cards()
+
+
+def _chosen(bench: Bench) -> None:
+    choice = bench.told["choice"]
+    card = model.cards()[choice["method"]]
+    with ui.card().classes("w-full").props('data-test="chosen"'):
+        heading(_(card.title))
+        quiet(_(card.summary))
+        parameter_controls(
+            card.controls,
+            choice["parameters"],
+            [],
+            lambda parameters: bench.save(
+                choice={"method": choice["method"], "parameters": parameters}
+            ),
+            prefix="graph-",
+        )
+        box = ui.number(
+            _("Seed (for a simulation)"),
+            value=bench.told.get("seed"),
+            min=0,
+            on_change=lambda event: bench.save(
+                seed=None if event.value is None else max(0, int(event.value))
+            ),
+        ).props("clearable debounce=400")
+        box.tooltip(_("With a seed every draw can be repeated; leave it empty for a release."))
+        quiet(
+            _(
+                "Every release gets random numbers in place of names; attributes of the vertices "
+                "stay here."
+            )
+        )
+
+
+def _running(bench: Bench, place: ui.element) -> None:
+    """Show a job of this work that is still at it, after a reload."""
+    address = f"/graphs/{bench.work.id}?step=result"
+    for job in studio().jobs.of(visitor().token):
+        if job.address == address and not job.over:
+            with place:
+                follow(job, on_done=lambda _result: ui.navigate.to(address))
+            return
+
+
+def _run(bench: Bench, place: ui.element) -> None:
+    choice = bench.told["choice"]
+    address = f"/graphs/{bench.work.id}?step=result"
+    place.clear()
+    with place:
+        try:
+            model.check(choice)
+        except CelosiaError as error:
+            show_error(error)
+            return
+        start(
+            _("Publishing {name}", name=str(bench.told["name"])),
+            jobs.run,
+            on_done=lambda _result: ui.navigate.to(address),
+            address=address,
+            folder=str(bench.work.folder),
+            choice=choice,
+            seed=bench.told.get("seed"),
+        )
+
+
+def drawn_note(drawing: Mapping[str, Any]) -> str:
+    """Which vertices are drawn, where not all of them are."""
+    if drawing["drawn"] >= drawing["of"]:
+        return ""
+    return _(
+        "The graph has {all} vertices, too many to be seen; the {some} with most contacts are "
+        "drawn, with the edges among them.",
+        all=number(drawing["of"]),
+        some=number(drawing["drawn"]),
+    )

@@ -1,0 +1,123 @@
+"""The map of variants: many maskings of the same columns by risk and loss, each to be applied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nicegui import ui
+
+from celosia.studio.language import _, percent, short
+from celosia.studio.pages import mask_charts
+from celosia.studio.pages.mask_parts import heading, lead, quiet
+from celosia.studio.pages.mask_steps import Desk, start_masking
+from celosia.studio.widgets.following import start
+from celosia.studio.work import masking
+
+
+def show(desk: Desk) -> None:
+    """Choose columns and measures, draw the map, apply a point."""
+    lead(
+        _(
+            "Usual methods with four strengths each, on the same columns of numbers: what each "
+            "loses, and how many records can still be linked. Left and low is good."
+        )
+    )
+    numbers = [
+        each["name"]
+        for each in desk.columns
+        if each["numeric"] and each["role"] != "identifier"
+    ]
+    if not numbers:
+        quiet(_("The table has no column of numbers, which these methods need."))
+        return
+    found = desk.work.load("map")
+    with ui.element("div").classes("celosia-parameters"):
+        known = [each for each in (found or {}).get("columns", numbers) if each in numbers]
+        columns = ui.select(
+            {name: name for name in numbers}, value=known, label=_("Columns"), multiple=True
+        ).props('use-chips data-test="map-columns"')
+        risk = ui.select(
+            mask_charts.risk_names(), value=(found or {}).get("risk", "distance"), label=_("Risk")
+        )
+        loss = ui.select(
+            mask_charts.loss_names(), value=(found or {}).get("loss", "il1s"), label=_("Loss")
+        )
+
+    def compute() -> None:
+        if not columns.value:
+            ui.notify(_("Choose at least one column."), type="warning")
+            return
+        place.clear()
+        with place:
+            start(
+                _("Map of variants"),
+                masking.map_variants,
+                on_done=draw,
+                address=f"/mask/{desk.work.id}?step=map",
+                folder=str(desk.work.folder),
+                columns=list(columns.value),
+                risk=risk.value,
+                loss=loss.value,
+                seed=desk.told.get("seed"),
+            )
+
+    def draw(result: dict[str, Any]) -> None:
+        drawn.clear()
+        with drawn:
+            _drawn(desk, result)
+
+    ui.button(_("Draw the map"), icon="scatter_plot", on_click=compute).props('data-test="map"')
+    place = ui.element("div").classes("w-full")
+    drawn = ui.element("div").classes("w-full")
+    if found is not None:
+        draw(found)
+
+
+def _drawn(desk: Desk, found: Mapping[str, Any]) -> None:
+    by_name = {str(point["name"]): point for point in found["points"] if point["method"]}
+
+    def choose(name: str) -> None:
+        if name in by_name:
+            chosen.clear()
+            with chosen:
+                _offer(desk, by_name[name], list(found["columns"]))
+
+    mask_charts.variants(found, choose)
+    chosen = ui.element("div").classes("w-full")
+    with chosen:
+        quiet(_("Click a point to see it and to apply it, or choose one of the best below."))
+    heading(_("Best trade-offs"), 3)
+    with ui.row():
+        best = [point for point in by_name.values() if point["is_best"]]
+        for point in sorted(best, key=lambda each: float(each["loss"])):
+            ui.button(
+                str(point["name"]), on_click=lambda name=str(point["name"]): choose(name)
+            ).props("outline dense no-caps")
+
+
+def _offer(desk: Desk, point: Mapping[str, Any], columns: list[str]) -> None:
+    with ui.card().classes("w-full").props('data-test="variant"'):
+        ui.label(str(point["name"])).classes("text-bold")
+        ui.label(
+            _(
+                "It leaves a risk of {risk} and loses {loss}.",
+                risk=percent(point["risk"], 2),
+                loss=short(round(point["loss"], 4)),
+            )
+        )
+
+        def apply() -> None:
+            step = {
+                "method": point["method"],
+                "columns": columns,
+                "parameters": point["parameters"],
+            }
+            desk.save(steps=[step])
+            start_masking(desk, [step], place)
+
+        ui.button(_("Apply it to the table"), icon="check", on_click=apply).props(
+            'data-test="apply"'
+        )
+        quiet(_("It takes the place of the recipe, and is run at once."))
+        place = ui.element("div").classes("w-full")

@@ -1,0 +1,145 @@
+"""The result of a recipe: both tables, what risk is left, what was lost, files and text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from nicegui import run, ui
+
+from celosia.studio.language import _, n_, number
+from celosia.studio.model import masking as model
+from celosia.studio.model import mask_figures
+from celosia.studio.pages import mask_charts
+from celosia.studio.pages.mask_parts import downloads, heading, lead, notice, promise, quiet
+from celosia.studio.pages.mask_steps import Desk
+from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.table import html_table, key_figures
+
+SIZE = 12
+"""Rows on a page of both tables."""
+
+
+async def show(desk: Desk) -> None:
+    """Everything about the last run of the recipe."""
+    result = desk.work.load("result")
+    if result is None:
+        lead(_("There is no result yet."))
+        ui.link(_("Go to the recipe and run it"), f"/mask/{desk.work.id}?step=recipe")
+        return
+    lead(
+        n_(
+            "{count} masked record. The figures compare it with the original: they are for you, "
+            "not to be published.",
+            "{count} masked records. The figures compare them with the originals: they are for "
+            "you, not to be published.",
+            result["rows"],
+        )
+    )
+    if not desk.told["steps"] or result["touched"] != _touched(desk):
+        quiet(_("The recipe has changed since: run it again to see what that does."))
+    heading(_("Risk that is left"))
+    key_figures(mask_figures.risk_figures(result))
+    heading(_("Loss"))
+    figures = mask_figures.loss_figures(result)
+    if figures:
+        key_figures(figures)
+    else:
+        quiet(_("No column of both tables can be compared."))
+    promise(result["guarantee"], simulation=result["simulation"])
+    heading(_("Before and after"))
+    before, after = await run.io_bound(both_sides, desk.work.folder, ("before", "after"))
+    if result["aligned"]:
+        quiet(
+            _(
+                "The same people on both sides, so that you can compare; in the released file the "
+                "rows are shuffled."
+            )
+        )
+    else:
+        notice(_("The released rows are a selection: the two sides do not show the same people."))
+    side_by_side(before, after, (_("Original"), _("Masked")))
+    heading(_("Distributions"))
+    quiet(_("Broad bars are the original, narrow ones the masked table."))
+    mask_charts.distributions(result["distributions"], (_("original"), _("masked")))
+    if result["correlations"] is not None:
+        heading(_("Drift of correlations"))
+        quiet(
+            _("After less before, for each pair of columns of numbers: 0 where nothing changed.")
+        )
+        mask_charts.correlations(result["correlations"])
+    _take(desk, result)
+
+
+def _touched(desk: Desk) -> list[str]:
+    return list(dict.fromkeys(name for step in desk.told["steps"] for name in step["columns"]))
+
+
+def both_sides(folder: Path, names: tuple[str, str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Some rows of both tables."""
+    return pl.read_parquet(folder / f"{names[0]}.parquet"), pl.read_parquet(
+        folder / f"{names[1]}.parquet"
+    )
+
+
+def side_by_side(before: pl.DataFrame, after: pl.DataFrame, names: tuple[str, str]) -> None:
+    """Two tables that turn their pages together."""
+    most = max(before.height, after.height)
+    with ui.element("div").classes("celosia-sides"):
+        boxes = [ui.html(sanitize=False), ui.html(sanitize=False)]
+    pages = max(1, -(-most // SIZE))
+
+    def turn(to: int) -> None:
+        begin = (to - 1) * SIZE
+        for box, frame, name in zip(boxes, (before, after), names, strict=True):
+            part = frame.slice(begin, SIZE)
+            rows = [_rounded(row) for row in part.iter_rows()]
+            caption = _(
+                "{name}: rows {first} to {last}",
+                name=name,
+                first=number(begin + 1),
+                last=number(begin + part.height),
+            )
+            # All cells are escaped by html_table.
+            box.set_content(html_table(part.columns, rows, caption=caption))
+
+    if pages > 1:
+        turner = ui.pagination(
+            1, pages, direction_links=True, on_change=lambda event: turn(int(event.value))
+        )
+        turner.props("max-pages=7").props["aria-label"] = _("Page of both tables")
+    turn(1)
+
+
+def _rounded(row: tuple[Any, ...]) -> list[Any]:
+    return [round(cell, 3) if isinstance(cell, float) else cell for cell in row]
+
+
+def _take(desk: Desk, result: dict[str, Any]) -> None:
+    heading(_("Take it with you"))
+    downloads(
+        desk.work.id,
+        [
+            ("masked.csv", "table_view", _("Masked data"), _("CSV, to be published")),
+            (
+                "masked-certificate.json",
+                "verified",
+                _("Certificate"),
+                _("what was done and is promised; beside the data call it masked.csv.cert.json"),
+            ),
+            (
+                "masked-report.html",
+                "description",
+                _("Report"),
+                _("all measures, for those who may see the original"),
+            ),
+            ("recipe.toml", "receipt_long", _("Recipe"), _("roles and steps, to do it again")),
+            ("data.parquet", "lock", _("Original data"), _("what you brought; keep it to yourself")),
+        ],
+    )
+    heading(_("The same elsewhere"))
+    quiet(_("Put recipe.toml beside the table first. Draws are new each time unless seeded."))
+    texts = model.code(str(desk.told["name"]), desk.told["sample"], seed=result["seed"])
+    recipe = desk.work.path("recipe.toml").read_text("utf-8")
+    show_code([*((_(name), text) for name, text in texts), (_("Recipe (TOML)"), recipe)])

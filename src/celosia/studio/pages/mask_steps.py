@@ -1,0 +1,313 @@
+"""The steps of masking: roles of columns, the recipe, the result, the map of variants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nicegui import run, ui
+
+from celosia.core.errors import CelosiaError, InputError
+from celosia.studio.language import _, n_
+from celosia.studio.model import masking as model
+from celosia.studio.pages.mask import KIND
+from celosia.studio.pages.mask_parts import (
+    heading,
+    lead,
+    method_cards,
+    parameter_controls,
+    quiet,
+    step_links,
+)
+from celosia.studio.running import studio
+from celosia.studio.shell import page, show_error, visitor
+from celosia.studio.visitors import Work
+from celosia.studio.widgets.following import follow, start
+from celosia.studio.work import masking
+
+STEPS = ("columns", "recipe", "result", "map")
+
+
+class Desk:
+    """One piece of work: its table, roles, recipe and results, kept in files of the work."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.told: dict[str, Any] = work.load("mask") or {}
+
+    @property
+    def columns(self) -> list[dict[str, Any]]:
+        """What is known of the columns, and their roles."""
+        return list(self.told["columns"])
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that may be masked: all but identifiers, which are never released."""
+        return [each["name"] for each in self.columns if each["role"] != "identifier"]
+
+    def save(self, **values: Any) -> None:
+        """Keep some choices; what another window changed besides stays."""
+        self.told = (self.work.load("mask") or self.told) | values
+        self.work.save("mask", self.told)
+
+
+def opened(work_id: str) -> Desk:
+    """The work of an address.
+
+    Raises:
+        InputError: CEL-W011, there is none; CEL-W076, its table was not read to the end.
+    """
+    desk = Desk(visitor().work(work_id, KIND))
+    if not desk.told:
+        raise no_table()
+    return desk
+
+
+def no_table() -> InputError:
+    """The error for a work that has nothing to show yet."""
+    return InputError(
+        "CEL-W076",
+        "what you brought has not been read (yet).",
+        why="Its job is still running, was cancelled, or failed.",
+        fix="Look at your jobs, or begin again.",
+    )
+
+
+def mask_head(desk: Desk, current: str) -> None:
+    """The name of the table and the way to every step."""
+    with ui.row().classes("items-baseline"):
+        ui.label(_("Mask and synthesise")).classes("celosia-h1").props("role=heading aria-level=1")
+        ui.label(str(desk.told["name"])).classes("celosia-quiet celosia-break")
+        quiet(n_("{count} record", "{count} records", desk.told["rows"]))
+    step_links(
+        f"/mask/{desk.work.id}",
+        [
+            ("columns", _("Columns"), "view_column"),
+            ("recipe", _("Recipe"), "format_list_numbered"),
+            ("result", _("Result"), "compare"),
+            ("map", _("Map of variants"), "scatter_plot"),
+            (f"/synthesise/{desk.work.id}", _("Synthesise"), "auto_awesome"),
+        ],
+        current,
+    )
+
+
+@page("/mask/{work_id}", "Mask and synthesise", door="/mask")
+async def mask_steps(work_id: str, step: str = "recipe") -> None:
+    """Show one step of a piece of work."""
+    from celosia.studio.pages import mask_map, mask_result  # noqa: PLC0415 - they use this module
+
+    desk = opened(work_id)
+    known = step if step in STEPS else "recipe"
+    mask_head(desk, known)
+    if known == "columns":
+        _columns(desk)
+    elif known == "recipe":
+        await run.io_bound(model.cards)  # loads compiled kernels, once
+        _recipe(desk)
+    elif known == "result":
+        await mask_result.show(desk)
+    else:
+        mask_map.show(desk)
+
+
+def role_names() -> dict[str, str]:
+    """What each role is called."""
+    return {
+        "identifier": _("identifier: never released"),
+        "quasi-identifier": _("quasi-identifier: others may know it"),
+        "sensitive": _("sensitive: must not be told of a person"),
+        "insensitive": _("insensitive"),
+    }
+
+
+def _columns(desk: Desk) -> None:
+    lead(
+        _(
+            "What each column is. Suggested by its name and its values; look at every one. Records "
+            "are linked by quasi-identifiers and by what is masked."
+        )
+    )
+
+    def put(name: str, role: str) -> None:
+        desk.save(
+            columns=[
+                each | ({"role": role} if each["name"] == name else {}) for each in desk.columns
+            ]
+        )
+
+    with ui.element("div").classes("celosia-roles"):
+        for each in desk.columns:
+            with ui.element("div").classes("celosia-card q-pa-sm row items-center q-col-gutter-md"):
+                with ui.element("div").classes("col-12 col-sm-6"):
+                    ui.label(each["name"]).classes("text-bold celosia-break")
+                    quiet(_facts(each))
+                with ui.element("div").classes("col-12 col-sm-6"):
+                    select = ui.select(
+                        role_names(),
+                        value=each["role"],
+                        label=_("Role"),
+                        on_change=lambda event, name=each["name"]: put(name, event.value),
+                    ).classes("w-full")
+                    select.props["aria-label"] = _("Role of {column}", column=each["name"])
+    _weights(desk)
+    ui.link(_("On to the recipe"), f"/mask/{desk.work.id}?step=recipe").classes("q-mt-md")
+
+
+def _weights(desk: Desk) -> None:
+    numbers = {each["name"]: each["name"] for each in desk.columns if each["numeric"]}
+    heading(_("Survey weights"))
+    quiet(
+        _(
+            "If the table is a sample, a column may say how many people each record stands for. "
+            "Then the individual risk of the records is estimated too."
+        )
+    )
+    ui.select(
+        {"": _("none")} | numbers,
+        value=desk.told.get("weights") or "",
+        label=_("Column with the weights"),
+        on_change=lambda event: desk.save(weights=event.value or None),
+    ).style("min-width: 16rem")
+
+
+def _facts(column: Mapping[str, Any]) -> str:
+    kind = _("numbers") if column["numeric"] else _("categories")
+    told = n_("{count} distinct value", "{count} distinct values", column["distinct"])
+    empty = n_("{count} empty cell", "{count} empty cells", column["empty"])
+    return f"{kind} · {told} · {empty}"
+
+
+def _recipe(desk: Desk) -> None:
+    lead(
+        _(
+            "A recipe masks columns step by step. Change what stands here, add steps, and run it: "
+            "nothing leaves this machine before you download it."
+        )
+    )
+
+    @ui.refreshable
+    def steps() -> None:
+        found = desk.told["steps"]
+        if not found:
+            quiet(_("No step yet: choose a method below."))
+        for place, step in enumerate(found):
+            _step(desk, place, step, len(found), steps.refresh)
+
+    steps()
+    with ui.row().classes("items-center q-mt-md"):
+        ui.button(
+            _("Run the recipe"), icon="play_arrow", on_click=lambda: _run(desk, running)
+        ).props('data-test="run"')
+        _seed(desk)
+    running = ui.element("div").classes("w-full")
+    _running(desk, running)
+
+    def add(kind: str) -> None:
+        desk.save(steps=[*desk.told["steps"], model.new_step(kind, desk.columns)])
+        steps.refresh()
+        ui.notify(_("Added as step {number}", number=len(desk.told["steps"])))
+
+    heading(_("Add a step"))
+    method_cards(model.FAMILIES, model.cards(), add, label=_("Add"))
+
+
+def _seed(desk: Desk) -> None:
+    box = ui.number(
+        _("Seed (for a simulation)"),
+        value=desk.told.get("seed"),
+        min=0,
+        on_change=lambda event: desk.save(
+            seed=None if event.value is None else max(0, int(event.value))
+        ),
+    ).style("min-width: 12rem")
+    box.props("clearable debounce=400")
+    box.tooltip(_("With a seed every draw can be repeated; leave it empty for a release."))
+
+
+def _step(desk: Desk, place: int, step: Mapping[str, Any], count: int, draw: Any) -> None:
+    card = model.cards()[step["method"]]
+
+    def put(**values: Any) -> None:
+        found = list(desk.told["steps"])
+        found[place] = {**found[place], **values}
+        desk.save(steps=found)
+
+    def move(by: int) -> None:
+        desk.save(steps=model.moved(desk.told["steps"], place, by))
+        draw()
+
+    def remove() -> None:
+        found = list(desk.told["steps"])
+        del found[place]
+        desk.save(steps=found)
+        draw()
+
+    with ui.card().classes("w-full q-mb-md").props(f'data-test="step-{place + 1}"'):
+        with ui.row().classes("items-center w-full"):
+            ui.label(
+                _("Step {number}: {method}", number=place + 1, method=_(card.title))
+            ).classes("celosia-h3").props("role=heading aria-level=2").style("margin: 0")
+            ui.space()
+            for icon, label, action, allowed in (
+                ("arrow_upward", _("Earlier"), lambda: move(-1), place > 0),
+                ("arrow_downward", _("Later"), lambda: move(1), place < count - 1),
+                ("delete", _("Remove"), remove, True),
+            ):
+                button = ui.button(icon=icon, on_click=action).props("flat round dense")
+                button.props["aria-label"] = f"{label}: {_(card.title)}"
+                button.set_enabled(allowed)
+        quiet(_(card.summary))
+        known = [name for name in step["columns"] if name in desk.names]
+        select = ui.select(
+            {name: name for name in desk.names},
+            value=known,
+            label=_("Columns"),
+            multiple=True,
+            on_change=lambda event: put(columns=list(event.value or [])),
+        )
+        select.props(f'use-chips data-test="columns-{place + 1}"').classes("w-full")
+        parameter_controls(
+            card.controls,
+            step["parameters"],
+            desk.names,
+            lambda parameters: put(parameters=parameters),
+            prefix=f"step-{place + 1}-",
+        )
+
+
+def _running(desk: Desk, place: ui.element) -> None:
+    """Show a job of this work that is still at it, after a reload."""
+    address = f"/mask/{desk.work.id}?step=result"
+    for job in studio().jobs.of(visitor().token):
+        if job.address == address and not job.over:
+            with place:
+                follow(job, on_done=lambda _result: ui.navigate.to(address))
+            return
+
+
+def _run(desk: Desk, place: ui.element) -> None:
+    start_masking(desk, desk.told["steps"], place)
+
+
+def start_masking(desk: Desk, steps: list[dict[str, Any]], place: ui.element) -> None:
+    """Run a recipe, and go to its result; what is wrong with it is said at once."""
+    place.clear()
+    address = f"/mask/{desk.work.id}?step=result"
+    with place:
+        try:
+            model.check(desk.columns, steps)
+        except CelosiaError as error:
+            show_error(error)
+            return
+        start(
+            _("Masking {name}", name=str(desk.told["name"])),
+            masking.run,
+            on_done=lambda _result: ui.navigate.to(address),
+            address=address,
+            folder=str(desk.work.folder),
+            columns=desk.columns,
+            steps=steps,
+            seed=desk.told.get("seed"),
+            weights=desk.told.get("weights"),
+        )

@@ -1,0 +1,333 @@
+"""Synthesise: a method, what private ones must be told, the run, and both tables side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nicegui import run, ui
+
+from celosia.core.errors import CelosiaError
+from celosia.studio.language import _, n_
+from celosia.studio.model import mask_figures, masking
+from celosia.studio.model import synthesis as model
+from celosia.studio.pages import mask_charts
+from celosia.studio.pages.mask_parts import (
+    downloads,
+    heading,
+    lead,
+    method_cards,
+    notice,
+    parameter_controls,
+    promise,
+    quiet,
+)
+from celosia.studio.pages.mask_result import both_sides, side_by_side
+from celosia.studio.pages.mask_steps import Desk, mask_head, opened
+from celosia.studio.shell import notify_error, page, show_error
+from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.following import start
+from celosia.studio.widgets.table import key_figures
+from celosia.studio.work import synthesis
+
+FAMILIES = {"Measured, not promised": model.PLAIN, "With a privacy loss": model.PRIVATE}
+
+
+@page("/synthesise/{work_id}", "Mask and synthesise", door="/mask")
+async def synthesise(work_id: str, step: str = "method") -> None:
+    """Choose a method and run it, or look at what it made."""
+    desk = opened(work_id)
+    mask_head(desk, f"/synthesise/{work_id}")
+    await run.io_bound(masking.cards)  # loads compiled kernels, once
+    if step == "result" and desk.work.load("synthetic") is not None:
+        await _result(desk)
+    else:
+        _choose(desk)
+
+
+def _choice(desk: Desk) -> dict[str, Any]:
+    found: dict[str, Any] | None = desk.told.get("synthesis")
+    return found or model.first_choice("copula", desk.columns)
+
+
+def _choose(desk: Desk) -> None:
+    lead(
+        _(
+            "New rows that nobody is, drawn from a model of the table. Without a privacy loss "
+            "nothing is promised: it is measured how many real people are repeated."
+        )
+    )
+    if desk.work.load("synthetic") is not None:
+        ui.link(_("See the last synthetic table"), f"/synthesise/{desk.work.id}?step=result")
+
+    @ui.refreshable
+    def chosen() -> None:
+        choice = _choice(desk)
+        _method(desk, choice)
+        if choice["method"] in model.PRIVATE:
+            _declared(desk, choice, chosen.refresh)
+
+    chosen()
+    with ui.row().classes("items-center q-mt-md"):
+        ui.button(
+            _("Make the synthetic table"), icon="play_arrow", on_click=lambda: _run(desk, place)
+        ).props('data-test="run"')
+        ui.checkbox(
+            _("Hold back a fifth, and try to tell who was in the table"),
+            value=bool(desk.told.get("holdout")),
+            on_change=lambda event: desk.save(holdout=bool(event.value)),
+        )
+    place = ui.element("div").classes("w-full")
+
+    def choose(kind: str) -> None:
+        desk.save(synthesis=model.first_choice(kind, desk.columns))
+        chosen.refresh()
+        cards.refresh()
+
+    @ui.refreshable
+    def cards() -> None:
+        method_cards(
+            FAMILIES, masking.cards(), choose, label=_("Choose"), chosen=_choice(desk)["method"]
+        )
+
+    heading(_("Methods"))
+    cards()
+
+
+def _method(desk: Desk, choice: Mapping[str, Any]) -> None:
+    card = masking.cards()[choice["method"]]
+
+    def put(**values: Any) -> None:
+        desk.save(synthesis={**_choice(desk), **values})
+
+    with ui.card().classes("w-full").props('data-test="chosen"'):
+        heading(_(card.title))
+        quiet(_(card.summary))
+        select = ui.select(
+            {name: name for name in desk.names},
+            value=[name for name in choice["columns"] if name in desk.names],
+            label=_("Columns that are made"),
+            multiple=True,
+            on_change=lambda event: put(columns=list(event.value or [])),
+        )
+        select.props("use-chips").classes("w-full")
+        parameter_controls(
+            card.controls,
+            choice["parameters"],
+            desk.names,
+            lambda parameters: put(parameters=parameters),
+            prefix="synthesis-",
+        )
+
+
+def _declared(desk: Desk, choice: Mapping[str, Any], draw: Any) -> None:
+    """What is public of each column: the only thing that a private method may know beforehand."""
+    told: dict[str, Any] = desk.work.load("declared") or {}
+    with ui.card().classes("w-full q-mt-md"):
+        heading(_("What is public of the columns"))
+        quiet(
+            _(
+                "A private method must not look at the data to learn which values there are: say "
+                "what everybody knows, such as ages from 0 to 100."
+            )
+        )
+        place = ui.element("div").classes("w-full")
+        if desk.told["sample"] is not None:
+            quiet(_("Of a sample everything is public, so its values may be used."))
+            label = _("Use the values of the sample")
+        else:
+            notice(
+                _(
+                    "Values taken from the data itself break the promise: a single person's value "
+                    "may show. Use them to try the method, not to publish."
+                )
+            )
+            label = _("Take the values from the data all the same")
+
+        def fill() -> None:
+            place.clear()
+            with place:
+                start(
+                    _("Looking at the columns"),
+                    synthesis.declare,
+                    on_done=lambda _result: draw(),
+                    folder=str(desk.work.folder),
+                    columns=[each for each in desk.columns if each["name"] in desk.names],
+                )
+
+        ui.button(label, on_click=fill).props('outline data-test="declare"')
+
+        def put(name: str, **values: Any) -> None:
+            found = desk.work.load("declared") or {}
+            desk.work.save("declared", found | {name: values})
+
+        with ui.element("div").classes("celosia-parameters q-mt-sm"):
+            for each in desk.columns:
+                if each["name"] in choice["columns"]:
+                    _declaration(each, told.get(each["name"], {}), put)
+
+
+def _declaration(column: Mapping[str, Any], told: Mapping[str, Any], put: Any) -> None:
+    name = column["name"]
+    with ui.element("div").classes("celosia-parameter"):
+        ui.label(name).classes("text-bold celosia-break")
+        if not column["numeric"]:
+            box = ui.input(
+                _("All values, with commas"),
+                value=", ".join(map(str, told.get("values", []))),
+                on_change=lambda event: put(
+                    name, values=[part.strip() for part in event.value.split(",") if part.strip()]
+                ),
+            ).props("debounce=600")
+            box.classes("w-full").props["aria-label"] = _("All values of {column}", column=name)
+            return
+        bounds = list(told.get("bounds") or [None, None])
+
+        def set_bound(place: int, value: Any) -> None:
+            bounds[place] = value
+            if None not in bounds:
+                put(name, bounds=list(bounds))
+
+        with ui.row().classes("no-wrap"):
+            for place, label in enumerate((_("Least"), _("Greatest"))):
+                field = ui.number(
+                    label,
+                    value=bounds[place],
+                    on_change=lambda event, place=place: set_bound(place, event.value),
+                ).props("debounce=400")
+                field.props["aria-label"] = f"{label}: {name}"
+
+
+def _run(desk: Desk, place: ui.element) -> None:
+    choice = _choice(desk)
+    declared = desk.work.load("declared") or {}
+    address = f"/synthesise/{desk.work.id}?step=result"
+    place.clear()
+    with place:
+        try:
+            model.method_parameters(choice, declared)
+        except CelosiaError as error:
+            show_error(error)
+            return
+        start(
+            _("Synthesising {name}", name=str(desk.told["name"])),
+            synthesis.run,
+            on_done=lambda _result: ui.navigate.to(address),
+            address=address,
+            folder=str(desk.work.folder),
+            columns=desk.columns,
+            choice=choice,
+            declared=declared,
+            holdout=bool(desk.told.get("holdout")),
+            seed=desk.told.get("seed"),
+        )
+
+
+async def _result(desk: Desk) -> None:
+    result: dict[str, Any] = desk.work.load("synthetic")
+    choice = result["choice"]
+    card = masking.cards()[choice["method"]]
+    lead(
+        n_(
+            "{count} made record by {method}.",
+            "{count} made records by {method}.",
+            result["rows"],
+            method=_(card.title),
+        )
+    )
+    ui.link(_("Another method, or other settings"), f"/synthesise/{desk.work.id}")
+    if result["private"]:
+        notice(
+            _(
+                "The table itself is covered by the privacy loss. The figures and drawings here "
+                "compare it with the real rows, and are not: keep them to yourself."
+            )
+        )
+        if desk.told["sample"] is None:
+            quiet(
+                _(
+                    "Whether a column holds numbers was found out from the file; on the command "
+                    "line it is read as declared, which tells nothing."
+                )
+            )
+    heading(_("Privacy"))
+    key_figures(mask_figures.privacy_figures(result))
+    heading(_("Fidelity"))
+    figures = mask_figures.loss_figures(result)
+    if figures:
+        key_figures(figures)
+    else:
+        quiet(_("Counts were made, not records: there is nothing to compare one by one."))
+    promise(result["guarantee"], simulation=result["simulation"])
+    if result["nearest"] is not None:
+        heading(_("Distance to the nearest real record"))
+        quiet(
+            _(
+                "A good synthetic table is about as far from real people as they are from each "
+                "other. A peak at 0 that the dashed line lacks means copies."
+            )
+        )
+        mask_charts.nearest(result["nearest"])
+    heading(_("Side by side"))
+    quiet(_("No row on the right is anybody on the left."))
+    real, made = await run.io_bound(both_sides, desk.work.folder, ("real", "made"))
+    side_by_side(real, made, (_("Original"), _("Synthetic")))
+    if result["distributions"]:
+        heading(_("Distributions"))
+        quiet(_("Broad bars are the original, narrow ones the synthetic table."))
+        mask_charts.distributions(result["distributions"], (_("original"), _("synthetic")))
+    if result["correlations"] is not None:
+        heading(_("Drift of correlations"))
+        mask_charts.correlations(result["correlations"])
+    _take(desk, result)
+
+
+def _take(desk: Desk, result: Mapping[str, Any]) -> None:
+    heading(_("Take it with you"))
+    files = [
+        ("synthetic.csv", "table_view", _("Synthetic data"), _("CSV, to be published")),
+        (
+            "synthetic-certificate.json",
+            "verified",
+            _("Certificate"),
+            _("what was done and is promised; beside the data call it synthetic.csv.cert.json"),
+        ),
+        (
+            "synthetic-report.html",
+            "description",
+            _("Report"),
+            _("all measures, for those who may see the original"),
+        ),
+        ("data.parquet", "lock", _("Original data"), _("what you brought; keep it to yourself")),
+    ]
+    if result["holdout"]:
+        files += [
+            (
+                "members.parquet",
+                "group",
+                _("Members"),
+                _("original rows that the table was made from; keep them to yourself"),
+            ),
+            (
+                "outsiders.parquet",
+                "group_off",
+                _("Held back"),
+                _("original rows that were held back; keep them to yourself"),
+            ),
+        ]
+    downloads(desk.work.id, files)
+    heading(_("The same elsewhere"))
+    try:
+        texts = model.code(
+            str(desk.told["name"]),
+            desk.told["sample"],
+            desk.columns,
+            result["choice"],
+            desk.work.load("declared") or {},
+            holdout=bool(result["holdout"]),
+            seed=result["seed"],
+        )
+    except CelosiaError as error:  # what was declared has been taken back since
+        notify_error(error)
+        return
+    show_code([(_(name), text) for name, text in texts])

@@ -1,0 +1,384 @@
+"""Publishing on Spark: the same rows as in memory, in an order that tells nothing, or nothing."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from tests.spark import on_spark, spark
+
+from celosia import KAnonymity, Role, Schema, datasets
+from celosia.core.errors import CelosiaError, EngineError, InputError
+from celosia.core.randomness import Seeded, System
+from celosia.engines.spark.places import abandoned, draft_name, forget
+from celosia.engines.spark.tables import SparkTables
+from celosia.engines.tables import ColumnMap, Recoding
+from celosia.tables import publish
+from celosia.tables.publishing_on import publish_on
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["spark"]
+pytestmark = on_spark
+
+ODD = pl.DataFrame(
+    {
+        "Zip Code": ["a'b", "", None, "ñ\u0001", "a`b", "*", "A'B", "a'b"],
+        "zip code": pl.Series([1, None, -(2**63), 2**63 - 1, 1, 0, 1, 1], dtype=pl.Int64),
+        "x.y": [0.0, -0.0, float("nan"), float("inf"), float("-inf"), None, 1e-300, 0.0],
+        "`half`": pl.Series([0.5, -0.0, None, 1.5, float("nan"), 2, 3, 0.5], dtype=pl.Float32),
+        "yes, no": [True, False, None, True, True, False, True, True],
+        "day;": [
+            date(1, 1, 1),
+            None,
+            date(9999, 12, 31),
+            *[date(2026, 11, d) for d in range(1, 6)],
+        ],
+        "at (utc)": [datetime(2026, 1, 1, 12, 0, 0, micro, UTC) for micro in range(8)],
+        "local=": [None, *[datetime(1900, 1, 1, hour) for hour in range(7)]],
+        "price\t": pl.Series(
+            [Decimal("1.10"), None, *map(Decimal, range(6))], dtype=pl.Decimal(12, 2)
+        ),
+        "*": pl.Series(["u", "v", None, "u", "u", "v", "u", "u"], dtype=pl.Categorical),
+    }
+)
+"""Cells and names that engines like to change."""
+
+
+@pytest.fixture
+def engine(spark: SparkSession) -> SparkTables:
+    return SparkTables()
+
+
+def sorted_rows(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows in one order, whatever order they had."""
+    texts = frame.select(pl.all().cast(pl.String).fill_null("\0"))
+    keys = texts.select(pl.concat_str(pl.all(), separator="\1").alias("key"))["key"]
+    return frame[keys.arg_sort()]
+
+
+def read(folder: Path) -> pl.DataFrame:
+    return pl.read_parquet(folder / "*.parquet", glob=True)
+
+
+def people(rows: int = 3000) -> pl.DataFrame:
+    return datasets.census(rows, seed=5)
+
+
+def written(frame: pl.DataFrame, folder: Path, files: int = 3) -> Path:
+    """The frame as several Parquet files."""
+    folder.mkdir()
+    for number in range(files):
+        frame[number::files].write_parquet(folder / f"{number}.parquet")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [{}, {"drop_suppressed": True}, {"local": True, "drop_suppressed": True}, {"method": "mondrian"}],
+    ids=["lattice", "dropped", "local", "mondrian"],
+)
+def test_a_release_on_spark_is_the_one_in_memory(
+    engine: SparkTables, tmp_path: Path, wish: dict[str, Any]
+) -> None:
+    table, schema = people(), datasets.census_schema()
+    expected = publish(table, schema, KAnonymity(5), randomness=Seeded(1), **wish)
+    source, target = written(table, tmp_path / "raw"), tmp_path / "safe.parquet"
+    release = publish_on(engine, source, target, schema, KAnonymity(5), **wish)
+    assert_frame_equal(sorted_rows(read(target)), sorted_rows(expected.data))
+    assert release.rows_written == expected.data.height
+    assert (target / "_SUCCESS").exists()
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        "raw", "safe.parquet", "safe.parquet.cert.json",
+    ]  # fmt: skip
+
+
+def test_every_type_of_cell_and_name_comes_through(engine: SparkTables, tmp_path: Path) -> None:
+    """Recoded by combination, and beside it: all cells as they were, but for the second zero."""
+    source = written(ODD, tmp_path / "raw", files=2)
+    plain = ODD.with_columns(pl.col("*").cast(pl.String), pl.col("x.y", "`half`") + 0.0)
+    types = engine.columns(source)
+    assert types == dict(plain.schema)
+    groups = engine.count_groups(source, list(types))
+    assert groups.sizes.sum() == 8
+    counted = groups.values.with_columns(pl.col("x.y", "`half`") + 0.0)
+    twice = counted[np.repeat(np.arange(counted.height), groups.sizes)]
+    assert_frame_equal(sorted_rows(twice), sorted_rows(plain))
+    for recoded in (["Zip Code"], list(types)):
+        few = engine.count_groups(source, recoded)
+        recoding = Recoding(
+            few.values, few.values, np.zeros(few.sizes.size, dtype=bool),
+            np.arange(few.sizes.size), 8,
+        )  # fmt: skip
+        target = tmp_path / f"safe-{len(recoded)}.parquet"
+        with engine.recode(
+            source, target, recoding, keep=list(types), drop_suppressed=False,
+            order="shuffled", randomness=System(), overwrite=False,
+        ) as draft:  # fmt: skip
+            assert draft.columns == types
+            assert draft.sha256() is None
+            draft.commit()
+        found = read(target).with_columns(pl.col("x.y", "`half`") + 0.0)
+        assert_frame_equal(sorted_rows(found), sorted_rows(plain))
+
+
+def recoding_of_two(rows: int) -> Recoding:
+    """Text to its first letter or as it is, numbers to text; the class (b, 2) is suppressed."""
+    words, numbers = pl.Series(["ax", "ay", "bz", None]), pl.Series([1, 2, None])
+    maps = (
+        ColumnMap(
+            words, pl.Series(["a", "a", "b", None]), pl.Series([0, 0, 1, 2], dtype=pl.UInt32)
+        ),
+        ColumnMap(numbers, pl.Series(["1", "2", "*"]), pl.Series([4, 5, 9], dtype=pl.UInt32)),
+    )
+    pairs = pl.DataFrame({"word": words}).join(pl.DataFrame({"number": numbers}), how="cross")
+    shown = pl.DataFrame({"word": maps[0].released}).join(
+        pl.DataFrame({"number": maps[1].released}), how="cross"
+    )
+    hidden = ((shown["word"] == "b") & (shown["number"] == "2")).fill_null(value=False)
+    starred = shown.with_columns(pl.when(hidden).then(pl.lit("*")).otherwise(pl.all()).name.keep())
+    nodes = pl.DataFrame(
+        {"word": [1], "number": [5]}, schema_overrides={"word": pl.UInt32, "number": pl.UInt32}
+    )
+    return Recoding(
+        pairs, starred, hidden.to_numpy(), np.arange(pairs.height), rows, maps, nodes
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("drop", [False, True], ids=["starred", "dropped"])
+def test_columns_one_by_one_say_what_combinations_say(
+    engine: SparkTables, tmp_path: Path, drop: bool
+) -> None:
+    rows = 240
+    draw = np.random.default_rng(3)
+    table = pl.DataFrame(
+        {
+            "word": pl.Series(["ax", "ay", "bz", None])[draw.integers(0, 4, rows)],
+            "number": pl.Series([1, 2, None])[draw.integers(0, 3, rows)],
+            "other": draw.integers(0, 50, rows),
+        }
+    )
+    source = written(table, tmp_path / "raw")
+    whole = recoding_of_two(rows)
+    single = Recoding(whole.combinations, whole.released, whole.hidden, whole.groups, rows)
+    keys = whole.combinations.with_columns(
+        whole.released["word"].alias("w"), whole.released["number"].alias("n"),
+        pl.Series("hidden", whole.hidden),
+    )  # fmt: skip
+    expected = table.join(keys, on=["word", "number"], how="left", nulls_equal=True)
+    if drop:
+        expected = expected.filter(~pl.col("hidden"))
+    expected = expected.select(pl.col("w").alias("word"), "other", pl.col("n").alias("number"))
+    engine.columns(source)
+    for number, recoding in enumerate((whole, single)):
+        target = tmp_path / f"safe{number}"
+        with engine.recode(
+            source, target, recoding, keep=["word", "other", "number"], drop_suppressed=drop,
+            order="shuffled", randomness=System(), overwrite=False,
+        ) as draft:  # fmt: skip
+            assert draft.rows == expected.height
+            draft.commit()
+        assert_frame_equal(sorted_rows(read(target)), sorted_rows(expected))
+
+
+def test_the_order_of_the_release_is_a_function_of_its_rows(
+    engine: SparkTables, tmp_path: Path
+) -> None:
+    """The same rows in another order and cut into other files give the same files."""
+    table = people(500)
+    schema = datasets.census_schema()
+    found = []
+    for number, (frame, files) in enumerate(((table, 1), (table.reverse(), 4))):
+        source = written(frame, tmp_path / f"raw{number}", files=files)
+        target = tmp_path / f"safe{number}.parquet"
+        publish_on(engine, source, target, schema, KAnonymity(5))
+        found.append([pl.read_parquet(each) for each in sorted(target.glob("*.parquet"))])
+    assert [each.height for each in found[0]] == [each.height for each in found[1]]
+    for one, other in zip(*found, strict=True):
+        assert_frame_equal(one, other)
+    source = tmp_path / "raw0"
+    kept = tmp_path / "kept.parquet"
+    publish_on(engine, source, kept, schema, KAnonymity(5), keep_order=True)
+    expected = publish(table, schema, KAnonymity(5), keep_order=True).data
+    assert_frame_equal(read(kept), expected)
+
+
+def test_tables_of_the_catalogue_are_published_and_replaced(
+    engine: SparkTables, spark: SparkSession, tmp_path: Path
+) -> None:
+    table, schema = people(400), datasets.census_schema()
+    source = written(table, tmp_path / "raw")
+    spark.sql("CREATE DATABASE IF NOT EXISTS census")
+    spark.read.parquet(str(source)).write.mode("overwrite").saveAsTable("census.people")
+    paper = tmp_path / "safe.cert.json"
+    publish_on(engine, "census.people", "census.safe", schema, KAnonymity(5), certificate=paper)
+    expected = publish(table, schema, KAnonymity(5)).data
+    found = pl.DataFrame(pl.from_arrow(spark.table("census.safe").toArrow()))
+    assert_frame_equal(sorted_rows(found), sorted_rows(expected))
+    with pytest.raises(InputError) as caught:
+        engine.check_target("census.people", "census.safe", overwrite=False)
+    assert caught.value.code == "CEL-P110"
+    with pytest.raises(InputError) as caught:
+        engine.check_target("census.people", "census.people", overwrite=True)
+    assert caught.value.code == "CEL-I007"
+    left = draft_name("safe")
+    spark.sql(f"CREATE TABLE census.`{left}` (a INT)")
+    forget(left)
+    publish_on(engine, "census.people", "census.safe", schema, KAnonymity(9), certificate=paper)
+    assert spark.table("census.safe").count() == 400
+    names = [row["tableName"] for row in spark.sql("SHOW TABLES IN census").collect()]
+    assert sorted(names) == ["people", "safe"]
+    spark.sql("DROP DATABASE census CASCADE")
+
+
+def test_what_cannot_be_read_or_written_is_refused_before_work(
+    engine: SparkTables, tmp_path: Path
+) -> None:
+    (tmp_path / "no.parquet").write_bytes(b"PAR1 and no more")
+    for place in (tmp_path / "none.parquet", "no_such_table", "no.such", tmp_path / "no.parquet"):
+        with pytest.raises(EngineError) as caught:
+            engine.columns(place)
+        assert caught.value.code == "CEL-E021"
+    clock = pl.DataFrame({"a": [1], "fine": [datetime(2026, 1, 1)]})
+    kinds = {
+        "nanoseconds": clock.with_columns(pl.col("fine").cast(pl.Datetime("ns"))),
+        "time": clock.with_columns(pl.col("fine").dt.time()),
+        "list": clock.with_columns(pl.lit([1]).alias("fine")),
+        "binary": clock.with_columns(pl.lit(b"x").alias("fine")),
+        "duration": clock.with_columns(fine=pl.duration(days=1)),
+    }
+    for name, frame in kinds.items():
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+        with pytest.raises(EngineError) as caught:
+            engine.columns(tmp_path / f"{name}.parquet")
+        assert caught.value.code == "CEL-E022"
+        assert "fine" in str(caught.value)
+    source = written(people(50), tmp_path / "raw")
+    (tmp_path / "taken").mkdir()
+    for target, overwrite, code in (
+        (tmp_path / "taken", False, "CEL-I004"),
+        (tmp_path / "none" / "safe", True, "CEL-I005"),
+        (source, True, "CEL-I007"),
+    ):
+        with pytest.raises(InputError) as refused:
+            engine.check_target(source, target, overwrite=overwrite)
+        assert refused.value.code == code
+    engine.check_target(source, tmp_path / "taken", overwrite=True)
+
+
+@pytest.mark.parametrize("change", ["value", "rows", "file"])
+def test_a_source_that_changes_in_between_is_refused(
+    engine: SparkTables, tmp_path: Path, change: str
+) -> None:
+    table = pl.DataFrame({"word": ["ax", "ay", "bz"] * 4, "number": [1, 2, 1] * 4})
+    source = written(table, tmp_path / "raw", files=1)
+    engine.columns(source)
+    rows = 12
+    if change == "value":
+        table.with_columns(pl.lit("new").alias("word")).write_parquet(source / "0.parquet")
+    elif change == "rows":
+        rows = 11
+    else:
+        table.write_parquet(source / "1.parquet")
+    whole = recoding_of_two(rows)
+    with pytest.raises(EngineError) as caught:
+        engine.recode(
+            source, tmp_path / "safe", whole, keep=["word", "number"], drop_suppressed=True,
+            order="shuffled", randomness=System(), overwrite=False,
+        )  # fmt: skip
+    assert caught.value.code == "CEL-E002"
+    assert caught.value.__context__ is None
+    assert [each.name for each in tmp_path.iterdir()] == ["raw"]
+
+
+def doubled(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(pl.col("number") * 2, pl.col("word").str.to_uppercase())
+
+
+def refusing(frame: pl.DataFrame) -> pl.DataFrame:
+    raise InputError("CEL-P010", "no.", column="word")
+
+
+def test_rows_are_mapped_by_functions_on_workers(engine: SparkTables, tmp_path: Path) -> None:
+    table = pl.DataFrame({"word": ["ax", None, "bz"] * 50, "number": list(range(150))})
+    source = written(table, tmp_path / "raw")
+    columns = {"number": pl.Int64(), "word": pl.String()}
+
+    def mapped(function: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
+        return engine.map_batches(
+            source, tmp_path / "safe", function, columns=columns, order="shuffled",
+            randomness=System(), overwrite=False,
+        )  # fmt: skip
+
+    with mapped(doubled):
+        pass
+    assert not (tmp_path / "safe").exists()
+    with mapped(doubled) as draft:
+        draft.commit()
+    assert_frame_equal(sorted_rows(read(tmp_path / "safe")), sorted_rows(doubled(table)))
+    with pytest.raises(InputError) as caught:
+        mapped(refusing)
+    assert (caught.value.code, caught.value.details) == ("CEL-P010", {"column": "word"})
+
+
+def test_drafts_of_others_that_live_are_left_alone() -> None:
+    mine = draft_name("safe")
+    assert abandoned([mine]) == []
+    forget(mine)
+    parts = mine.split("_")
+    gone, first = parts.copy(), parts.copy()
+    gone[-2], first[-2] = str(2**22 + 1), "1"
+    elsewhere = parts.copy()
+    elsewhere[-3] = "00000000"
+    names = ["_".join(each) for each in (parts, gone, first, elsewhere)]
+    assert abandoned(names) == names[:2]
+
+
+def test_a_spark_that_is_stopped_or_killed_leaves_nothing_and_is_started_anew(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """The last test of this file: it ends the Spark that the others use."""
+    table, schema = people(20_000), datasets.census_schema()
+    source = written(table, tmp_path / "raw")
+    java = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()  # type: ignore[union-attr]
+
+    def slow(frame: pl.DataFrame) -> pl.DataFrame:
+        time.sleep(60)
+        return frame
+
+    def stopped() -> None:
+        spark.sparkContext.stop()
+
+    def killed() -> None:
+        import os
+
+        os.kill(java, signal.SIGKILL)
+
+    for end in (stopped, killed):
+        engine = SparkTables("local[2]")
+        if end is killed:
+            java = engine._session.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
+        threading.Timer(3.0, end).start()
+        with pytest.raises(CelosiaError) as caught:
+            engine.map_batches(
+                source, tmp_path / "safe.parquet", slow, columns=engine.columns(source),
+                order="kept", randomness=System(), overwrite=False,
+            )  # fmt: skip
+        assert caught.value.code == "CEL-E020"
+        assert "Spark stopped" in str(caught.value)
+        assert caught.value.__context__ is None
+        assert [each.name for each in tmp_path.iterdir()] == ["raw"]
+    again = SparkTables("local[2]")
+    release = publish_on(again, source, tmp_path / "safe.parquet", schema, KAnonymity(5))
+    assert release.rows_written == 20_000
