@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -42,6 +43,13 @@ exec "{java}" "$@"
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A session on two cores of this machine, or a skip that says what is missing."""
+    with local_spark() as session:
+        yield session
+
+
+@contextmanager
+def local_spark() -> Iterator[SparkSession]:
+    """The same for what is no test function; the Spark of this process is started only once."""
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     with (
         TemporaryDirectory(prefix="celosia-java-") as folder,

@@ -162,6 +162,16 @@ def test_an_infinite_epsilon_does_not_undo_a_chance_of_telling_all() -> None:
     assert Composed((GaussianLoss(Fraction(4), 1), Concentrated(Fraction(1)))).delta(inf) == 0
 
 
+def test_the_deltas_of_many_epsilons_are_those_of_each() -> None:
+    losses = (Pure(Fraction(1)), Approximate(Fraction(1), 0.01), GaussianLoss(Fraction(4), 1))
+    epsilons = [0.0, 0.5, 1.0, 1.999, 2.0, 7.5, 40.0, 1e308]
+    for parts in (losses[:1], losses[:2], losses, (*losses, Concentrated(Fraction(1)))):
+        account = Running(parts)
+        several = account.deltas(np.array(epsilons)).tolist()
+        assert several == [account.delta(epsilon) for epsilon in epsilons]
+        assert several == sorted(several, reverse=True)
+
+
 def test_numbers_near_the_end_of_the_floats_raise_nothing() -> None:
     far = Composed((Pure(Fraction(10) ** 200), GaussianLoss(Fraction(4), 1)))
     assert far.epsilon(1e-6) >= 1e200

@@ -9,6 +9,9 @@ Four sorts of fenced block are run, in the order of the page and in one empty fo
   prints with the lines below. A line of `...` stands for any lines; no lines at all, for anything.
 
 One page is one test, because its blocks build on each other and workers must not share them out.
+A page with the comment `<!-- needs: spark -->` finds a Spark running; with `<!-- needs: postgres -->`
+the variable SHOP_DATABASE holds the address of a fresh PostgreSQL server. Where neither can be had
+the page is skipped, and the reason told.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +36,8 @@ from sybil import Document, Example, Region, Sybil
 from sybil.example import SybilFailure
 from sybil.parsers.markdown import PythonCodeBlockParser
 from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
+from tests.engines.server import postgres_server
+from tests.spark import local_spark
 
 from celosia import Role, Schema
 from celosia.cli import main
@@ -46,6 +51,8 @@ TITLED = re.compile(r"\w+ title=\"(?P<title>[^\"]+)\"[^\n]*\n")
 
 QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
 """Letters that mean nothing to a shell."""
+
+NEEDS = re.compile(r"<!-- needs: (?P<part>spark|postgres) -->")
 
 SHOWING = ' || echo "exit code $?"'
 """How a page shows that a command is to fail, and with which exit code."""
@@ -179,6 +186,19 @@ def matches(expected: str, printed: str) -> bool:
     return re.fullmatch(pattern, plain + "\n" if expected.endswith("...") else plain) is not None
 
 
+@contextmanager
+def _needed(part: str | None) -> Iterator[None]:
+    """The part that a page needs, there while the page is run."""
+    if part == "spark":
+        with local_spark():
+            yield
+    elif part == "postgres":
+        with postgres_server() as url, patch.dict(os.environ, {"SHOP_DATABASE": url}):
+            yield
+    else:
+        yield
+
+
 SYBIL = Sybil(
     parsers=[
         PythonCodeBlockParser(doctest_optionflags=ELLIPSIS | NORMALIZE_WHITESPACE),
@@ -196,19 +216,24 @@ class Page(pytest.File):
     def collect(self) -> Iterator[Story]:
         document = SYBIL.parse(self.path)
         examples = list(document.examples())
+        needs = NEEDS.search(document.text)
+        part = needs["part"] if needs else None
         if examples:
-            yield Story.from_parent(self, name="examples", examples=examples)
+            yield Story.from_parent(self, name="examples", examples=examples, part=part)
 
 
 class Story(pytest.Item):
     """All examples of a page, run in an empty folder."""
 
-    def __init__(self, *, examples: list[Example], **common: object):
+    def __init__(self, *, examples: list[Example], part: str | None, **common: object):
         super().__init__(**common)  # type: ignore[arg-type]  # what from_parent hands on
         self._examples = examples
+        self._part = part
+        if part == "spark":
+            self.add_marker(pytest.mark.xdist_group("spark"))
 
     def runtest(self) -> None:
-        with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        with _needed(self._part), tempfile.TemporaryDirectory() as folder, chdir(folder):
             for example in self._examples:
                 example.evaluate()
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from playwright.sync_api import Browser
 from tests.studio.conftest import Visit, visiting
+
+from celosia.studio.shell import DOORS
 
 
 def test_the_first_page_shows_all_doors(both_languages: Visit) -> None:
@@ -12,6 +16,28 @@ def test_the_first_page_shows_all_doors(both_languages: Visit) -> None:
     assert page.locator("main a.celosia-card").count() == 7
     assert page.locator("html").get_attribute("lang") in ("en-GB", "es")
     both_languages.picture()
+
+
+def test_the_first_page_offers_samples_and_says_for_whom_it_is(both_languages: Visit) -> None:
+    page = both_languages.open("/")
+    samples = page.locator("[data-test=sample]")
+    found = [samples.nth(place).get_attribute("href") for place in range(samples.count())]
+    assert len(found) == 6
+    doors = {address for address, _name, _icon in DOORS}
+    assert {f"/{(address or '').split('/')[1]}" for address in found} <= doors
+    told = page.locator("main").inner_text()
+    assert "Teachers and students" in told or "Docentes y estudiantes" in told
+    levels = page.get_by_role("heading").evaluate_all(
+        "all => all.map(one => Number(one.getAttribute('aria-level')))"
+    )
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_a_sample_reaches_a_result(visit: Visit) -> None:
+    page = visit.open("/")
+    page.locator("[data-test=sample]").first.click()
+    page.locator("[data-test=result] table").wait_for(timeout=60_000)
 
 
 def test_the_language_is_switched_in_the_header_and_kept(visit: Visit) -> None:

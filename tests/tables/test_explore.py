@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+from math import prod
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -11,9 +14,18 @@ from hypothesis import strategies as st
 from tests.tables.recoding.plain_metrics import PLAIN_METRICS
 from tests.tables.recoding.strategies import KINDS, SENSITIVE, TREE, People, people
 
-from celosia import KAnonymity
+from celosia import KAnonymity, datasets
 from celosia.core.errors import InputError, PrivacyError
-from celosia.tables import Column, Hierarchy, Role, Schema, explore, publish
+from celosia.tables import (
+    Column,
+    Hierarchy,
+    Intervals,
+    Mask,
+    Role,
+    Schema,
+    explore,
+    publish,
+)
 from celosia.tables.models import Model
 from celosia.tables.recoding import allowance, exploration
 
@@ -118,3 +130,48 @@ def test_a_lattice_of_too_many_nodes_is_not_listed(monkeypatch: pytest.MonkeyPat
     with pytest.raises(InputError) as refused:
         explore(HOLES, GONE, KAnonymity(2), suppression=1)
     assert refused.value.code == "CEL-P003"
+
+
+def test_with_time_enough_the_same_is_found_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, schema = datasets.examples.patients(), wide_schema()
+    found = explore(frame, schema, KAnonymity(3), suppression=0)
+    assert explore(frame, schema, KAnonymity(3), suppression=0, time_limit=1000) == found
+    assert found.tried == found.nodes == 18
+    monkeypatch.setattr(exploration, "MOST_NODES", 1)
+    with pytest.raises(InputError, match="too many to list"):
+        explore(frame, schema, KAnonymity(3))
+    assert explore(frame, schema, KAnonymity(3), suppression=0, time_limit=1000) == found
+
+
+def test_when_the_time_is_up_what_was_found_is_told_with_how_much_was_tried() -> None:
+    found = explore(
+        datasets.examples.patients(), wide_schema(), KAnonymity(3), suppression=0, time_limit=1e-9
+    )
+    assert found.tried == 1
+    assert [choice.levels for choice in found.choices] == [(5, 2)]  # the top comes first
+    assert str(found).startswith("1 of 18 nodes (1 tried) meet the models")
+    assert found.as_dict()["tried"] == 1
+
+
+def test_nothing_found_in_time_is_not_taken_for_nothing_there() -> None:
+    schema = Schema.of(quasi_identifiers=["age"], sensitive=["disease"])
+    frame = datasets.examples.patients().select("age", "disease")
+    with pytest.raises(InputError, match="in time") as caught:
+        explore(frame, schema, KAnonymity(100), time_limit=1e-9, suppression=0)
+    assert caught.value.code == "CEL-P003"
+
+
+@given(st.lists(st.integers(1, 7), min_size=1, max_size=5))
+def test_scattered_nodes_are_each_there_once_and_spread(shape: list[int]) -> None:
+    lattice = SimpleNamespace(shape=tuple(shape), nodes=prod(shape))
+    nodes = list(exploration._scattered(lattice))  # type: ignore[arg-type]
+    assert sorted(nodes) == sorted(product(*(range(size) for size in shape)))
+    assert nodes[0] == tuple(size - 1 for size in shape)
+    for column, size in enumerate(shape):  # a third of them has seen every level of the first
+        if column == 0 and len(nodes) > 3 * size + 3:
+            assert {node[0] for node in nodes[: len(nodes) // 3 + 1]} == set(range(size))
+
+
+def wide_schema() -> Schema:
+    decades = Intervals(bounds=((20, 30, 40, 60),))
+    return Schema.of(quasi_identifiers={"zip": Mask(), "age": decades}, sensitive=["disease"])

@@ -48,7 +48,7 @@ def show_release(release: PublishedTable, output: Path | None, report: Path | No
     beside = None if output is None else certificate_path(output)
     certificate = getattr(
         release, "certificate_file", beside
-    )  # an engine may have put it elsewhere
+    )  # or elsewhere
     for what, path in (("data", output), ("certificate", certificate), ("report", report)):
         if path is not None:
             console.show(f"{what}: {path}")

@@ -51,7 +51,7 @@ class Labels:
         codes = []
         for series in recoding.released:
             coded = encode(plain_text(series.filter(kept)))
-            self._values[series.name] = coded.values
+            self._values[series.name] = one_zero(coded.values.to_frame()).to_series()
             codes.append(coded.codes)
         # Combinations that show the same are one class: fewer, so that looking up is fast.
         firsts, classes = _distinct(codes)
@@ -130,6 +130,19 @@ def place_of(number: int) -> str:
     'p3'
     """
     return f"p{number}"
+
+
+def one_zero(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same with 0.0 for -0.0, which equals it and is another text in a file.
+
+    >>> one_zero(pl.DataFrame({"x": [-0.0, 1.5]}))["x"].to_list()
+    [0.0, 1.5]
+    """
+    return frame.with_columns(
+        column.set((column == 0).fill_null(value=False), 0.0)
+        for column in frame
+        if column.dtype.is_float()
+    )
 
 
 def numbered(

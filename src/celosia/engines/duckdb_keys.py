@@ -74,15 +74,17 @@ def digit(column: str, table: str, values: pl.Series, *, listed: bool) -> Digit:
 
 def _ranged(column: str, values: pl.Series) -> Digit | None:
     low, high = values.min(), values.max()
-    if not isinstance(low, int) or not isinstance(high, int) or high - low >= RANGE:
+    if not isinstance(low, int) or not isinstance(high, int):
+        return None
+    if high - low >= RANGE or not -WORD < low <= high < WORD:
         return None
     width = high - low + 1
     # A number out of the range must not be taken for one of the next column.
-    inside = f"WHEN {column} BETWEEN {low} AND {high} THEN {column} - {low}"
+    inside = f"WHEN {column} BETWEEN {low} AND {high} THEN {column}::BIGINT - {low}"
     empty = f"WHEN {column} IS NULL THEN {width}" if values.null_count() else ""
     places = [width if each is None else each - low for each in values]
     return Digit(
-        lambda factor: f"(CASE {empty} {inside} END)::BIGINT * {factor}",
+        lambda factor: f"(CASE {empty} {inside} END) * {factor}",
         "",
         width + 1,
         np.array(places, dtype=np.int64),

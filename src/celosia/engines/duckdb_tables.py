@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
 from celosia.core.randomness import Source
-from celosia.engines.classes import Labels, fresh_table, numbered, place_of
+from celosia.engines.classes import Labels, fresh_table, numbered, one_zero, place_of
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.duckdb import Groups
 from celosia.engines.duckdb_keys import MOST_LISTED, Words, digit, is_simple, pack, recoding_query
 from celosia.engines.duckdb_places import Relation, as_type, quoted, relation
 from celosia.engines.shuffling import buckets_for, shuffled
-from celosia.engines.sinks import one_zero, table_draft, write_parquet
+from celosia.engines.sinks import table_draft, write_parquet
 from celosia.engines.tables import (
     Batch,
     Draft,

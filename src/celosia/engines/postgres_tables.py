@@ -17,12 +17,12 @@ import polars as pl
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
 from celosia.core.randomness import Source
-from celosia.engines.classes import fresh_table, plain_text
+from celosia.engines.classes import fresh_table, one_zero, plain_text
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.duckdb import Groups
 from celosia.engines.duckdb_places import quoted
 from celosia.engines.postgres_types import ServerColumn, server_column, server_type
-from celosia.engines.sinks import one_zero, write_parquet
+from celosia.engines.sinks import write_parquet
 from celosia.engines.tables import (
     Batch,
     Draft,
@@ -379,7 +379,9 @@ def _connect(url: str) -> psycopg.Connection[Any]:
         address = given.replace("postgresql+psycopg://", "postgresql://")
         with suppress(psycopg.Error, ValueError):
             if address:
-                connection: psycopg.Connection[Any] = psycopg.connect(address)
+                connection: psycopg.Connection[Any] = psycopg.connect(
+                    address, prepare_threshold=None
+                )
                 connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
                 for setting in SETTINGS:
                     connection.execute(f"SET {setting}".encode())

@@ -24,19 +24,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def one_zero(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same with 0.0 for -0.0, which equals it and is another text in a file.
-
-    >>> one_zero(pl.DataFrame({"x": [-0.0, 1.5]}))["x"].to_list()
-    [0.0, 1.5]
-    """
-    return frame.with_columns(
-        column.set((column == 0).fill_null(value=False), 0.0)
-        for column in frame
-        if column.dtype.is_float()
-    )
-
-
 def write_parquet(tables: Iterator[pa.Table], folder: DraftFolder, target: Path) -> FileDraft:
     """Write tables one after the other into a file that waits for its name."""
     file = folder.path / "release.parquet"

@@ -141,7 +141,7 @@ def _frame(request: Request, door: str) -> Iterator[None]:
         ):
             _doors(door)
         ui.space()
-        _jobs_tray()
+        tray = _jobs_tray()
         _switches(request)
     with (
         ui.left_drawer(value=False)
@@ -153,6 +153,10 @@ def _frame(request: Request, door: str) -> Iterator[None]:
     menu.on_click(drawer.toggle)
     with ui.element("div").classes("celosia-main").props('tabindex="-1"') as middle:
         yield
+    with tray:  # not before: its timer would send an asynchronous page before it is whole
+        from celosia.studio.widgets.following import job_list  # noqa: PLC0415 - it uses this module
+
+        job_list()
     ui.skip_link(_("Skip to the content"), target=middle)
     with ui.element("footer").classes("celosia-footer"):
         ui.label(
@@ -199,17 +203,12 @@ def _query(request: Request) -> str:
     return "&".join(each for each in pairs if each)
 
 
-def _jobs_tray() -> None:
-    """A button with the number of jobs at work; it opens the list of all."""
-    from celosia.studio.widgets.following import job_list  # noqa: PLC0415 - it uses this module
-
-    with (
-        ui.button(icon="work_history").props(
-            f'flat round dense color=white aria-label="{_("Your jobs")}" title="{_("Your jobs")}"'
-        ),
-        ui.menu().props("auto-close=false"),
+def _jobs_tray() -> ui.menu:
+    """A button for the list of all jobs, which is filled when the page is whole."""
+    with ui.button(icon="work_history").props(
+        f'flat round dense color=white aria-label="{_("Your jobs")}" title="{_("Your jobs")}"'
     ):
-        job_list()
+        return ui.menu().props("auto-close=false")
 
 
 def show_error(error: CelosiaError) -> None:

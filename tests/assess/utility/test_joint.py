@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from celosia import InputError, tables
 from celosia.assess.utility import compare, joint
 from celosia.assess.utility.joint import OTHERS
+from celosia.tables.meanings import meanings
 
 rows = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3)), min_size=1, max_size=30)
 
@@ -19,8 +21,11 @@ rows = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3)), min_size=1
 @given(rows, st.data())
 def test_shares_are_those_of_counting(table: list[tuple[str, int]], data: st.DataObject) -> None:
     released = data.draw(st.permutations(table))
-    both = [{"x": [a for a, _ in some], "y": [b for _, b in some]} for some in (table, released)]
-    found = joint(compare(*both, ["x", "y"]), "x", "y")
+    before, after = (
+        pl.DataFrame({"x": [a for a, _ in some], "y": [b for _, b in some]})
+        for some in (table, released)
+    )
+    found = joint(compare(before, after, ["x", "y"]), "x", "y")
     counts = Counter((a, str(b)) for a, b in table)
     for line, first in enumerate(found.first_values):
         for place, second in enumerate(found.second_values):
@@ -34,8 +39,6 @@ def test_a_label_is_spread_over_what_it_stands_for() -> None:
     schema = tables.Schema.of(quasi_identifiers={"zip": tables.Mask()})
     original = {"zip": ["11", "12", "21", "22"], "ill": ["a", "a", "b", "b"]}
     released = {"zip": ["1*", "1*", "2*", "2*"], "ill": ["a", "a", "b", "b"]}
-    from celosia.tables.meanings import meanings  # noqa: PLC0415
-
     explained = meanings(schema, original=original)
     found = joint(compare(original, released, ["zip", "ill"], meanings=explained), "zip", "ill")
     order = [found.first_values.index(each) for each in ("11", "12", "21", "22")]
@@ -43,7 +46,7 @@ def test_a_label_is_spread_over_what_it_stands_for() -> None:
 
 
 def test_many_values_are_put_together_and_nothing_is_lost() -> None:
-    table = {"n": list(range(100)), "c": [str(each % 40) for each in range(100)]}
+    table = pl.DataFrame({"n": range(100), "c": [str(each % 40) for each in range(100)]})
     found = joint(compare(table, table, ["n", "c"]), "n", "c", bins=8)
     assert len(found.first_values) <= 8
     assert len(found.second_values) == 8

@@ -78,7 +78,7 @@ def test_huge_numbers_do_not_overflow() -> None:
 
 
 def test_labels_without_a_number_are_refused_without_showing_them() -> None:
-    with pytest.raises(InputError, match="CEL-A079|names no number") as caught:
+    with pytest.raises(InputError, match="names no number") as caught:
         statistics(pl.Series("age", ["secretly young", "31"]))
     assert caught.value.code == "CEL-A079"
     assert "secretly" not in str(caught.value)

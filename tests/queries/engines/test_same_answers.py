@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -26,23 +27,21 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "SELECT COUNT(DISTINCT street) FROM person WHERE age / 2 >= 15 OR town LIKE '%A'": {},
     "SELECT COUNT(*) FROM message AS a JOIN message AS b ON a.receiver = b.sender": {"delta": 1e-6},
     "SELECT MEDIAN(age) FROM person": {},
-    "SELECT part.kind, COUNT(*) FROM item JOIN part ON item.part = part.id "
-    "JOIN orders ON item.\"order\" = orders.id GROUP BY part.kind": {},
 }
-REFUSED = [
-    "SELECT * FROM person",
-    "SELECT town, age FROM person",
-    "SELECT COUNT(*) FROM nowhere",
-    "SELECT SUM(street) FROM person",
-    "SELECT COUNT(*) FROM person WHERE RANDOM() < 0.5",
-    "SELECT COUNT(*) FROM person WHERE street = 5",
-    "SELECT SUM(id) FROM orders",
-    "DROP TABLE person",
-    "SELECT COUNT(*) FROM person; SELECT 1",
-    "SELECT COUNT(*) FROM person UNION SELECT 1",
-    "SELECT COUNT(*) FROM person WHERE street LIKE '\\%'",
-    "SELECT COUNT(*) OVER () FROM person",
-]
+REFUSED = {
+    "SELECT * FROM person": "CEL-Q028",
+    "SELECT town, age FROM person": "CEL-Q051",
+    "SELECT COUNT(*) FROM nowhere": "CEL-Q025",
+    "SELECT SUM(street) FROM person": "CEL-Q049",
+    "SELECT COUNT(*) FROM person WHERE RANDOM() < 0.5": "CEL-Q048",
+    "SELECT COUNT(*) FROM person WHERE street = 5": "CEL-Q049",
+    "SELECT SUM(id) FROM orders": "CEL-Q144",
+    "DROP TABLE person": "CEL-Q022",
+    "SELECT COUNT(*) FROM person; SELECT 1": "CEL-Q021",
+    "SELECT COUNT(*) FROM person UNION SELECT 1": "CEL-Q032",
+    "SELECT COUNT(*) FROM person WHERE street LIKE '\\%'": "CEL-Q050",
+    "SELECT COUNT(*) OVER () FROM person": "CEL-Q031",
+}
 
 
 def rows() -> Tables:
@@ -101,31 +100,26 @@ def vault(place: Place) -> Vault:
 
 
 def test_the_engines_return_the_same_whole_numbers(
-    vault: Vault, place: Place, expected: tuple[list[Any], list[Any]]
+    vault: Vault, expected: tuple[list[Any], list[Any]]
 ) -> None:
     numbers, released = answered(vault)
     # PostgreSQL is asked before each answer whether declared keys are still unique.
     extra = [each for each in numbers if each in ([(True,)], [])]
-    theirs, ours = ([each for each in found if each not in extra] for found in (numbers, expected[0]))
+    theirs, ours = (
+        [each for each in found if each not in extra] for found in (numbers, expected[0])
+    )
     assert theirs == ours
     assert {type(cell) for found in theirs for row in found for cell in row} <= {int, str}
     assert released == expected[1]
 
 
-def test_the_engines_refuse_the_same_with_the_same_codes(vault: Vault, place: Place) -> None:
-    reference = {
-        "SELECT * FROM person": "CEL-Q025",
-    }
+def test_the_engines_refuse_the_same_with_the_same_codes(vault: Vault) -> None:
     codes = {}
     for text in REFUSED:
         with pytest.raises(CelosiaError) as caught:
             vault.sql(text, epsilon=1.0)
         codes[text] = caught.value.code
-    del reference
-    assert codes == dict(zip(REFUSED, CODES, strict=True))
-
-
-CODES: list[str] = []
+    assert codes == REFUSED
 
 
 def test_a_failure_is_one_error_that_stays_charged(place: Place, tmp_path: Path) -> None:
@@ -147,4 +141,4 @@ def test_a_failure_is_one_error_that_stays_charged(place: Place, tmp_path: Path)
     assert caught.value.code == "CEL-Q140"
     assert "4532" not in str(caught.value)
     assert caught.value.__context__ is None
-    assert float(vault.ledger.status().spent.epsilon) == 0.5
+    assert vault.ledger.spent["epsilon"] == Fraction(1, 2)

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from celosia.engines.spark.running import CHANGED
-from celosia.engines.spark.types import plain_table
+from celosia.engines.spark.types import as_table
 from celosia.engines.tables import ColumnMap, Recoding
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def by_digits(  # noqa: PLR0913 - one fact each
     for number, column in enumerate(digits):
         if every or (len(column.labels) > 1 and (not column.is_same or hidden.height)):
             table = pl.DataFrame({"v": column.values, "p": column.codes * (1 << shift)})
-            lookup = session.createDataFrame(plain_table(table)).toDF(f"v{number}", f"p{number}")
+            lookup = as_table(session, table).toDF(f"v{number}", f"p{number}")
             cell, value = frame[place(names.index(column.name))], lookup[f"v{number}"]
             # Where no empty cell was counted, none may be found: the plain comparison is faster.
             met = cell.eqNullSafe(value) if column.values.null_count() else cell == value
@@ -158,7 +158,7 @@ def by_digits(  # noqa: PLR0913 - one fact each
     frame = frame.withColumn(KEY, key)
     is_hidden: Column | None = None
     if hidden.height:
-        classes = session.createDataFrame(plain_table(pl.DataFrame({"h": packed.unique()})))
+        classes = as_table(session, pl.DataFrame({"h": packed.unique()}))
         frame = frame.join(F.broadcast(classes), frame[KEY] == classes["h"], "left")
         is_hidden = F.col("h").isNotNull()
     stars = is_hidden if not drop else None
@@ -243,7 +243,7 @@ def by_combinations(
     inside = {f"v{n}": each for n, each in enumerate(recoding.combinations)}
     outside = {f"r{n}": each for n, each in enumerate(recoding.released)}
     table = pl.DataFrame(inside | outside | {"hidden": recoding.hidden})
-    lookup = session.createDataFrame(plain_table(table))
+    lookup = as_table(session, table)
     met = reduce(
         and_,
         (

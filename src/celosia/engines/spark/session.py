@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from shutil import rmtree
 from subprocess import DEVNULL
 from tempfile import mkdtemp
@@ -83,7 +83,7 @@ def _context(where: str | None, settings: dict[str, str]) -> Any:
     from pyspark import SparkContext  # noqa: PLC0415
 
     running = SparkContext._active_spark_context
-    if running is not None and running._jsc is not None:
+    if running is not None and _runs(running):
         if where in (None, running.master):
             return running
         raise EngineError(
@@ -95,7 +95,35 @@ def _context(where: str | None, settings: dict[str, str]) -> Any:
     home = java_home()
     if home is None:
         raise _no_java()
+    if SparkContext._gateway is not None:
+        _forget()
     return _started(where or "local[*]", home, settings)
+
+
+def _runs(context: Any) -> bool:
+    """Whether a Spark can still be asked: it may have been stopped, or its Java killed."""
+    try:
+        return not context._jsc.sc().isStopped()
+    except Exception:
+        return False
+
+
+def _forget() -> None:
+    """Let go of what is left of a Spark that is gone, so that another can be started."""
+    from pyspark import SparkContext  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    left, gateway = SparkContext._active_spark_context, SparkContext._gateway
+    with suppress(Exception):
+        if left is not None:
+            left.stop()
+    with suppress(Exception):
+        if gateway is not None:
+            gateway.shutdown()
+            gateway.proc.stdin.close()  # the Java process ends when nobody holds it any more
+    SparkContext._active_spark_context = None
+    SparkContext._gateway = SparkContext._jvm = None
+    SparkSession._instantiatedSession = None
 
 
 def _started(where: str, home: Any, settings: dict[str, str]) -> Any:

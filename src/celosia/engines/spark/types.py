@@ -10,6 +10,7 @@ from celosia.engines.tables import unpublishable
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
 
 _PLAIN: dict[str, pl.DataType] = {
@@ -83,6 +84,14 @@ def plain_table(frame: pl.DataFrame) -> pa.Table:
     return frame.with_columns(
         frame[name].cast(plain_type(kind)) for name, kind in frame.schema.items()
     ).to_arrow()
+
+
+def as_table(session: SparkSession, frame: pl.DataFrame) -> DataFrame:
+    """A frame as a table of Spark, in the types that `polars_types` would read again."""
+    from pyspark.sql.types import StructField, StructType  # noqa: PLC0415 - heavy
+
+    kinds = [StructField(name, spark_type(name, kind)) for name, kind in frame.schema.items()]
+    return session.createDataFrame(plain_table(frame), schema=StructType(kinds))
 
 
 def check_file(schema: pa.Schema) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,7 @@ def _histogram(before: NDArray[np.float64], after: NDArray[np.float64]) -> dict[
     else:
         edges = np.histogram_bin_edges(both, bins=BINS)
         counts = [np.histogram(side, bins=edges)[0].tolist() for side in (before, after)]
-        labels = [
-            f"{_short(low)} – {_short(high)}" for low, high in zip(edges, edges[1:], strict=False)
-        ]
+        labels = [f"{_short(low)} .. {_short(high)}" for low, high in pairwise(edges)]
     shares = [
         [count / max(len(side), 1) for count in some]
         for some, side in zip(counts, (before, after), strict=True)

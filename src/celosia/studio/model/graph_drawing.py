@@ -54,8 +54,9 @@ def chosen(original: Graph, order: int) -> NDArray[np.int64]:
 
 
 def one(graph: Graph, *, rng: Source) -> dict[str, Any]:
-    """A graph by itself, or its hubs."""
-    return both(graph, graph, rng=rng)["before"]  # type: ignore[no-any-return]
+    """A graph by itself, or its hubs: the drawing is under `before`."""
+    told = both(graph, graph, rng=rng)
+    return {name: told[name] for name in ("drawn", "of", "named", "before")}
 
 
 def both(original: Graph, release: Graph, *, rng: Source) -> dict[str, Any]:
@@ -77,9 +78,7 @@ def both(original: Graph, release: Graph, *, rng: Source) -> dict[str, Any]:
         "drawn": len(names),
         "of": order,
         "named": len(names) <= MOST_NAMED,
-        "before": side(
-            places, names, old.degrees, _lines(old, new), total_edges=original.size
-        ),
+        "before": side(places, names, old.degrees, _lines(old, new), total_edges=original.size),
         "after": side(places, names, new.degrees, _lines(new, old), total_edges=release.size),
         "gone": int((~release.has_edges(original.edges)).sum()),
         "come": int((~_wide(original, order).has_edges(release.edges)).sum()),
@@ -133,7 +132,7 @@ def groups(original: Graph, release: GeneralisedGraph, *, rng: Source) -> dict[s
 def new(original: Graph, release: Graph, *, rng: Source) -> dict[str, Any]:
     """The original, and beside it a graph in which no vertex is anybody."""
     told = both(original, original, rng=rng)
-    told["after"] = one(release, rng=rng)
+    told["after"] = one(release, rng=rng)["before"]
     return told | {"kind": "new"}
 
 

@@ -14,7 +14,18 @@ from celosia.studio.model.toml import inline
 if TYPE_CHECKING:
     from celosia.graphs import Graph
 
-SUFFIXES = (".edges", ".edgelist", ".txt", ".csv", ".tsv", ".graphml", ".xml", ".gml", ".net", ".json")
+SUFFIXES = (
+    ".edges",
+    ".edgelist",
+    ".txt",
+    ".csv",
+    ".tsv",
+    ".graphml",
+    ".xml",
+    ".gml",
+    ".net",
+    ".json",
+)
 """Kinds of files that hold a graph."""
 
 FAMILIES: dict[str, tuple[str, ...]] = {
@@ -176,7 +187,9 @@ def code(
     has_key = card.makes != "GeneralisedGraph" and not card.private
     parts += ["--key", "key.csv"] if has_key else []
     parts += [] if seed is None else ["--seed", str(seed)]
-    imported = ["graphs"] if known is None or "datasets" not in known.python else ["datasets", "graphs"]
+    imported = (
+        ["graphs"] if known is None or "datasets" not in known.python else ["datasets", "graphs"]
+    )
     made = f"graphs.read({name!r}).graph" if known is None else known.python
     drawn = "" if seed is None else f", randomness=Seeded({seed})"
     python = [

@@ -189,8 +189,8 @@ def privacy_figures(result: Mapping[str, Any]) -> list[Figure]:
                 _("Distance to real people"),
                 short(near["median_made"]),
                 _(
-                    "Median distance of a made record to the nearest real one; real ones are {real} "
-                    "from each other. Much less means near-copies.",
+                    "Median distance of a made record to the nearest real one; real ones are "
+                    "{real} from each other. Much less means near-copies.",
                     real=short(near["median_real"]),
                 ),
             ),

@@ -7,7 +7,7 @@ of `parameter_words`.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -101,17 +101,16 @@ def parsed(control: Control, given: Any) -> Any:
     """
     if given is None or given in ("", [], ()):
         return None
-    if control.kind == "flag":
-        return bool(given)
     if control.kind in ("whole", "number"):
         return _number(control, given)
-    if control.kind in ("columns", "several"):
-        return [str(each) for each in given]
-    if control.kind == "values":
-        return [each.strip() for each in str(given).split(",") if each.strip()]
-    if control.kind == "toml":
-        return _toml(control, str(given))
-    return str(given)
+    ways: dict[str, Callable[[Any], Any]] = {
+        "flag": bool,
+        "columns": lambda some: [str(each) for each in some],
+        "several": lambda some: [str(each) for each in some],
+        "values": lambda text: [part.strip() for part in str(text).split(",") if part.strip()],
+        "toml": lambda text: _toml(control, str(text)),
+    }
+    return ways.get(control.kind, str)(given)
 
 
 def shown(control: Control, parameters: Mapping[str, Any]) -> Any:

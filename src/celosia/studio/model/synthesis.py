@@ -77,7 +77,7 @@ def left_out(columns: Sequence[Mapping[str, Any]], choice: Mapping[str, Any]) ->
     return [each["name"] for each in columns if each["name"] not in choice["columns"]]
 
 
-def code(  # noqa: PLR0913 - the parts of a command
+def code(
     name: str,
     sample: str | None,
     columns: Sequence[Mapping[str, Any]],
@@ -117,7 +117,7 @@ def code(  # noqa: PLR0913 - the parts of a command
     ]
 
 
-def _python(  # noqa: PLR0913 - the parts of a text
+def _python(
     table: str,
     choice: Mapping[str, Any],
     parameters: Mapping[str, Any],

@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import run, ui
 
 from celosia.core.errors import CelosiaError
-from celosia.studio.language import _, n_, number
+from celosia.studio.language import _, n_
 from celosia.studio.model import graphs as model
 from celosia.studio.pages.graphs_drawing import draw_one
 from celosia.studio.pages.mask_parts import (
@@ -19,6 +19,7 @@ from celosia.studio.pages.mask_parts import (
     quiet,
     sample_cards,
     step_links,
+    summary_of,
 )
 from celosia.studio.pages.mask_steps import no_table
 from celosia.studio.running import studio
@@ -100,9 +101,7 @@ def _begin(work: Work, title: str, **arguments: Any) -> None:
 
 def _earlier() -> None:
     found = [
-        (work, told)
-        for work in visitor().works(KIND)
-        if (told := work.load("graphs")) is not None
+        (work, told) for work in visitor().works(KIND) if (told := work.load("graphs")) is not None
     ]
     if not found:
         return
@@ -194,7 +193,7 @@ def _chosen(bench: Bench) -> None:
     card = model.cards()[choice["method"]]
     with ui.card().classes("w-full").props('data-test="chosen"'):
         heading(_(card.title))
-        quiet(_(card.summary))
+        quiet(summary_of(card))
         parameter_controls(
             card.controls,
             choice["parameters"],
@@ -250,15 +249,3 @@ def _run(bench: Bench, place: ui.element) -> None:
             choice=choice,
             seed=bench.told.get("seed"),
         )
-
-
-def drawn_note(drawing: Mapping[str, Any]) -> str:
-    """Which vertices are drawn, where not all of them are."""
-    if drawing["drawn"] >= drawing["of"]:
-        return ""
-    return _(
-        "The graph has {all} vertices, too many to be seen; the {some} with most contacts are "
-        "drawn, with the edges among them.",
-        all=number(drawing["of"]),
-        some=number(drawing["drawn"]),
-    )

@@ -52,18 +52,17 @@ def show_parts(parts: Sequence[Part]) -> None:
 
 def _show(part: Part) -> None:
     if isinstance(part, Table):
+        if part.caption:  # above the table, not in it: it wraps where a wide table scrolls
+            ui.label(part.caption).classes("caption")
         show_table(
             part.columns,
             part.rows,
-            caption=part.caption,
             classes=part.classes,
             marked=part.marked,
             faded=part.faded,
         )
     elif isinstance(part, Bars):
-        bars(
-            part.categories, part.series, description=part.description, x=part.x, y=part.y
-        )
+        bars(part.categories, part.series, description=part.description, x=part.x, y=part.y)
         ui.label(part.description).classes("celosia-quiet")
     else:
         _show_network(part)
@@ -101,16 +100,16 @@ class Stepper:
         self._step = address.place("step", len(self._steps))
         if len(stories) > 1:
             names = [story.title for story in stories]
-            with ui.tabs(value=names[self._story], on_change=self._chosen).props(
-                "dense align=left no-caps outside-arrows mobile-arrows"
-            ) as tabs:
+            with ui.tabs().props("dense align=left no-caps outside-arrows mobile-arrows") as tabs:
                 for name in names:
                     ui.tab(name)
             tabs.props["aria-label"] = _("Attacks")
+            tabs.set_value(names[self._story])
+            tabs.on_value_change(self._chosen)
         with ui.element("section").classes("celosia-stepper").props('tabindex="0"') as whole:
             whole.props["aria-label"] = _("The attack step by step; arrow keys move")
             self._body = ui.element("div").props('aria-live="polite"')
-            with ui.row().classes("items-center"):
+            with ui.row().classes("items-center buttons"):
                 self._back = ui.button(
                     _("Previous"), icon="chevron_left", on_click=lambda: self._move(-1)
                 ).props("outline no-caps data-test=previous")
@@ -213,9 +212,9 @@ class Live:
 
     def _told(self, at: int) -> str:
         control = self._controls[at]
-        return _(
-            "{name} = {value}", name=control.label, value=control.choices[self._places[at]]
-        )
+        if not control.slides:  # the chosen button says it
+            return control.label
+        return _("{name} = {value}", name=control.label, value=control.choices[self._places[at]])
 
     def _changed(self, at: int, place: int, title: ui.label) -> None:
         if place == self._places[at]:

@@ -62,10 +62,10 @@ def technique_page(request: Request, technique: str) -> None:
 
 
 def sections(text: str) -> list[str]:
-    """The parts of a text, each from its heading on.
+    r"""The parts of a text, each from its heading on.
 
-    >>> sections("## A\\nx\\n## B\\ny\\n## C\\n## D\\nz")
-    ['## A\\nx\\n', '## B\\ny\\n', '## C\\n', '## D\\nz']
+    >>> sections("## A\nx\n## B\ny\n## C\n## D\nz")
+    ['## A\nx\n', '## B\ny\n', '## C\n', '## D\nz']
     """
     parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)
     return [part for part in parts if part.strip()][:SECTIONS]

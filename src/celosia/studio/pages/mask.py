@@ -28,8 +28,8 @@ def mask_start() -> None:
     lead(
         _(
             "Masking changes cells (noise, swaps, groups of like records) instead of generalising "
-            "them; synthesis invents rows like the real ones. Both are measured: what risk is left, "
-            "and what use."
+            "them; synthesis invents rows like the real ones. Both are measured: what risk is "
+            "left, and what use."
         )
     )
     heading(_("Try with a sample"))
@@ -40,9 +40,7 @@ def mask_start() -> None:
         with progress:
             _begin(visitor().new_work(KIND), _(sample.title), sample=sample.name)
 
-    sample_cards(
-        SAMPLES, choose, lambda each: n_("{count} record", "{count} records", each.rows)
-    )
+    sample_cards(SAMPLES, choose, lambda each: n_("{count} record", "{count} records", each.rows))
     heading(_("Bring a table"))
     quiet(_("CSV with any delimiter, Excel, Parquet or JSON lines; one record for each person."))
     own = ui.element("div").classes("w-full")
@@ -70,9 +68,7 @@ def _begin(work: Work, title: str, **arguments: Any) -> None:
 
 def _earlier() -> None:
     found = [
-        (work, told)
-        for work in visitor().works(KIND)
-        if (told := work.load("mask")) is not None
+        (work, told) for work in visitor().works(KIND) if (told := work.load("mask")) is not None
     ]
     if not found:
         return

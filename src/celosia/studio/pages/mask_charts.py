@@ -9,6 +9,7 @@ from nicegui import ui
 
 from celosia.studio.language import _, number, percent, short
 from celosia.studio.model.comparing import REST
+from celosia.studio.pages.mask_parts import heading
 from celosia.studio.widgets.chart import PALETTE, axis, chart
 
 SAFE_TOOLTIP = {"confine": True, "renderMode": "richText"}
@@ -43,14 +44,17 @@ def _distribution(found: Mapping[str, Any], names: tuple[str, str]) -> None:
             "itemStyle": {"color": PALETTE[1]},
         },
     ]
+    heading(str(found["column"]), 3)
     x = _("value") if not found["numeric"] else _("value, in bins of equal width")
+    below: dict[str, Any] = {"hideOverlap": True}
+    if not found["numeric"]:
+        below |= {"rotate": 30, "width": 110, "overflow": "truncate", "interval": 0}
     chart(
         {
-            "title": {"text": found["column"], "textStyle": {"fontSize": 14}},
-            "legend": {"data": list(names), "top": 24},
-            "grid": {"left": 50, "right": 15, "top": 60, "bottom": 60, "containLabel": True},
+            "legend": {"data": list(names)},
+            "grid": {"left": 50, "right": 15, "top": 36, "bottom": 10, "containLabel": True},
             "tooltip": {**SAFE_TOOLTIP, "trigger": "axis"},
-            "xAxis": axis(x, kind="category", data=labels, nameGap=46, axisLabel={"rotate": 30}),
+            "xAxis": {"type": "category", "data": labels, "axisLabel": below},
             "yAxis": axis(_("share of the records"), nameGap=48),
             "series": series,
         },
@@ -96,7 +100,8 @@ def correlations(found: Mapping[str, Any]) -> None:
                 "orient": "horizontal",
                 "left": "center",
                 "bottom": 0,
-                "precision": 2,
+                "text": [f"+{short(round(most, 3))}", short(round(-most, 3))],
+                "calculable": False,
                 "inRange": {"color": ["#b4532a", "#f4efe6", "#0f7c93"]},
             },
             "series": [
@@ -144,8 +149,8 @@ def nearest(found: Mapping[str, Any]) -> None:
             ],
         },
         description=_(
-            "Distances to the nearest real record. Made records are {made} away in the median, real "
-            "ones {real} from each other.",
+            "Distances to the nearest real record. Made records are {made} away in the median, "
+            "real ones {real} from each other.",
             made=short(found["median_made"]),
             real=short(found["median_real"]),
         ),
@@ -162,7 +167,7 @@ def variants(found: Mapping[str, Any], choose: Callable[[str], Any]) -> None:
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for point in found["points"]:
         groups.setdefault(str(point["name"]).split()[0], []).append(point)
-    symbols = ("circle", "rect", "triangle", "diamond", "pin", "roundRect")
+    symbols = ("circle", "rect", "triangle", "diamond", "arrow", "roundRect")
     series = []
     for place, (method, points) in enumerate(groups.items()):
         series.append(
@@ -190,6 +195,7 @@ def variants(found: Mapping[str, Any], choose: Callable[[str], Any]) -> None:
             "name": _("best trade-offs"),
             "data": [[round(point["loss"], 5), round(point["risk"], 5)] for point in best],
             "lineStyle": {"type": "dashed", "color": PALETTE[7]},
+            "itemStyle": {"color": PALETTE[7]},
             "symbol": "none",
             "silent": True,
             "tooltip": {"show": False},
@@ -200,7 +206,9 @@ def variants(found: Mapping[str, Any], choose: Callable[[str], Any]) -> None:
             "legend": {"type": "scroll", "data": [each["name"] for each in series]},
             "tooltip": {**SAFE_TOOLTIP, "formatter": "{b}: {c}"},
             "xAxis": axis(loss_names()[found["loss"]]),
-            "yAxis": axis(risk_names()[found["risk"]], max=1 if found["risk"] != "interval" else None),
+            "yAxis": axis(
+                risk_names()[found["risk"]], max=1 if found["risk"] != "interval" else None
+            ),
             "series": series,
         },
         description=_(

@@ -24,9 +24,7 @@ def show(desk: Desk) -> None:
         )
     )
     numbers = [
-        each["name"]
-        for each in desk.columns
-        if each["numeric"] and each["role"] != "identifier"
+        each["name"] for each in desk.columns if each["numeric"] and each["role"] != "identifier"
     ]
     if not numbers:
         quiet(_("The table has no column of numbers, which these methods need."))
@@ -67,7 +65,9 @@ def show(desk: Desk) -> None:
         with drawn:
             _drawn(desk, result)
 
-    ui.button(_("Draw the map"), icon="scatter_plot", on_click=compute).props('data-test="map"')
+    ui.button(_("Draw the map"), icon="scatter_plot", on_click=compute).props(
+        'data-test="map"'
+    ).classes("q-my-md")
     place = ui.element("div").classes("w-full")
     drawn = ui.element("div").classes("w-full")
     if found is not None:

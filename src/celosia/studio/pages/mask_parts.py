@@ -11,6 +11,7 @@ from celosia.core.errors import CelosiaError
 from celosia.studio.language import _, short
 from celosia.studio.model.parameters import Control, changed, shown
 from celosia.studio.shell import notify_error
+from celosia.studio.widgets.table import key_figures
 
 
 class MethodCard(Protocol):
@@ -36,12 +37,24 @@ def heading(text: str, level: int = 2) -> None:
 
 def lead(text: str) -> None:
     """What a page is for."""
-    ui.label(text).classes("celosia-lead")
+    ui.label(text).classes("celosia-lead q-mb-md")
 
 
 def quiet(text: str) -> ui.label:
     """A short explanation."""
     return ui.label(text).classes("celosia-quiet").style("max-width: 46rem")
+
+
+def figures(found: Sequence[tuple[str, str, str]]) -> None:
+    """Key figures in boxes of one width."""
+    with ui.element("div").classes("celosia-even"):
+        key_figures(found)
+
+
+def summary_of(card: MethodCard) -> str:
+    """What a method does, as a sentence begins."""
+    told = _(card.summary)
+    return told[:1].upper() + told[1:]
 
 
 def notice(text: str) -> None:
@@ -101,7 +114,7 @@ def method_cards(
                     frame.classes("chosen")
                 with frame:
                     ui.label(_(card.title)).classes("text-bold")
-                    ui.label(_(card.summary)).classes("celosia-quiet q-mb-sm")
+                    ui.label(summary_of(card)).classes("celosia-quiet q-mb-sm")
                     ui.space()
                     with ui.row().classes("items-center w-full"):
                         ui.label(card.kind).classes("celosia-kind")
@@ -213,20 +226,22 @@ def promise(guarantee: Mapping[str, Any], *, simulation: bool) -> None:
     if simulation:
         notice(
             _(
-                "A seed was given, so this is a simulation: whoever knows the seed can repeat every "
-                "draw. Leave it empty for a release."
+                "A seed was given, so this is a simulation: whoever knows the seed can repeat "
+                "every draw. Leave it empty for a release."
             )
         )
-    with ui.expansion(_("What the certificate promises (in English)"), icon="verified").classes(
-        "w-full"
+    with (
+        ui.expansion(_("What the certificate promises (in English)"), icon="verified").classes(
+            "w-full"
+        ),
+        ui.element("div").props('lang="en"'),
     ):
-        with ui.element("div").props('lang="en"'):
-            ui.label(guarantee["promise"]).classes("text-bold celosia-break")
-            ui.label(guarantee["protects"]).classes("celosia-break")
-            if guarantee["leaves_open"]:
-                ui.label("It leaves open:").classes("q-mt-sm")
-                for gap in guarantee["leaves_open"]:
-                    ui.label(f"– {gap}").classes("celosia-break")
+        ui.label(guarantee["promise"]).classes("text-bold celosia-break")
+        ui.label(guarantee["protects"]).classes("celosia-break")
+        if guarantee["leaves_open"]:
+            ui.label("It leaves open:").classes("q-mt-sm")
+            for gap in guarantee["leaves_open"]:
+                ui.label(f"- {gap}").classes("celosia-break")
 
 
 def downloads(work_id: str, files: Sequence[tuple[str, str, str, str]]) -> None:

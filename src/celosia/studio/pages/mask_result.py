@@ -9,13 +9,21 @@ import polars as pl
 from nicegui import run, ui
 
 from celosia.studio.language import _, n_, number
-from celosia.studio.model import masking as model
 from celosia.studio.model import mask_figures
+from celosia.studio.model import masking as model
 from celosia.studio.pages import mask_charts
-from celosia.studio.pages.mask_parts import downloads, heading, lead, notice, promise, quiet
+from celosia.studio.pages.mask_parts import (
+    downloads,
+    figures,
+    heading,
+    lead,
+    notice,
+    promise,
+    quiet,
+)
 from celosia.studio.pages.mask_steps import Desk
 from celosia.studio.widgets.code import show_code
-from celosia.studio.widgets.table import html_table, key_figures
+from celosia.studio.widgets.table import html_table
 
 SIZE = 12
 """Rows on a page of both tables."""
@@ -40,11 +48,11 @@ async def show(desk: Desk) -> None:
     if not desk.told["steps"] or result["touched"] != _touched(desk):
         quiet(_("The recipe has changed since: run it again to see what that does."))
     heading(_("Risk that is left"))
-    key_figures(mask_figures.risk_figures(result))
+    figures(mask_figures.risk_figures(result))
     heading(_("Loss"))
-    figures = mask_figures.loss_figures(result)
-    if figures:
-        key_figures(figures)
+    lost = mask_figures.loss_figures(result)
+    if lost:
+        figures(lost)
     else:
         quiet(_("No column of both tables can be compared."))
     promise(result["guarantee"], simulation=result["simulation"])
@@ -65,9 +73,7 @@ async def show(desk: Desk) -> None:
     mask_charts.distributions(result["distributions"], (_("original"), _("masked")))
     if result["correlations"] is not None:
         heading(_("Drift of correlations"))
-        quiet(
-            _("After less before, for each pair of columns of numbers: 0 where nothing changed.")
-        )
+        quiet(_("After less before, for each pair of columns of numbers: 0 where nothing changed."))
         mask_charts.correlations(result["correlations"])
     _take(desk, result)
 
@@ -135,7 +141,12 @@ def _take(desk: Desk, result: dict[str, Any]) -> None:
                 _("all measures, for those who may see the original"),
             ),
             ("recipe.toml", "receipt_long", _("Recipe"), _("roles and steps, to do it again")),
-            ("data.parquet", "lock", _("Original data"), _("what you brought; keep it to yourself")),
+            (
+                "data.parquet",
+                "lock",
+                _("Original data"),
+                _("what you brought; keep it to yourself"),
+            ),
         ],
     )
     heading(_("The same elsewhere"))

@@ -18,6 +18,7 @@ from celosia.studio.pages.mask_parts import (
     parameter_controls,
     quiet,
     step_links,
+    summary_of,
 )
 from celosia.studio.running import studio
 from celosia.studio.shell import page, show_error, visitor
@@ -138,11 +139,11 @@ def _columns(desk: Desk) -> None:
 
     with ui.element("div").classes("celosia-roles"):
         for each in desk.columns:
-            with ui.element("div").classes("celosia-card q-pa-sm row items-center q-col-gutter-md"):
-                with ui.element("div").classes("col-12 col-sm-6"):
+            with ui.element("div").classes("celosia-card q-pa-sm celosia-sides"):
+                with ui.element("div"):
                     ui.label(each["name"]).classes("text-bold celosia-break")
                     quiet(_facts(each))
-                with ui.element("div").classes("col-12 col-sm-6"):
+                with ui.element("div"):
                     select = ui.select(
                         role_names(),
                         value=each["role"],
@@ -151,7 +152,7 @@ def _columns(desk: Desk) -> None:
                     ).classes("w-full")
                     select.props["aria-label"] = _("Role of {column}", column=each["name"])
     _weights(desk)
-    ui.link(_("On to the recipe"), f"/mask/{desk.work.id}?step=recipe").classes("q-mt-md")
+    ui.link(_("On to the recipe"), f"/mask/{desk.work.id}?step=recipe").classes("q-mt-md block")
 
 
 def _weights(desk: Desk) -> None:
@@ -168,7 +169,7 @@ def _weights(desk: Desk) -> None:
         value=desk.told.get("weights") or "",
         label=_("Column with the weights"),
         on_change=lambda event: desk.save(weights=event.value or None),
-    ).style("min-width: 16rem")
+    ).style("max-width: 24rem")
 
 
 def _facts(column: Mapping[str, Any]) -> str:
@@ -245,9 +246,9 @@ def _step(desk: Desk, place: int, step: Mapping[str, Any], count: int, draw: Any
 
     with ui.card().classes("w-full q-mb-md").props(f'data-test="step-{place + 1}"'):
         with ui.row().classes("items-center w-full"):
-            ui.label(
-                _("Step {number}: {method}", number=place + 1, method=_(card.title))
-            ).classes("celosia-h3").props("role=heading aria-level=2").style("margin: 0")
+            ui.label(_("Step {number}: {method}", number=place + 1, method=_(card.title))).classes(
+                "celosia-h3"
+            ).props("role=heading aria-level=2").style("margin: 0")
             ui.space()
             for icon, label, action, allowed in (
                 ("arrow_upward", _("Earlier"), lambda: move(-1), place > 0),
@@ -257,7 +258,7 @@ def _step(desk: Desk, place: int, step: Mapping[str, Any], count: int, draw: Any
                 button = ui.button(icon=icon, on_click=action).props("flat round dense")
                 button.props["aria-label"] = f"{label}: {_(card.title)}"
                 button.set_enabled(allowed)
-        quiet(_(card.summary))
+        quiet(summary_of(card))
         known = [name for name in step["columns"] if name in desk.names]
         select = ui.select(
             {name: name for name in desk.names},

@@ -128,7 +128,8 @@ def _preview(board: Board) -> str:
 
 def _cell(value: Any) -> str:
     if value is None:
-        return f'<span class="celosia-quiet">{escape(_("empty"))}</span>'
+        told = escape(_("empty"))
+        return f'<span class="celosia-quiet">{told}</span>'
     text = str(value)
     return escape(text if len(text) <= 60 else f"{text[:60]}…")
 

@@ -119,7 +119,11 @@ class Editor:
             with ui.element("div"):
                 self._missing()
                 self._rule = ui.element("div").classes("w-full")
-            self._shown = ui.element("div").props('aria-live="polite" data-test="preview"')
+            self._shown = (
+                ui.element("div")
+                .classes("celosia-preview")
+                .props('aria-live="polite" data-test="preview"')
+            )
         self.draw_rule()
         ui.timer(0.01, self.look, once=True)
 

@@ -45,7 +45,7 @@ def show(board: Board) -> None:
     with ui.element("div").classes("celosia-split"):
         with ui.element("div"):
             _heading(_("Models"))
-            cards = ui.element("div").classes("column q-gutter-sm")
+            cards = ui.element("div").classes("column gap-2")
             _adding(board, cards)
         with ui.element("div"):
             _heading(_("The promise in plain words"))

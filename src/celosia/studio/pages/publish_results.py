@@ -45,7 +45,7 @@ VIEWS: dict[str, Callable[[Results], Any]] = {
     "take": publish_results_take.show,
 }
 """The views in their order, by their name in the address."""
-WITH_SOLUTIONS = ("summary", "tradeoff", "lattice", "compare")
+WITH_SOLUTIONS = ("tradeoff", "lattice", "compare")
 
 
 @page("/publish/{work_id}/results", "Results", door="/publish")
@@ -59,7 +59,7 @@ async def show(work_id: str, request: Any, view: str = "summary") -> None:
     if job is not None and not job.over:
         _wait(work, job, wanted)
         return
-    told = await run.io_bound(results.load, work)
+    told = results.load(work)
     if job is not None and job.state == "failed" and job.error is not None:
         shell.show_error(job.error)
     if told is None:

@@ -59,12 +59,12 @@ def _draw(attacks: list[dict[str, Any]]) -> None:
         "legend": {"data": [name for name, _v, _c in series], "textStyle": {"color": "#7d8b8f"}},
         "tooltip": {"trigger": "axis", "confine": True, "renderMode": "richText"},
         "grid": {"left": 20, "right": 30, "top": 40, "bottom": 50, "containLabel": True},
-        "xAxis": axis(_("chance that the attacker is right, average, %"), max=100),
+        "xAxis": axis(_("chance to be right, %"), max=100),
         "yAxis": {
             "type": "category",
             "data": names,
             "inverse": True,
-            "axisLabel": {"width": 150, "overflow": "break", "lineHeight": 14},
+            "axisLabel": {"width": 150, "overflow": "break", "lineHeight": 14, "color": "#7d8b8f"},
         },
         "series": [
             {

@@ -50,7 +50,7 @@ def show(found: Results) -> None:
             ui.label(_("Candidate {name}", name=NAMES[place]))
             _apply_button(found, candidate, release)
             ui.button(
-                _("Take away"),
+                _("Remove"),
                 icon="close",
                 on_click=lambda place=place: _removed(found, place),
             ).props("flat dense")

@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
-from celosia.studio.language import _, n_, percent
+from celosia.studio.language import _, n_, number, percent
 from celosia.studio.model.publish.results_solutions import Levels, Node, Solutions
 from celosia.studio.pages.publish_results_parts import (
     Results,
@@ -27,6 +27,7 @@ LOOKS = {
     "release": ("pin", "#b4532a", 34),
 }
 """Shape, colour and size of each sort of node: the shape alone tells them apart."""
+LABEL = {"color": "#7d8b8f"}
 MOST_NAMED = 60
 """Nodes that still have their levels beside them."""
 
@@ -87,13 +88,16 @@ def _diagram(found: Results, solutions: Solutions, pick: Any) -> None:
         state
         for state in LOOKS
         if (state == "release" and found.chosen is not None)
-        or any(node.state == state for node in nodes)
+        or any(node.state == state and node.levels != found.chosen for node in nodes)
     ]
+    names = {state: state_name(state) for state in present}
+    if found.chosen == solutions.points[0].levels:
+        names["release"] = _("the release, best of all")
     top = max(node.y for node in nodes)
     widest = max(abs(node.x) for node in nodes) or 1.0
     option: Option = {
         "legend": {
-            "data": [{"name": state_name(each), "icon": LOOKS[each][0]} for each in present],
+            "data": [{"name": names[each], "icon": LOOKS[each][0]} for each in present],
             "textStyle": {"color": "#7d8b8f"},
         },
         "tooltip": {"confine": True, "renderMode": "richText", "formatter": "{b}"},
@@ -108,7 +112,7 @@ def _diagram(found: Results, solutions: Solutions, pick: Any) -> None:
                 "right": "8%",
                 "categories": [
                     {
-                        "name": state_name(each),
+                        "name": names[each],
                         "symbol": LOOKS[each][0],
                         "itemStyle": {"color": LOOKS[each][1]},
                     }
@@ -198,11 +202,14 @@ def _grid(found: Results, solutions: Solutions, pick: Any) -> None:
             if cell.best is None:
                 empty.append({"value": [low, high, 0], "label": {"formatter": _("none meets")}})
                 continue
-            label = f"{cell.solutions:,} / {cell.nodes:,}\n{percent(cell.best.score)}"
+            label = "\n".join(
+                [f"{number(cell.solutions)} / {number(cell.nodes)}", percent(cell.best.score)]
+            )
+            dark = cell.best.score > min(costs) + 0.35 * (max(costs) - min(costs))
             full.append(
                 {
                     "value": [low, high, round(100 * cell.best.score, 2)],
-                    "label": {"formatter": label},
+                    "label": {"formatter": label, "color": "#fff" if dark else "#102f38"},
                 }
             )
             rows.append([low, high, cell.solutions, cell.nodes, percent(cell.best.score)])
@@ -211,10 +218,16 @@ def _grid(found: Results, solutions: Solutions, pick: Any) -> None:
     option: Option = {
         "tooltip": {"show": False},
         "xAxis": axis(
-            _("level of {column}", column=first), kind="category", data=list(range(sizes[0]))
+            _("level of {column}", column=first),
+            kind="category",
+            data=list(range(sizes[0])),
+            axisLabel=LABEL,
         ),
         "yAxis": axis(
-            _("level of {column}", column=second), kind="category", data=list(range(sizes[1]))
+            _("level of {column}", column=second),
+            kind="category",
+            data=list(range(sizes[1])),
+            axisLabel=LABEL,
         ),
         "visualMap": {
             "min": round(100 * min(costs), 1),
@@ -231,13 +244,7 @@ def _grid(found: Results, solutions: Solutions, pick: Any) -> None:
             {
                 "type": "heatmap",
                 "data": full,
-                "label": {
-                    "show": True,
-                    "lineHeight": 16,
-                    "color": "#fff",
-                    "textBorderColor": "#123b46",
-                    "textBorderWidth": 2,
-                },
+                "label": {"show": True, "lineHeight": 16},
                 "itemStyle": {"borderColor": "#fff", "borderWidth": 2},
             },
             {

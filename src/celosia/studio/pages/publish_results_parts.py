@@ -87,13 +87,13 @@ def metric_name(metric: str) -> str:
     }.get(metric, metric)
 
 
-def level_text(solutions: Solutions | None, column: str, level: int | None, height: int) -> str:
+def level_text(found: Results, column: str, level: int | None, height: int) -> str:
     """A level in words, with a label that occurs there."""
     if level is None:
         return _("ranges of its own in each class")
     if level == 0:
         return _("level 0 of {height}: as it is", height=height)
-    labels = () if solutions is None else solutions.labels.get(column, ())
+    labels = found.told["labels"].get(column, ())
     if level == height or level >= len(labels):
         return _("level {level} of {height}: hidden", level=level, height=height)
     count, example = labels[level]
@@ -126,7 +126,7 @@ def show_point(found: Results, levels: Levels) -> None:
     show_table(
         [_("column"), _("what is shown of it")],
         [
-            [name, level_text(solutions, name, level, size - 1)]
+            [name, level_text(found, name, level, size - 1)]
             for name, level, size in zip(solutions.columns, levels, solutions.shape, strict=True)
         ],
     )

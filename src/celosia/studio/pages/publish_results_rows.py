@@ -33,7 +33,7 @@ async def show(found: Results) -> None:
     asked = found.query.get("page", "1")
     first = min(max(1, int(asked[:9]) if asked.isdecimal() else 1), pages)
     with ui.row().classes("items-center q-mb-sm"):
-        turner = ui.pagination(1, pages, direction_links=True, value=first).props("max-pages=7")
+        turner = ui.pagination(1, pages, direction_links=True, value=first).props("max-pages=5")
         turner.props["aria-label"] = _("Pages")
         if suppressed is not None:
             ui.button(

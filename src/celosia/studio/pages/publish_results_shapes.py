@@ -57,7 +57,12 @@ def _bars(shown: dict[str, Any]) -> None:
             kind="category",
             data=values,
             nameGap=78 if len(values) > 6 else 34,
-            axisLabel={"rotate": 40 if len(values) > 6 else 0, "width": 90, "overflow": "truncate"},
+            axisLabel={
+                "rotate": 40 if len(values) > 6 else 0,
+                "width": 90,
+                "overflow": "truncate",
+                "color": "#7d8b8f",
+            },
         ),
         "yAxis": axis(_("share of the records, %"), nameGap=40),
         "grid": {"left": 60, "right": 20, "top": 40, "bottom": 90, "containLabel": True},
@@ -163,7 +168,7 @@ def _map(
     cells = [
         (low, high, share) for high, line in enumerate(table) for low, share in enumerate(line)
     ]
-    labels = {"width": 84, "overflow": "truncate"}
+    labels = {"width": 84, "overflow": "truncate", "color": "#7d8b8f"}
     option: Option = {
         "tooltip": {"confine": True, "renderMode": "richText"},
         "grid": {"left": 20, "right": 20, "top": 50, "bottom": 80, "containLabel": True},

@@ -127,7 +127,7 @@ def _columns(found: Results) -> None:
         [
             [
                 column["name"],
-                level_text(found.solutions, column["name"], column["level"], column["height"]),
+                level_text(found, column["name"], column["level"], column["height"]),
                 percent(column["loss"]),
             ]
             for column in solution["columns"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
-from celosia.studio.language import _, n_, percent
+from celosia.studio.language import _, n_, number, percent
 from celosia.studio.model.publish.results_solutions import Levels, Point, Solutions
 from celosia.studio.pages.publish_results_parts import (
     Results,
@@ -204,8 +204,8 @@ def _remarks(solutions: Solutions) -> None:
     quiet(
         _(
             "{found} of {nodes} nodes of the lattice meet the models. Levels stand for: {columns}.",
-            found=f"{solutions.found:,}",
-            nodes=f"{solutions.nodes:,}",
+            found=number(solutions.found),
+            nodes=number(solutions.nodes),
             columns=", ".join(solutions.columns),
         )
     )
@@ -214,8 +214,8 @@ def _remarks(solutions: Solutions) -> None:
             _(
                 "The lattice is so large that the time was up before all of it was tried: "
                 "{tried} of {nodes} nodes were, spread over the whole lattice.",
-                tried=f"{solutions.tried:,}",
-                nodes=f"{solutions.nodes:,}",
+                tried=number(solutions.tried),
+                nodes=number(solutions.nodes),
             )
         )
     if solutions.is_thinned:

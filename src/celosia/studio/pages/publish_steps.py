@@ -152,7 +152,7 @@ def _head(board: Board, step: str) -> None:
 
 def _run_button(board: Board) -> None:
     with ui.element("div"):
-        button = ui.button(_("Run"), icon="play_arrow", on_click=lambda: run(board)).props(
+        button = ui.button(_("Run now"), icon="play_arrow", on_click=lambda: run(board)).props(
             'unelevated data-test="run"'
         )
         why = ui.label().classes("celosia-quiet celosia-break").style("max-width: 26rem")
@@ -184,7 +184,9 @@ def _onward(board: Board, step: str) -> None:
                 _("Next step"), icon="arrow_forward", on_click=lambda: ui.navigate.to(after)
             ).props("outline")
         else:
-            ui.button(_("Run"), icon="play_arrow", on_click=lambda: run(board)).props("unelevated")
+            ui.button(_("Run now"), icon="play_arrow", on_click=lambda: run(board)).props(
+                "unelevated"
+            )
 
 
 def _drawer(board: Board) -> None:

@@ -14,6 +14,7 @@ from celosia.studio.model import synthesis as model
 from celosia.studio.pages import mask_charts
 from celosia.studio.pages.mask_parts import (
     downloads,
+    figures,
     heading,
     lead,
     method_cards,
@@ -21,13 +22,13 @@ from celosia.studio.pages.mask_parts import (
     parameter_controls,
     promise,
     quiet,
+    summary_of,
 )
 from celosia.studio.pages.mask_result import both_sides, side_by_side
 from celosia.studio.pages.mask_steps import Desk, mask_head, opened
 from celosia.studio.shell import notify_error, page, show_error
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.following import start
-from celosia.studio.widgets.table import key_figures
 from celosia.studio.work import synthesis
 
 FAMILIES = {"Measured, not promised": model.PLAIN, "With a privacy loss": model.PRIVATE}
@@ -102,7 +103,7 @@ def _method(desk: Desk, choice: Mapping[str, Any]) -> None:
 
     with ui.card().classes("w-full").props('data-test="chosen"'):
         heading(_(card.title))
-        quiet(_(card.summary))
+        quiet(summary_of(card))
         select = ui.select(
             {name: name for name in desk.names},
             value=[name for name in choice["columns"] if name in desk.names],
@@ -251,11 +252,11 @@ async def _result(desk: Desk) -> None:
                 )
             )
     heading(_("Privacy"))
-    key_figures(mask_figures.privacy_figures(result))
+    figures(mask_figures.privacy_figures(result))
     heading(_("Fidelity"))
-    figures = mask_figures.loss_figures(result)
-    if figures:
-        key_figures(figures)
+    lost = mask_figures.loss_figures(result)
+    if lost:
+        figures(lost)
     else:
         quiet(_("Counts were made, not records: there is nothing to compare one by one."))
     promise(result["guarantee"], simulation=result["simulation"])

@@ -123,9 +123,7 @@ def run(
     rng = source(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them
-        release = publish(
-            graph, method, randomness=rng, progress=stages(voice, choice["method"])
-        )
+        release = publish(graph, method, randomness=rng, progress=stages(voice, choice["method"]))
     files = _write(graph, release, place)
     voice(Step("Placing the points", 0))
     result = {

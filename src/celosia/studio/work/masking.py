@@ -146,7 +146,7 @@ def run(
     pairs(raw, release.data, rng, place, aligned=aligned)
     touched = list(dict.fromkeys(name for step in steps for name in step["columns"]))
     result = (
-        _told(release)
+        told(release)
         | compared(raw, release.data, touched)
         | {
             "aligned": aligned,
@@ -198,7 +198,7 @@ def compared(before: pl.DataFrame, after: pl.DataFrame, columns: Sequence[str]) 
     }
 
 
-def pairs(  # noqa: PLR0913 - two tables and where they go
+def pairs(
     raw: pl.DataFrame,
     released: pl.DataFrame,
     rng: Any,
@@ -215,7 +215,7 @@ def pairs(  # noqa: PLR0913 - two tables and where they go
     released.head(MOST_SHOWN).write_parquet(place / f"{names[1]}.parquet")
 
 
-def _individual(  # noqa: PLR0913, PLR0917 - two tables and how they belong together
+def _individual(  # noqa: PLR0917 - two tables and how they belong together
     before: pl.DataFrame,
     after: pl.DataFrame,
     columns: Sequence[Mapping[str, Any]],

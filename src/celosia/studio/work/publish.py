@@ -94,11 +94,10 @@ def apply(
 
 def _explored(task: _Task, release: tables.TableRelease, seconds: float) -> dict[str, Any]:
     """All solutions of the lattice; none where only finer recoding meets the models."""
-    schema = chosen.schema(task.wanted)
     try:
         found = tables.explore(
             task.frame,
-            schema,
+            chosen.schema(task.wanted),
             chosen.models(task.wanted),
             suppression=task.wanted.suppression,
             metric=chosen.metric(task.wanted),
@@ -110,12 +109,7 @@ def _explored(task: _Task, release: tables.TableRelease, seconds: float) -> dict
         if error.code not in ("CEL-P001", "CEL-P003"):
             raise
         found = None
-    return results_solutions.told(
-        found,
-        release.solution,
-        metric=task.wanted.metric,
-        labels=results_solutions.level_labels(task.frame, schema),
-    )
+    return results_solutions.told(found, release.solution, metric=task.wanted.metric)
 
 
 def _written(task: _Task, release: tables.TableRelease) -> dict[str, Any]:

@@ -11,7 +11,15 @@ from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.progress import Step
 from celosia.frames import read
-from celosia.studio.model.publish.choices import DATA, POPULATION, SAVED, Choices
+from celosia.studio.model.publish.asking import ask
+from celosia.studio.model.publish.choices import (
+    DATA,
+    POPULATION,
+    SAVED,
+    Choices,
+    ColumnChoice,
+)
+from celosia.studio.model.publish.hierarchies import values_of
 from celosia.studio.model.publish.samples import load_sample
 from celosia.studio.model.publish.suggesting import column_facts, suggested
 from celosia.studio.visitors import Work
@@ -71,6 +79,15 @@ def read_population(
     _write(frame, place / POPULATION)
     choices.with_wishes(population=shown).save(work)
     return {"rows": frame.height}
+
+
+def ask_column(
+    voice: Voice, *, folder: str, column: dict[str, Any], place: int, what: str, how: dict[str, Any]
+) -> Any:
+    """Answer a question about the hierarchy of a column that is too long for a page to wait."""
+    voice(Step("Building the hierarchy", 0))
+    values = values_of(Path(folder) / DATA, place)
+    return ask(what, ColumnChoice(**column), values, **how)
 
 
 def _read(voice: Voice, path: Path, shown: str, reading: dict[str, Any]) -> pl.DataFrame:

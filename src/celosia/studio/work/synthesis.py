@@ -44,7 +44,7 @@ def declare(voice: Voice, *, folder: str, columns: Sequence[Mapping[str, Any]]) 
     return found
 
 
-def run(  # noqa: PLR0913 - a table, a method, and how it is done
+def run(
     voice: Voice,
     *,
     folder: str,

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.tables.models import Histogram, SensitiveColumn
-from celosia.tables.recoding.mondrian import _kernels, _table_kernels
+from celosia.tables.recoding.mondrian import _table_kernels, _tally_kernels
 
 
 @settings(max_examples=200)
@@ -17,7 +17,7 @@ def test_sort_puts_the_first_numbers_in_order_and_leaves_the_rest(
 ) -> None:
     size = data.draw(st.integers(0, len(numbers)))
     array = np.array(numbers, dtype=np.int64)
-    _kernels._sort(array, size)
+    _tally_kernels.sort(array, size)
     assert array.tolist() == sorted(numbers[:size]) + numbers[size:]
 
 

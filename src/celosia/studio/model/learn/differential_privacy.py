@@ -158,7 +158,14 @@ def _differencing(facts: Facts) -> Story:
                     "A hospital answers counts over many patients, exactly, and never shows a row. "
                     "The attacker knows that Bob is a patient, and his zip code."
                 ),
-                parts=(narrowed(facts["columns"], facts["rows"], facts["ill"]),),
+                parts=(
+                    narrowed(
+                        facts["columns"],
+                        facts["rows"],
+                        facts["ill"],
+                        caption=_("What the hospital has, and does not show."),
+                    ),
+                ),
             ),
             Step(
                 title=_("She asks twice"),
@@ -242,7 +249,7 @@ def controls() -> tuple[Control, ...]:
     return (
         Control(
             name="epsilon",
-            label=_("epsilon: the smaller, the more private"),
+            label=_("epsilon (smaller is more private)"),
             choices=tuple(short(each) for each in EPSILONS),
             first=3,
         ),
@@ -258,7 +265,11 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
     with_counts, without_counts = (_histogram(each, places) for each in found["answers"])
     low, high = next((low, high) for prior, low, high in found["beliefs"] if prior == 0.5)
     bars = Bars(
-        categories=tuple(number(each) for each in places),
+        categories=(
+            f"≤ {number(places[0])}",
+            *(number(each) for each in places[1:-1]),
+            f"≥ {number(places[-1])}",
+        ),
         series=((_("with Bob"), with_counts), (_("without Bob"), without_counts)),
         description=_(
             "Histogram of {tries} noisy answers from each of the two tables, around {first} and "
@@ -312,6 +323,4 @@ def _histogram(answers: list[int], places: list[int]) -> tuple[float, ...]:
     return tuple(float(each) for each in counts.values())
 
 
-LESSON = Lesson(
-    compute=compute, example=example, stories=stories, controls=controls, view=view
-)
+LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

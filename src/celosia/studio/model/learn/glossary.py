@@ -119,7 +119,7 @@ def _words() -> list[tuple[str, str]]:
             ),
         ),
         (
-            "rho (ρ)",
+            "rho (ρ)",  # noqa: RUF001 - the letter itself
             _("Another measure of the same, zero-concentrated, in which Gaussian noise adds up."),
         ),
         (

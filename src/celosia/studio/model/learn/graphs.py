@@ -195,9 +195,7 @@ def _by_neighbourhood(facts: Facts) -> Story:
     dan, joe = names.index(DAN), names.index(JOE)
     numbers = [number(place + 1) for place in range(len(names))]
     rest = [place for place in range(len(names)) if place not in (dan, joe)]
-    around = [
-        other if one == dan else one for one, other in drawn["edges"] if dan in (one, other)
-    ]
+    around = [other if one == dan else one for one, other in drawn["edges"] if dan in (one, other)]
     pair = [
         place
         for edge in drawn["edges"]
@@ -257,7 +255,7 @@ def controls() -> tuple[Control, ...]:
     return (
         Control(
             name="k",
-            label=_("k: people who share each number of contacts"),
+            label=_("k (people who share each number of contacts)"),
             choices=tuple(map(str, KS)),
             first=1,
         ),
@@ -279,7 +277,8 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         drawn,
         NAMES,
         _(
-            "The network after the change: {added} edges added (thick), {removed} removed (dashed).",
+            "The network after the change; edges added: {added} (thick), removed: {removed} "
+            "(dashed).",
             added=number(len(added)),
             removed=number(len(removed)),
         ),
@@ -332,6 +331,4 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
     )
 
 
-LESSON = Lesson(
-    compute=compute, example=example, stories=stories, controls=controls, view=view
-)
+LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

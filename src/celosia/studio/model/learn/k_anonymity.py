@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from celosia.core.progress import Progress
 from celosia.core.progress import Step as Stage
@@ -24,14 +25,13 @@ from celosia.studio.model.learn.parts import (
 from celosia.studio.model.learn.publishing import levels_told, measures, published, raw, shown
 
 if TYPE_CHECKING:
+    from celosia.assess.attacks import Attack
     from celosia.tables import Schema
 
 KS = (2, 3, 4, 5, 6)
 SUPPRESSED = (0, 1, 2, 3)
 """Records that may be suppressed at most."""
 GROUPS = ("age", "postal")
-TARGET = ("<50", "054**")
-"""The class of the neighbour in the homogeneity attack."""
 OLDER = (">=50", "054**")
 """The class of the colleague in the background attack, who has no stomach complaint."""
 
@@ -53,7 +53,7 @@ def five_schema() -> Schema:
 
     people = examples.five_attributes()
     ever = {"single": "never married"}
-    paths = {
+    paths: dict[str, list[tuple[str, ...]]] = {
         "ethnic": [(each, "person") for each in people["ethnic"].unique().sort()],
         "birth": [(day, day[3:], day[6:], "60-64") for day in people["birth"].unique().sort()],
         "sex": [(each, "not reported") for each in ("female", "male")],
@@ -77,7 +77,7 @@ def compute(progress: Progress) -> Facts:
     patients = examples.patients()
     ill = attacked.one_problem()
     same = attacks.homogeneity(ill, GROUPS, "problem")
-    knows = attacks.background(ill, GROUPS, "problem", {OLDER: {"vomiting"}})
+    knows = attacks.background(ill, GROUPS, "problem", _ruled_out)
     first, second = attacked.in_order_releases()
     by_place = attacks.tuple_order(
         first, second, columns=first.columns, meanings=attacked.release_hierarchies()
@@ -102,14 +102,15 @@ def compute(progress: Progress) -> Facts:
     return found
 
 
-def _exposure(attack: object, labels: tuple[str, str], rows: list[tuple[str, ...]]) -> list[object]:
+def _ruled_out(labels: Mapping[str, str | None]) -> set[str]:
+    """What the attacker knows: the older colleague has no trouble with his stomach."""
+    return {"vomiting"} if tuple(labels[name] for name in GROUPS) == OLDER else set()
+
+
+def _exposure(attack: Attack, labels: tuple[str, str], rows: list[tuple[str, ...]]) -> list[Any]:
     """The rows of one class, and what was learnt of it."""
-    exposed = next(
-        each
-        for each in attack.exposed  # type: ignore[attr-defined]
-        if rows[each.rows[0]][: len(labels)] == labels
-    )
-    return [list(exposed.rows), exposed.learnt[0], exposed.confidence]
+    exposed = next(each for each in attack.exposed if rows[each.rows[0]][: len(labels)] == labels)
+    return [list(exposed.rows), exposed.learnt[0]]
 
 
 def example(facts: Facts) -> tuple[Part, ...]:
@@ -169,7 +170,7 @@ def _homogeneity(facts: Facts) -> Story:
 
 def _background(facts: Facts) -> Story:
     ill = facts["ill"]
-    rows, learnt, _confidence = facts["background"]
+    rows, learnt = facts["background"]
     classes = ill["classes"]
     left = [row for row in rows if ill["rows"][row][-1] == learnt]
     return Story(
@@ -246,7 +247,7 @@ def _order(facts: Facts) -> Story:
 def controls() -> tuple[Control, ...]:
     """k, and how many records may be suppressed."""
     return (
-        Control(name="k", label=_("k: records in each class"), choices=tuple(str(k) for k in KS)),
+        Control(name="k", label=_("k (records in each class)"), choices=tuple(str(k) for k in KS)),
         Control(
             name="suppress",
             label=_("Records that may be suppressed"),

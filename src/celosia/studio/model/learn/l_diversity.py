@@ -23,9 +23,19 @@ from celosia.studio.model.learn.parts import (
     table,
     worded,
 )
-from celosia.studio.model.learn.publishing import levels_told, measures, published, raw, shown
+from celosia.studio.model.learn.publishing import (
+    as_seen,
+    hidden_told,
+    levels_told,
+    measures,
+    published,
+    raw,
+    shown,
+)
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from celosia.tables import Model
 
 LS = (1, 2, 3)
@@ -42,12 +52,12 @@ def _models(kind: str, least: int) -> list[Model]:
 
     found: list[Model] = [tables.KAnonymity(K)]
     if least > 1:
-        makers = {
-            "distinct": lambda: tables.DistinctDiversity(least, "disease"),
-            "entropy": lambda: tables.EntropyDiversity(least, column="disease"),
-            "recursive": lambda: tables.RecursiveDiversity(C, least, "disease"),
+        makers: dict[str, Model] = {
+            "distinct": tables.DistinctDiversity(least, "disease"),
+            "entropy": tables.EntropyDiversity(least, column="disease"),
+            "recursive": tables.RecursiveDiversity(C, least, "disease"),
         }
-        found.append(makers[kind]())
+        found.append(makers[kind])
     return found
 
 
@@ -86,20 +96,17 @@ def compute(progress: Progress) -> Facts:
             patients, schema, _models(KINDS[kind], LS[least]), suppressed=SUPPRESSED[most]
         )
         if setting["possible"]:
-            import polars as pl  # noqa: PLC0415
-
-            release = pl.DataFrame(setting["rows"], schema=setting["columns"], orient="row")
-            known = attacks.homogeneity(release, ["zip", "age"], "disease")
+            known = attacks.homogeneity(as_seen(setting), ["zip", "age"], "disease")
             setting["exposed"] = known.exposed_people
             setting["surest"] = known.greatest
         found["settings"][key((least, kind, most))] = setting
     return found
 
 
-def _effective(part: object) -> float:
+def _effective(part: pl.DataFrame) -> float:
     from celosia.assess.attacks import effective_values  # noqa: PLC0415
 
-    counts = part.get_column("problem").value_counts()["count"]  # type: ignore[attr-defined]
+    counts = part.get_column("problem").value_counts()["count"]
     return effective_values(counts.to_list())
 
 
@@ -221,7 +228,7 @@ def controls() -> tuple[Control, ...]:
         "recursive": _("recursive, c = {c}", c=C),
     }
     return (
-        Control(name="l", label=_("l: secrets in each class"), choices=tuple(map(str, LS))),
+        Control(name="l", label=_("l (secrets in each class)"), choices=tuple(map(str, LS))),
         Control(
             name="kind",
             label=_("How secrets are counted"),
@@ -250,6 +257,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
             parts=(before,),
         )
     told = _("Published with k = {k}: {levels}.", k=K, levels=levels_told(found))
+    warning = hidden_told(found)
     exposed: Figure = (
         _("Given away"),
         n_("{count} person", "{count} people", found["exposed"]),
@@ -260,7 +268,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         ),
     )
     return View(
-        told=told,
+        told=f"{told} {warning}".strip(),
         figures=(exposed, *measures(found)),
         parts=(before, shown(found, _("The published table."))),
     )

@@ -248,6 +248,4 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
     )
 
 
-LESSON = Lesson(
-    compute=compute, example=example, stories=stories, controls=controls, view=view
-)
+LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

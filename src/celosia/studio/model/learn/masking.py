@@ -137,8 +137,8 @@ def stories(facts: Facts) -> tuple[Story, ...]:
                 Step(
                     title=_("What she learns"),
                     told=n_(
-                        "Linked like that, {count} of nine records finds its owner.",
-                        "Linked like that, {count} of nine records find their owners.",
+                        "Linked like that, {count} of 9 records finds its owner.",
+                        "Linked like that, {count} of 9 records find their owners.",
                         len(weak["right"]),
                     ),
                     parts=(narrowed(columns, weak["rows"], weak["right"]),),
@@ -217,6 +217,4 @@ def _told(value: float) -> str:
     return number(value, 2)
 
 
-LESSON = Lesson(
-    compute=compute, example=example, stories=stories, controls=controls, view=view
-)
+LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

@@ -25,6 +25,8 @@ def classes_of(frame: pl.DataFrame, names: Sequence[str]) -> list[int]:
     >>> classes_of(pl.DataFrame({"age": ["2*", "3*", "2*", "*"]}), ["age"])
     [0, 1, 0, -1]
     """
+    if not names:
+        return [0] * frame.height  # nobody can be told from anybody
     known: dict[Any, int] = {}
     found = []
     for row in frame.select(names).iter_rows():
@@ -75,6 +77,21 @@ def published(
         "maximum": made.risk.maximum,
         "smallest": made.risk.smallest,
     }
+
+
+def as_seen(found: Facts) -> pl.DataFrame:
+    """A release as an attacker groups it: suppressed records are one more class.
+
+    Whole classes are suppressed, so whoever fits no class that is shown must be among them.
+    """
+    import polars as pl  # noqa: PLC0415
+
+    table = pl.DataFrame(found["rows"], schema=found["columns"], orient="row")
+    hidden = pl.Series([each == SUPPRESSED for each in found["classes"]])
+    return table.with_columns(
+        pl.when(hidden).then(pl.lit("suppressed")).otherwise(pl.col(name)).alias(name)
+        for name in found["names"]
+    )
 
 
 def _levels(made: Any) -> list[tuple[int | None, Any]]:
@@ -131,6 +148,16 @@ def measures(found: Facts) -> tuple[Figure, ...]:
                 most=percent(found["maximum"]),
             ),
         ),
+    )
+
+
+def hidden_told(found: Facts) -> str:
+    """A warning where suppressed records still show their secrets; nothing where none are."""
+    if not found["suppressed"]:
+        return ""
+    return _(
+        "Whoever fits no class is among the suppressed records, which still show their secrets; "
+        "leaving them out of the table closes this."
     )
 
 

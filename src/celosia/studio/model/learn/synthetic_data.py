@@ -147,8 +147,8 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
     share = found["repeated"] / found["uniques"] if found["uniques"] else 0.0
     return View(
         told=_(
-            "Larger leaves repeat fewer people, though never none: without noise there is no "
-            "promise. A simulation with a fixed seed."
+            "Larger leaves repeat fewer people, but still some: without noise there is no promise. "
+            "A simulation with a fixed seed."
         ),
         figures=(
             (
@@ -184,6 +184,4 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
     )
 
 
-LESSON = Lesson(
-    compute=compute, example=example, stories=stories, controls=controls, view=view
-)
+LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

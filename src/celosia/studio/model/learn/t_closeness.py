@@ -18,12 +18,15 @@ from celosia.studio.model.learn.parts import (
     Story,
     View,
     key,
+    listed,
     narrowed,
     table,
     worded,
 )
 from celosia.studio.model.learn.publishing import (
     SUPPRESSED,
+    as_seen,
+    hidden_told,
     levels_told,
     measures,
     published,
@@ -76,8 +79,6 @@ def distances(values: Sequence[int], classes: Sequence[int]) -> list[float]:
 
 def compute(progress: Progress) -> Facts:
     """The distances of two tables, what two releases give away, a release for every setting."""
-    import polars as pl  # noqa: PLC0415
-
     from celosia.assess import attacks  # noqa: PLC0415 - heavy
     from celosia.datasets import attacked  # noqa: PLC0415
     from celosia.tables import KAnonymity, Schema, TCloseness  # noqa: PLC0415
@@ -103,9 +104,8 @@ def compute(progress: Progress) -> Facts:
         models = [KAnonymity(K), TCloseness(TS[t], "ordered", "salary")]
         setting = published(people, schema, models, suppressed=MOST[most])
         setting["distances"] = distances(people["salary"].to_list(), setting["classes"])
-        release = pl.DataFrame(setting["rows"], schema=setting["columns"], orient="row")
         setting["near"] = attacks.near_numbers(
-            release, ["zip", "age"], "salary", NEAR
+            as_seen(setting), ["zip", "age"], "salary", NEAR
         ).exposed_people
         found["settings"][key((t, most))] = setting
     return found
@@ -142,24 +142,31 @@ def _two_releases() -> Facts:
 
 def example(facts: Facts) -> tuple[Part, ...]:
     """The same nine patients in two groupings, with their distances."""
-    far, near = facts["far"], facts["near"]
-    heads = (_("distance to the whole table"),)
+    far, near = (_spread(facts[name]) for name in ("far", "near"))
     return (
-        shown(far, _("Classes by place and age alone: low, high and middle salaries apart.")),
-        table(
-            heads,
-            [(number(each, 3),) for each in far["distances"]],
-            classes=range(3),
-            caption=_("Ordered distance of the salaries of each class: t is the greatest of them."),
+        shown(
+            facts["far"],
+            _(
+                "Classes by place and age alone. Distances of their salaries to the whole table: "
+                "{distances}. The greatest counts: t = {t}.",
+                **far,
+            ),
         ),
-        shown(near, _("Classes with low, middle and high salaries in each.")),
-        table(
-            heads,
-            [(number(each, 3),) for each in near["distances"]],
-            classes=range(3),
-            caption=_("This table is 0.167-close."),
+        shown(
+            facts["near"],
+            _(
+                "Classes with low, middle and high salaries in each. Distances: {distances}; "
+                "t = {t}.",
+                **near,
+            ),
         ),
     )
+
+
+def _spread(found: Facts) -> dict[str, str]:
+    """The distances of the classes, and the greatest."""
+    told = [number(each, 3) for each in found["distances"]]
+    return {"distances": listed(told), "t": number(max(found["distances"]), 3)}
 
 
 def stories(facts: Facts) -> tuple[Story, ...]:
@@ -215,8 +222,8 @@ def stories(facts: Facts) -> tuple[Story, ...]:
                 Step(
                     title=_("Which labels remain"),
                     told=_(
-                        "The two rows are one person. Each hides what the other shows: of {columns} "
-                        "she keeps the finer label.",
+                        "The two rows are one person. Each hides what the other shows: of "
+                        "{columns} she keeps the finer label.",
                         columns=", ".join(worded(name) for name in names),
                     ),
                     parts=(finer,),
@@ -251,7 +258,7 @@ def controls() -> tuple[Control, ...]:
     return (
         Control(
             name="t",
-            label=_("t: greatest distance of a class"),
+            label=_("t (greatest distance of a class)"),
             choices=tuple(short(t) for t in TS),
             first=len(TS) - 1,
         ),
@@ -268,8 +275,9 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
     """The nine patients with k = 3 and this t."""
     found = facts["settings"][key(chosen)]
     kept = sorted({each for each in found["classes"] if each != SUPPRESSED})
+    told = _("Published with k = {k}: {levels}.", k=K, levels=levels_told(found))
     return View(
-        told=_("Published with k = {k}: {levels}.", k=K, levels=levels_told(found)),
+        told=f"{told} {hidden_told(found)}".strip(),
         figures=(
             (
                 _("Greatest distance"),

@@ -14,7 +14,8 @@ from celosia.studio.model.publish.results_attacks import attacks_told
 from celosia.studio.model.publish.results_risk import gauges
 from celosia.studio.model.publish.results_use import use_told
 from celosia.studio.visitors import Work
-from celosia.tables import Role, TableRelease
+from celosia.tables import Role, Schema, TableRelease
+from celosia.tables.coding import code_column
 from celosia.tables.meanings import meanings
 
 FILE = "results.json"
@@ -58,9 +59,21 @@ def measured(
         "risk_before": release.risk_before.as_dict(),
         "gauges": gauges(frame, release, wanted, attacks, people=people),
         "attacks": attacks,
+        "labels": level_labels(frame, schema),
         "identifiers": list(schema.named(Role.IDENTIFIER)),
         **use_told(frame, release.data, schema, explained, progress=progress),
     }
+
+
+def level_labels(frame: pl.DataFrame, schema: Schema) -> dict[str, list[tuple[int, str]]]:
+    """For each quasi-identifier and level: how many labels there are, and one of them."""
+    found = {}
+    for column in schema.quasi_identifiers:
+        values = frame.get_column(column.name).drop_nulls().unique(maintain_order=True)
+        if values.len():
+            hierarchy = code_column(values, column).hierarchy
+            found[column.name] = [(len(labels), labels[0]) for labels in hierarchy.labels]
+    return found
 
 
 def load(work: Work) -> dict[str, Any] | None:

@@ -8,12 +8,9 @@ from itertools import product
 from math import prod
 from typing import Any
 
-import polars as pl
-
 from celosia.core.errors import InputError
 from celosia.studio.visitors import Work
-from celosia.tables import Exploration, Schema, Solution
-from celosia.tables.coding import code_column
+from celosia.tables import Exploration, Solution
 
 FILE = "solutions.json"
 """Where the solutions lie in the work."""
@@ -80,7 +77,6 @@ def told(
     solution: Solution,
     *,
     metric: str,
-    labels: Mapping[str, Sequence[tuple[int, str]]] | None = None,
 ) -> dict[str, Any]:
     """An exploration as plain values, small enough for a page."""
     names = [column.name for column in solution.columns]
@@ -89,7 +85,6 @@ def told(
         "metric": metric,
         "columns": names,
         "shape": shape,
-        "labels": {name: [list(each) for each in some] for name, some in (labels or {}).items()},
         "nodes": prod(shape),
         "tried": 0,
         "found": 0,
@@ -125,17 +120,6 @@ def told(
     }
 
 
-def level_labels(frame: pl.DataFrame, schema: Schema) -> dict[str, list[tuple[int, str]]]:
-    """For each quasi-identifier and level: how many labels there are, and one of them."""
-    found = {}
-    for column in schema.quasi_identifiers:
-        values = frame.get_column(column.name).drop_nulls().unique(maintain_order=True)
-        if values.len():
-            hierarchy = code_column(values, column).hierarchy
-            found[column.name] = [(len(labels), labels[0]) for labels in hierarchy.labels]
-    return found
-
-
 class Solutions:
     """The solutions of a run, as the pages ask for them.
 
@@ -150,7 +134,6 @@ class Solutions:
         self.nodes: int = values["nodes"]
         self.tried: int = values["tried"]
         self.found: int = values["found"]
-        self.labels: Mapping[str, Sequence[Sequence[Any]]] = values["labels"]
         self.points = tuple(Point(tuple(levels), *rest) for levels, *rest in values["points"])
         self.front = tuple(self.points[place] for place in values["front"])
         self._at = {point.levels: place for place, point in enumerate(self.points)}

@@ -1,0 +1,250 @@
+"""A published graph: both drawings, degrees, what the numbers of the graph became, files, text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nicegui import ui
+
+from celosia.studio.language import _, percent, short
+from celosia.studio.model import graphs as model
+from celosia.studio.model.graph_words import METRICS, NOT_SHARES, SHARES
+from celosia.studio.pages.graphs import Bench
+from celosia.studio.pages.graphs_drawing import draw_both
+from celosia.studio.pages.mask_parts import (
+    downloads,
+    figures,
+    heading,
+    lead,
+    notice,
+    promise,
+    quiet,
+)
+from celosia.studio.widgets.chart import axis, chart
+from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.table import show_table
+
+WITHOUT_MATCH = ("degree_total_variation", "degree_earth_mover")
+"""What compares two graphs without knowing which vertex is which."""
+
+
+def show(bench: Bench) -> None:
+    """Everything about the last release."""
+    result = bench.work.load("result")
+    if result is None:
+        lead(_("Nothing was published yet."))
+        ui.link(_("Choose a method and publish"), f"/graphs/{bench.work.id}?step=method")
+        return
+    card = model.cards()[result["choice"]["method"]]
+    lead(_("Published by {method}.", method=_(card.title)))
+    _figures(result)
+    if result["private"]:
+        notice(
+            _(
+                "The graph itself is covered by the privacy loss. The figures and drawings here "
+                "compare it with the original, and are not: keep them to yourself."
+            )
+        )
+    promise(result["guarantee"], simulation=result["simulation"])
+    heading(_("Before and after"))
+    draw_both(result["drawing"])
+    heading(_("Degrees"))
+    _degrees(result)
+    heading(_("What the graph is still good for"))
+    _metrics(result)
+    _take(bench, result)
+
+
+def _figures(result: Mapping[str, Any]) -> None:
+    found = []
+    if result["attacks"]:
+        first = result["attacks"][0]
+        found.append(
+            (
+                _("Found by degree"),
+                f"{percent(first['before']['exposed'])} → {percent(first['after']['exposed'])}",
+                _("Vertices that are alone with their number of contacts, before and after."),
+            )
+        )
+        worst = max(each["after"]["exposed"] for each in result["attacks"])
+        found.append(
+            (
+                _("Found by the best attack"),
+                percent(worst),
+                _("Vertices found for certain by degrees, contacts or neighbourhoods."),
+            )
+        )
+    utility = result["utility"]
+    if utility is not None:
+        for name in ("edge_intersection", "changed_degrees", "communities_information"):
+            if result["matched"]:
+                title, meaning = SHARES[name]
+                found.append((_(title), percent(utility[name]), _(meaning)))
+        distance = "average_distance"
+        before, after = (utility[side][distance]["value"] for side in ("before", "after"))
+        found.append(
+            (
+                _(METRICS[distance][0]),
+                f"{_value(before)} → {_value(after)}",
+                _(METRICS[distance][2]),
+            )
+        )
+    figures(found)
+
+
+def _value(value: float | None) -> str:
+    return _("unknown") if value is None else short(round(value, 4))
+
+
+def _degrees(result: Mapping[str, Any]) -> None:
+    told = result["degrees"]
+    names = (_("original"), _("release"))
+    if result["drawing"]["kind"] == "uncertain":
+        quiet(_("Of the release the expected degrees are drawn: the sums of the chances."))
+    elif result["drawing"]["kind"] == "groups":
+        quiet(_("Of the release one random graph that fits the groups is drawn."))
+    else:
+        quiet(
+            _(
+                "All vertices from most contacts to fewest. Steps in the line are vertices that "
+                "share a degree, and hide among each other."
+            )
+        )
+    x, y = _("rank of the vertex"), _("degree (contacts)")
+    chart(
+        {
+            "legend": {"data": list(names)},
+            "tooltip": {"trigger": "axis", "confine": True},
+            "xAxis": axis(x, min=1),
+            "yAxis": axis(y),
+            "series": [
+                {
+                    "type": "line",
+                    "step": "end",
+                    "name": name,
+                    "data": told[key],
+                    "symbol": "none",
+                    "lineStyle": {"width": 2.5, "type": style},
+                }
+                for name, key, style in zip(
+                    names, ("before", "after"), ("dashed", "solid"), strict=True
+                )
+            ],
+        },
+        description=_("Degrees of both graphs, from the greatest to the least."),
+        columns=["", x, y],
+        rows=[
+            [name, *point]
+            for name, key in zip(names, ("before", "after"), strict=True)
+            for point in told[key][:100]
+        ],
+    )
+
+
+def _metrics(result: Mapping[str, Any]) -> None:
+    utility = result["utility"]
+    if utility is None:
+        quiet(_("Not measured: the graph has more than two million edges."))
+        return
+    if result["world"]:
+        quiet(_("The release is no plain graph: one random world of it is measured."))
+    if not result["matched"]:
+        quiet(
+            _(
+                "Nobody knows which vertex of the release is which, so only numbers of the whole "
+                "graph are compared."
+            )
+        )
+    rows = []
+    for name, (title, unit, meaning) in METRICS.items():
+        before, after = utility["before"][name], utility["after"][name]
+        drift = (
+            None
+            if before["value"] is None or after["value"] is None
+            else after["value"] - before["value"]
+        )
+        rows.append([_(title), _told(before), _told(after), _signed(drift), _(unit), _(meaning)])
+    with ui.element("div").classes("celosia-wrap"):
+        _metric_tables(result, rows)
+
+
+def _metric_tables(result: Mapping[str, Any], rows: list[list[Any]]) -> None:
+    utility = result["utility"]
+    show_table(
+        [_("number"), _("original"), _("release"), _("change"), _("unit"), _("meaning")],
+        rows,
+        caption=_("The whole graph"),
+    )
+    shares = [
+        [
+            _(title),
+            short(round(utility[name], 4)) if name in NOT_SHARES else percent(utility[name]),
+            _(meaning),
+        ]
+        for name, (title, meaning) in SHARES.items()
+        if result["matched"] or name in WITHOUT_MATCH
+    ]
+    show_table(
+        [_("number"), _("value"), _("meaning")], shares, caption=_("What both have in common")
+    )
+
+
+def _told(measured: Mapping[str, float | None]) -> str:
+    value, error = measured["value"], measured["error"]
+    if value is None:
+        return _("unknown")
+    told = _value(value)
+    return told if error == 0 else f"{told} ± {'?' if error is None else short(error)}"
+
+
+def _signed(drift: float | None) -> str:
+    if drift is None:
+        return ""
+    rounded = round(drift, 4)
+    return f"+{short(rounded)}" if rounded > 0 else short(rounded)
+
+
+def _take(bench: Bench, result: Mapping[str, Any]) -> None:
+    heading(_("Take it with you"))
+    kinds = {
+        "edges": _("edge list, to be published"),
+        "csv": _("pairs with their chances, to be published"),
+        "json": _("groups and the edges between them, to be published"),
+    }
+    data = result["files"]["data"]
+    files = [
+        (data, "hub", _("Published graph"), kinds[data.rpartition(".")[2]]),
+        (
+            "certificate.json",
+            "verified",
+            _("Certificate"),
+            _(
+                "what was done and is promised; beside the data call it {name}",
+                name=f"{data}.cert.json",
+            ),
+        ),
+        (
+            "report.html",
+            "description",
+            _("Report"),
+            _("all measures, for those who may see the original"),
+        ),
+        ("graph.json", "lock", _("Original graph"), _("what you brought; keep it to yourself")),
+    ]
+    downloads(bench.work.id, files)
+    if "key" in result["files"]:
+        notice(
+            _(
+                "The key says which vertex has which number: it undoes the release. Take it only "
+                "if you need it, keep it apart from the graph, and never publish it."
+            )
+        )
+        link = ui.link(_("Download the key (secret)"), f"/files/{bench.work.id}/key.csv")
+        link.props('download data-test="file-key.csv"')
+    heading(_("The same elsewhere"))
+    quiet(_("Draws are new each time, so the released graph differs unless it is seeded."))
+    texts = model.code(
+        str(bench.told["name"]), bench.told["sample"], result["choice"], seed=result["seed"]
+    )
+    show_code([(_(name), text) for name, text in texts])

@@ -1,0 +1,273 @@
+"""Publishing on PostgreSQL gives what publishing in memory gives, on a real server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.engines.tables import CELLS, as_rows, same_rows, table_of
+
+from celosia import EngineError, InputError, KAnonymity, Role, Schema, Seeded, datasets, frames
+from celosia.core.progress import Step
+from celosia.engines import PostgresTables
+from celosia.engines.postgres_types import server_type
+from celosia.tables import DistinctDiversity, publish, publish_on
+
+psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+
+SCHEMA = datasets.census_schema()
+pytestmark = pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
+
+
+@pytest.fixture(scope="module")
+def census() -> pl.DataFrame:
+    return datasets.census(2000, seed=8)
+
+
+@pytest.fixture(scope="module")
+def owner(postgres: str) -> Iterator[Any]:
+    with psycopg.connect(postgres, autocommit=True, prepare_threshold=None) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def people(owner: Any, census: pl.DataFrame) -> str:
+    owner.execute("CREATE SCHEMA raw")
+    store(owner, "raw.people", census)
+    return "raw.people"
+
+
+def store(owner: Any, name: str, frame: pl.DataFrame) -> None:
+    columns = ", ".join(
+        '"' + column.replace('"', '""') + f'" {server_type(kind)}'
+        for column, kind in frame.schema.items()
+    )
+    owner.execute(f"DROP TABLE IF EXISTS {name}")
+    owner.execute(f"CREATE TABLE {name} ({columns})")
+    with owner.cursor() as cursor, cursor.copy(f"COPY {name} FROM STDIN") as copy:
+        for row in frame.iter_rows():
+            copy.write_row(row)
+
+
+def fetched(owner: Any, name: str, like: pl.DataFrame) -> pl.DataFrame:
+    owner.execute("SET timezone = 'UTC'")
+    rows = owner.execute(f"SELECT * FROM {name}")
+    assert [each.name for each in rows.description] == like.columns
+    return pl.DataFrame(rows.fetchall(), schema=like.schema, orient="row")
+
+
+def left_over(owner: Any) -> list[Any]:
+    query = "SELECT relname FROM pg_class WHERE relname LIKE 'celosia%'"
+    return list(owner.execute(query).fetchall())
+
+
+@pytest.mark.parametrize(
+    ("models", "wish"),
+    [
+        (KAnonymity(5), {}),
+        (KAnonymity(5), {"drop_suppressed": True}),
+        (KAnonymity(5), {"local": True}),
+        (KAnonymity(5), {"method": "mondrian"}),
+        ([KAnonymity(5), DistinctDiversity(3, column="occupation")], {}),
+    ],
+    ids=lambda value: " ".join(value) or "plain" if isinstance(value, dict) else None,
+)
+def test_a_server_gives_the_rows_and_figures_that_memory_gives(  # noqa: PLR0917 - fixtures
+    postgres: str,
+    owner: Any,
+    people: str,
+    census: pl.DataFrame,
+    tmp_path: Path,
+    models: Any,
+    wish: dict[str, Any],
+) -> None:
+    whole = publish(census, SCHEMA, models, keep_order=True, **wish)
+    paper = tmp_path / "safe.cert.json"
+    with PostgresTables(postgres) as engine:
+        table = publish_on(engine, people, "raw.safe", SCHEMA, models, certificate=paper, **wish)
+    with PostgresTables(postgres) as engine:
+        file = publish_on(engine, people, tmp_path / "safe.parquet", SCHEMA, models, **wish)
+    assert table.measures() == file.measures() == whole.measures()
+    assert same_rows(fetched(owner, "raw.safe", whole.data), whole.data)
+    assert same_rows(frames.read(tmp_path / "safe.parquet"), whole.data)
+    assert table.rows_written == whole.data.height
+    assert left_over(owner) == []
+
+
+def test_the_order_is_kept_only_where_that_is_asked_for(
+    postgres: str, owner: Any, people: str, census: pl.DataFrame, tmp_path: Path
+) -> None:
+    whole = publish(census, SCHEMA, KAnonymity(5), keep_order=True).data
+    for kept in (True, False):
+        with PostgresTables(postgres) as engine:
+            publish_on(
+                engine, people, "ordered", SCHEMA, KAnonymity(5), keep_order=kept,
+                certificate=tmp_path / "c.json",
+            )  # fmt: skip
+        assert fetched(owner, "ordered", whole).equals(whole) == kept
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_every_type_comes_through_as_in_memory(
+    name: str, postgres: str, owner: Any, tmp_path: Path
+) -> None:
+    table = table_of(name)
+    store(owner, "typed", table)
+    schema = Schema.from_table(
+        {
+            "columns": {
+                "cell": {"role": "quasi-identifier", "missing": "value"},
+                "group": {"role": "quasi-identifier"},
+            },
+            "table": {"other_columns": "insensitive"},
+        }
+    )
+    for k in (3, 6):  # as it is, and generalised
+        whole = publish(table, schema, KAnonymity(k), keep_order=True, suppression=1.0).data
+        for target in ("typed_safe", tmp_path / "safe.parquet"):
+            with PostgresTables(postgres) as engine:
+                publish_on(
+                    engine, "typed", target, schema, KAnonymity(k), suppression=1.0,
+                    certificate=tmp_path / "c.json",
+                )  # fmt: skip
+        assert as_rows(fetched(owner, "typed_safe", whole)) == as_rows(whole)
+        found = frames.read(tmp_path / "safe.parquet")
+        assert found.schema == whole.schema
+        assert as_rows(found) == as_rows(whole)
+
+
+def test_padding_collations_and_named_values_do_not_join_what_differs(
+    postgres: str, owner: Any, tmp_path: Path
+) -> None:
+    owner.execute(
+        "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)"
+    )
+    owner.execute("CREATE TYPE mood AS ENUM ('sad', 'ok')")
+    owner.execute('CREATE TABLE "Odd" ("A" text COLLATE loose, "a" char(4), "m""q" mood)')
+    owner.execute("""INSERT INTO "Odd" VALUES ('x', 'p', 'ok'), ('x', 'p', 'ok'),
+        ('X', 'p ', 'sad'), ('X', 'p', 'sad')""")
+    schema = Schema.of(quasi_identifiers=["A", "a", 'm"q'])
+    with PostgresTables(postgres) as engine:
+        publish_on(engine, "Odd", tmp_path / "safe.parquet", schema, KAnonymity(2))
+    found = frames.read(tmp_path / "safe.parquet")
+    assert sorted(found.rows()) == [("X", "p", "sad")] * 2 + [("x", "p", "ok")] * 2
+
+
+def test_what_cannot_be_done_is_refused(postgres: str, owner: Any, tmp_path: Path) -> None:
+    owner.execute("CREATE TABLE odd_types (zip text, j jsonb, n numeric)")
+    owner.execute("CREATE TABLE taken (zip text)")
+    schema = Schema.of(quasi_identifiers=["zip"], other_columns=Role.INSENSITIVE)
+    cases: list[tuple[str, Any, str]] = [
+        ("nobody", "a", "CEL-E021"),
+        ("odd_types", "a", "CEL-E022"),
+        ("taken", "taken", "CEL-I007"),
+        ("public.taken", "taken", "CEL-I007"),
+    ]
+    for source, target, code in cases:
+        with PostgresTables(postgres) as engine, pytest.raises((InputError, EngineError)) as error:
+            publish_on(
+                engine, source, target, schema, KAnonymity(2), certificate=tmp_path / "c.json"
+            )
+        assert error.value.code == code
+    with PostgresTables(postgres) as engine, pytest.raises(InputError) as refused:
+        publish_on(
+            engine, "raw.people", "taken", SCHEMA, KAnonymity(2), overwrite=False,
+            certificate=tmp_path / "c.json",
+        )  # fmt: skip
+    assert refused.value.code == "CEL-P110"
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_server_that_is_not_there_is_told_without_its_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NOWHERE", "postgresql://me:SECRET@127.0.0.1:1/none")
+    for url in ("$NOWHERE", "$UNSET_ANYWHERE", "not a url"):
+        with pytest.raises(EngineError) as failed:
+            PostgresTables(url)
+        assert failed.value.code == "CEL-E014"
+        assert "SECRET" not in str(failed.value)
+
+
+def at_recoding(act: Callable[[], object]) -> Callable[[Step], None]:
+    """A progress that does something when the search is over."""
+
+    def progress(step: Step) -> None:
+        if step.stage == "Recoding on the engine":
+            act()
+
+    return progress
+
+
+@pytest.mark.parametrize("target", ["killed", "killed.parquet"])
+def test_a_connection_that_is_cut_leaves_nothing_and_a_second_run_succeeds(
+    postgres: str, owner: Any, people: str, tmp_path: Path, target: str
+) -> None:
+    place = tmp_path / target if "." in target else target
+    paper = tmp_path / "killed.cert.json"
+
+    def cut() -> None:
+        owner.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+            "AND backend_type = 'client backend'"
+        )
+
+    with PostgresTables(postgres) as engine, pytest.raises(EngineError) as failed:
+        publish_on(
+            engine, people, place, SCHEMA, KAnonymity(5), certificate=paper,
+            progress=at_recoding(cut),
+        )  # fmt: skip
+    assert failed.value.code == "CEL-E020"
+    assert failed.value.__context__ is None
+    assert [*tmp_path.iterdir()] == []
+    assert owner.execute("SELECT to_regclass('killed')").fetchone() == (None,)
+    assert left_over(owner) == []
+    with PostgresTables(postgres) as engine:
+        release = publish_on(engine, people, place, SCHEMA, KAnonymity(5), certificate=paper)
+    assert release.rows_written == 2000
+    assert left_over(owner) == []
+    owner.execute("DROP TABLE IF EXISTS killed")
+
+
+def test_rows_that_others_write_meanwhile_are_not_seen(
+    postgres: str, owner: Any, census: pl.DataFrame, tmp_path: Path
+) -> None:
+    store(owner, "busy", census)
+
+    def write() -> None:
+        owner.execute("INSERT INTO busy SELECT * FROM busy LIMIT 100")
+
+    with PostgresTables(postgres) as engine:
+        release = publish_on(
+            engine, "busy", tmp_path / "safe.parquet", SCHEMA, KAnonymity(5),
+            progress=at_recoding(write),
+        )  # fmt: skip
+    assert release.rows_written == 2000
+    whole = publish(census, SCHEMA, KAnonymity(5), keep_order=True).data
+    assert same_rows(frames.read(tmp_path / "safe.parquet"), whole)
+
+
+@pytest.mark.parametrize("target", ["mapped", "mapped.parquet"])
+def test_batches_are_mapped(  # noqa: PLR0917 - fixtures
+    postgres: str, owner: Any, people: str, census: pl.DataFrame, tmp_path: Path, target: str
+) -> None:
+    place = tmp_path / target if "." in target else target
+    columns = {"age": pl.Int64(), "sex": pl.String()}
+
+    def halved(rows: pl.DataFrame) -> pl.DataFrame:
+        return rows.select((rows["age"] // 2).alias("age"), "sex")
+
+    with (
+        PostgresTables(postgres) as engine,
+        engine.map_batches(
+            people, place, halved, columns=columns, order="kept", randomness=Seeded(1),
+            overwrite=True,
+        ) as draft,
+    ):  # fmt: skip
+        draft.commit()
+    expected = halved(census)
+    found = fetched(owner, "mapped", expected) if place == target else frames.read(place)
+    assert found.equals(expected)

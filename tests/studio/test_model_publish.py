@@ -1,0 +1,359 @@
+"""What is chosen for a table in the studio: kept, checked, written down and done the same."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from celosia import datasets, tables
+from celosia.assess.risk.content import LIKELY, PATTERNS
+from celosia.cli.main import main
+from celosia.core.errors import InputError
+from celosia.studio import language
+from celosia.studio.model.publish import (
+    Choices,
+    ColumnChoice,
+    arguments,
+    command_text,
+    models,
+    python_text,
+    schema,
+    schema_text,
+    wish,
+)
+from celosia.studio.model.publish.choices import schema_table
+from celosia.studio.model.publish.promises import KINDS, caveat, promise, purpose, title
+from celosia.studio.model.publish.samples import SAMPLES, load_sample
+from celosia.studio.model.publish.suggesting import column_facts, exposure, suggested
+from celosia.studio.model.publish.words import finding, reason
+from celosia.studio.model.publish.writing import toml_text
+from celosia.studio.visitors import Work
+from celosia.studio.work.reading import PROFILE, read_population, read_sample, read_table
+from celosia.studio.worker import Voice
+from celosia.tables.models.from_text import (
+    closeness_from_text,
+    diversity_from_text,
+    model_from_dict,
+    model_from_text,
+)
+
+QUIET = Voice(lambda told: None)
+
+
+def sample(name: str) -> tuple[pl.DataFrame, Choices]:
+    frame = load_sample(name)
+    return frame, suggested(f"{name}.csv", frame, column_facts(frame), sample=name)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Work:
+    folder = tmp_path / "abcdefghijk"
+    folder.mkdir()
+    return Work(folder.name, folder)
+
+
+def test_choices_are_kept_and_found_again(work: Work) -> None:
+    _frame, choices = sample("five-attributes")
+    choices = choices.with_wishes(weights={"birth": 2.5}, levels={"birth": 1}, time_limit=3.0)
+    choices.save(work)
+    assert Choices.load(work) == choices
+
+
+def test_work_without_a_table_is_told_so(work: Work) -> None:
+    with pytest.raises(InputError, match="no table") as caught:
+        Choices.load(work)
+    assert caught.value.code == "CEL-W050"
+
+
+def test_levels_that_were_taken_go_when_anything_else_changes() -> None:
+    _frame, choices = sample("patients")
+    taken = choices.with_wishes(levels={"zip": 2, "age": 1})
+    assert taken.levels is not None
+    assert taken.with_wishes(suppression=0.2).levels is None
+    assert taken.with_column("age", role="insensitive").levels is None
+    weighted = choices.with_wishes(weights={"age": 2.0})
+    assert weighted.with_column("age", role="insensitive").weights == {}
+
+
+def test_an_unknown_column_is_refused() -> None:
+    _frame, choices = sample("patients")
+    with pytest.raises(InputError) as caught:
+        choices.with_column("name", role="identifier")
+    assert caught.value.code == "CEL-W051"
+
+
+def test_a_hierarchy_of_the_studio_never_opens_a_file() -> None:
+    _frame, choices = sample("patients")
+    evil = choices.with_column("zip", hierarchy={"file": "/etc/passwd"})
+    with pytest.raises(InputError) as caught:
+        schema(evil)
+    assert caught.value.code == "CEL-W052"
+
+
+@pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
+@pytest.mark.parametrize("each", SAMPLES, ids=lambda each: each.name)
+def test_each_sample_is_what_its_card_says_and_ready_to_run(each: Any) -> None:
+    frame, choices = sample(each.name)
+    assert frame.shape == (each.rows, each.columns)
+    wish(choices)
+    if frame.height < 100:
+        tables.publish(frame, schema(choices), models(choices), **arguments(choices))
+
+
+def test_the_census_has_its_published_schema() -> None:
+    frame = datasets.census(200)
+    facts = column_facts(frame)
+    chosen = schema(suggested("census.csv", frame, facts, sample="census"))
+    published = datasets.census_schema()
+    assert [(c.name, c.role, c.hierarchy) for c in chosen.columns] == [
+        (c.name, c.role, c.hierarchy)
+        for c in sorted(published.columns, key=lambda c: frame.columns.index(c.name))
+    ]
+
+
+def test_roles_and_hierarchies_are_suggested_by_names_and_cells() -> None:
+    table = pl.DataFrame(
+        {
+            "contact": [f"p{place}@example.org" for place in range(20)],
+            "age": [20 + place for place in range(20)],
+            "zip": [f"{5340 + place:05}" for place in range(20)],
+            "disease": ["flu", None] * 10,
+            "shoe": [40] * 20,
+        }
+    )
+    choices = suggested("people.csv", table, column_facts(table))
+    assert [column.role for column in choices.columns] == [
+        "identifier",
+        "quasi-identifier",
+        "quasi-identifier",
+        "sensitive",
+        "insensitive",
+    ]
+    kinds = [dict(choices.column(name).hierarchy or {})["kind"] for name in ("age", "zip")]
+    assert kinds == ["intervals", "mask"]
+    assert choices.column("disease").missing == "value"
+    assert choices.models[0]["k"] == 2  # a table of twenty rows
+
+
+def test_exposure_counts_the_records_that_stand_alone(tmp_path: Path) -> None:
+    frame = datasets.census(500).rename({"sex": "a.*", "age": "*"})
+    frame.write_parquet(tmp_path / "data.parquet")
+    found = exposure(tmp_path / "data.parquet", [0, 1, 3])
+    columns = [frame.to_series(place).to_list() for place in (0, 1, 3)]
+    counted = Counter(zip(*columns, strict=True))
+    assert found.unique == sum(size == 1 for size in counted.values())
+    assert found.classes == len(counted)
+    assert found.smallest == min(counted.values())
+    assert exposure(tmp_path / "data.parquet", []).records == 0
+
+
+VARIANTS: tuple[dict[str, Any], ...] = (
+    {},
+    {
+        "models": (
+            {"model": "k-anonymity", "k": 3},
+            {"model": "distinct-diversity", "l": 2, "column": "disease"},
+        ),
+        "suppression": 0.4,
+    },
+    {"metric": "precision", "weights": {"age": 2.5}},
+    {"method": "mondrian", "drop_suppressed": True, "keep_order": True},
+    {"levels": {"zip": 2, "age": 1}},
+    {"local": True, "suppression": 0.5},
+)
+
+
+@pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
+@pytest.mark.parametrize("changes", VARIANTS, ids=range(len(VARIANTS)))
+def test_the_texts_do_what_the_studio_does(
+    changes: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame, choices = sample("patients")
+    choices = choices.with_wishes(**changes)
+    here = tables.publish(frame, schema(choices), models(choices), **arguments(choices))
+    monkeypatch.chdir(tmp_path)
+    Path("schema.toml").write_text(schema_text(choices), "utf-8")
+    command, python = command_text(choices), python_text(choices)
+    if changes:  # reports take their time, and one is enough
+        command = command.replace(" --report report.html", "")
+        python = python.replace('release.report("report.html")', "")
+    for line in command.replace("\\\n", " ").splitlines():
+        monkeypatch.setattr(sys, "argv", shlex.split(line))
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == 0
+    on_command_line = pl.read_csv("release.csv", infer_schema=False)
+    Path("release.csv").unlink()
+    assert Path("report.html").exists() == (not changes)
+    Path("report.html").unlink(missing_ok=True)
+    made: dict[str, Any] = {}
+    exec(compile(python, "text", "exec"), made)
+    in_python = made["release"]
+    expected = sorted(here.data.select(pl.all().cast(pl.String)).rows())
+    assert sorted(on_command_line.rows()) == expected
+    assert sorted(in_python.data.select(pl.all().cast(pl.String)).rows()) == expected
+    assert in_python.solution == here.solution
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_each_model_is_written_so_that_the_command_line_reads_it_back(kind: Any) -> None:
+    made = kind.at_first() | ({"column": "it's @ home"} if kind.sensitive else {})
+    for flag in kind.flags:
+        for value in (True, False):
+            _read_back(made | {flag: value})
+    for key, words in kind.choices.items():
+        for value in words:
+            _read_back(made | {key: value})
+    _read_back(made)
+
+
+def _read_back(made: dict[str, Any]) -> None:
+    column = ColumnChoice(name="it's @ home", kind="text", role="sensitive")
+    quasi = ColumnChoice(name="age", kind="integer", role="quasi-identifier")
+    choices = Choices(file="x.csv", rows=9, columns=(quasi, column), models=(made,))
+    words = shlex.split(command_text(choices).replace("\\\n", " "))
+    place = next(at for at, each in enumerate(words) if each in ("--k", "--l", "--t", "--model"))
+    read: dict[str, Callable[[str], tables.Model]] = {
+        "--k": lambda text: tables.KAnonymity(int(text)),
+        "--l": diversity_from_text,
+        "--t": closeness_from_text,
+        "--model": model_from_text,
+    }
+    assert read[words[place]](words[place + 1]) == model_from_dict(made)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("spoken", language.LANGUAGES)
+def test_each_model_is_explained_in_both_languages(kind: Any, spoken: language.Language) -> None:
+    token = language.chosen.set(spoken)
+    try:
+        told = [title(kind.name), purpose(kind.name), promise(kind.at_first()), caveat({kind.name})]
+    finally:
+        language.chosen.reset(token)
+    assert all(told)
+    assert not any("{" in text for text in told)
+
+
+def test_every_finding_has_its_spanish_words() -> None:
+    kinds = {pattern.kind for pattern in (*PATTERNS, *LIKELY)} | {"age", "free text", "unique key"}
+    token = language.chosen.set("es")
+    try:
+        assert [kind for kind in sorted(kinds) if finding(kind) == kind] == []
+        assert reason("its name says so") == "lo dice su nombre"
+    finally:
+        language.chosen.reset(token)
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+
+
+@given(st.dictionaries(texts, st.lists(texts, min_size=1, max_size=3), min_size=1, max_size=4))
+def test_any_name_and_label_survives_the_schema_text(tree: dict[str, list[str]]) -> None:
+    table = {"columns": {name: {"role": "x", "hierarchy": {"tree": tree}} for name in tree}}
+    assert tomllib.loads(toml_text(table)) == table
+
+
+def test_hostile_names_are_quoted_in_every_text() -> None:
+    column = ColumnChoice(name="a'; rm -rf /\n#", kind="integer", role="quasi-identifier")
+    choices = Choices(
+        file="..\\..\\-x $(reboot).csv",
+        rows=9,
+        columns=(column,),
+        weights={"a'; rm -rf /\n#": 2.0},
+        levels={"a'; rm -rf /\n#": 1},
+    )
+    words = shlex.split(command_text(choices).replace(" \\\n", " "))
+    assert words[:3] == ["celosia", "publish", "./-x $(reboot).csv"]
+    assert "a'; rm -rf /\n#=2" in words
+    compile(python_text(choices), "text", "exec")
+    assert tomllib.loads(schema_text(choices)) == schema_table(choices)
+
+
+def test_what_does_not_go_together_is_refused_with_its_reason() -> None:
+    _frame, choices = sample("patients")
+    with pytest.raises(InputError, match="Mondrian is local"):
+        wish(choices.with_wishes(method="mondrian", local=True))
+    with pytest.raises(InputError, match="population"):
+        wish(choices.with_wishes(models=({"model": "delta-presence", "lower": 0, "upper": 0.5},)))
+    with pytest.raises(InputError, match="no quasi-identifier"):
+        wish(choices.with_column("zip", role="insensitive").with_column("age", role="identifier"))
+    with pytest.raises(InputError, match="no metric"):
+        wish(choices.with_wishes(metric="beauty"))
+
+
+def test_an_uploaded_table_is_read_and_its_file_removed(work: Work) -> None:
+    upload = work.path("upload.csv")
+    upload.write_bytes("año;edad;sexo\n1;30;F\n2;31;M\n".encode("windows-1252"))
+    read_table(QUIET, folder=str(work.folder), file="upload.csv", shown="mía.csv", reading={})
+    assert not upload.exists()
+    choices = Choices.load(work)
+    assert (choices.file, choices.rows) == ("mía.csv", 2)
+    assert choices.named("quasi-identifier") == ("edad", "sexo")
+    assert [each["distinct"] for each in work.load(PROFILE)] == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("upload.csv", b""),
+        ("upload.csv", b"a,b\n"),
+        ("upload.csv", b'a,b\n1,"2\n'),
+        ("upload.csv", b"a,a\n1,2\n"),
+        ("upload.parquet", b"PAR1 not really"),
+        ("upload.xlsx", b"PK\x03\x04 not a workbook"),
+        ("upload.jsonl", b'{"a": {"b": 1}}\n'),
+        ("upload.json", b"[1, 2"),
+    ],
+    ids=["empty", "no-rows", "open-quote", "twice", "parquet", "excel", "nested", "json"],
+)
+def test_a_file_that_is_no_table_is_refused_and_removed(
+    work: Work, name: str, content: bytes
+) -> None:
+    work.path(name).write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        read_table(QUIET, folder=str(work.folder), file=name, shown="mine.csv", reading={})
+    assert list(work.folder.iterdir()) == []
+    told = f"{caught.value} {caught.value.details}"
+    assert str(work.folder) not in told
+    assert work.id not in told
+
+
+def test_a_table_of_nobody_is_refused(work: Work) -> None:
+    pl.DataFrame({"age": []}).write_parquet(work.path("upload.parquet"))
+    how: dict[str, Any] = {"folder": str(work.folder), "file": "upload.parquet", "reading": {}}
+    with pytest.raises(InputError) as caught:
+        read_table(QUIET, shown="nobody.parquet", **how)
+    assert caught.value.code == "CEL-W058"
+
+
+def test_a_table_of_too_many_columns_is_refused(work: Work) -> None:
+    names = [f"c{place}" for place in range(301)]
+    pl.DataFrame({name: [1] for name in names}).write_parquet(work.path("upload.parquet"))
+    with pytest.raises(InputError) as caught:
+        read_table(
+            QUIET, folder=str(work.folder), file="upload.parquet", shown="wide.parquet", reading={}
+        )
+    assert caught.value.code == "CEL-W059"
+
+
+def test_a_population_must_have_the_quasi_identifiers(work: Work) -> None:
+    read_sample(QUIET, folder=str(work.folder), name="patients")
+    work.path("people.csv").write_text("zip,disease\n47677,Flu\n")
+    how: dict[str, Any] = {"folder": str(work.folder), "file": "people.csv", "reading": {}}
+    with pytest.raises(InputError) as caught:
+        read_population(QUIET, shown="all.csv", **how)
+    assert caught.value.code == "CEL-W057"
+    work.path("people.csv").write_text("zip,age\n47677,29\n47602,22\n")
+    assert read_population(QUIET, shown="all.csv", **how) == {"rows": 2}
+    assert Choices.load(work).population == "all.csv"
+    assert "--population all.csv" in command_text(Choices.load(work))

@@ -1,0 +1,387 @@
+"""The results of publishing in the studio: measured, written, applied, compared, done again."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import shlex
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import polars as pl
+import pytest
+
+from celosia import tables
+from celosia.cli.main import main
+from celosia.core.errors import InputError
+from celosia.studio.model.publish import (
+    Choices,
+    ColumnChoice,
+    models,
+    results_solutions,
+    results_table,
+    results_tray,
+    schema,
+)
+from celosia.studio.model.publish import results as results_model
+from celosia.studio.model.publish.results_solutions import Solutions
+from celosia.studio.model.publish.results_tray import Candidate
+from celosia.studio.visitors import Work
+from celosia.studio.work import publish
+from celosia.studio.work.reading import read_sample
+from celosia.studio.worker import Told, Voice
+
+QUIET = Voice(lambda told: None)
+
+
+def patients(folder: Path, **wishes: Any) -> tuple[Work, Choices]:
+    """The sample of nine patients, chosen as it is suggested."""
+    work = Work("aaaaaaaaaaa", folder)
+    read_sample(QUIET, folder=str(folder), name="patients")
+    chosen = Choices.load(work).with_wishes(
+        **({"models": ({"model": "k-anonymity", "k": 3},), "suppression": 0.0} | wishes)
+    )
+    chosen.save(work)
+    return work, chosen
+
+
+def ran(folder: Path, **wishes: Any) -> tuple[Work, Choices, dict[str, Any], Solutions]:
+    work, chosen = patients(folder, **wishes)
+    publish.run(QUIET, folder=str(folder), choices=json.loads(json.dumps(chosen.as_dict())))
+    told, solutions = results_model.load(work), Solutions.load(work)
+    assert told is not None
+    assert solutions is not None
+    return work, chosen, told, solutions
+
+
+def people(folder: Path, rows: list[tuple[str, int, str]], **wishes: Any) -> tuple[Work, Choices]:
+    """A table of postal codes, ages and illnesses with masked codes."""
+    work = Work("aaaaaaaaaaa", folder)
+    frame = pl.DataFrame(rows, schema=["zip", "age", "ill"], orient="row")
+    frame.write_parquet(folder / "data.parquet")
+    columns = (
+        ColumnChoice(name="zip", kind="text", role="quasi-identifier", hierarchy={"kind": "mask"}),
+        ColumnChoice(name="age", kind="integer"),
+        ColumnChoice(name="ill", kind="text", role="sensitive"),
+    )
+    chosen = Choices(file="people.csv", rows=frame.height, columns=columns, **wishes)
+    chosen.save(work)
+    return work, chosen
+
+
+def test_a_run_tells_what_publishing_tells_and_writes_what_can_be_checked(tmp_path: Path) -> None:
+    work, chosen, told, _ = ran(tmp_path)
+    frame = pl.read_parquet(work.path("data.parquet"))
+    release = tables.publish(frame, schema(chosen), models(chosen), suppression=0.0)
+    assert [each["level"] for each in told["solution"]["columns"]] == list(release.solution.levels)
+    assert told["solution"]["loss"] == release.solution.loss
+    assert told["risk"] == release.risk.as_dict()
+    assert told["risk_before"] == release.risk_before.as_dict()
+    saved = tables.TableRelease.load(work.path("release.csv"))
+    assert saved.risk == release.risk
+    assert tables.check(saved.data, schema(chosen), models(chosen)).holds
+    parquet = pl.read_parquet(work.path("release.parquet"))
+    assert parquet.sort(parquet.columns).equals(release.data.sort(parquet.columns))
+    assert json.loads(work.path("certificate.json").read_text())["kind"] == "table"
+    assert "<html" in work.path("report.html").read_text("utf-8")
+    with ZipFile(work.path("release.zip")) as archive:
+        assert sorted(archive.namelist()) == sorted(publish.KEPT)
+
+
+def test_solutions_are_those_of_exploring(tmp_path: Path) -> None:
+    work, chosen, _, solutions = ran(tmp_path)
+    frame = pl.read_parquet(work.path("data.parquet"))
+    found = tables.explore(frame, schema(chosen), models(chosen), suppression=0.0)
+    assert [point.levels for point in solutions.points] == [each.levels for each in found.choices]
+    assert [point.levels for point in solutions.front] == [each.levels for each in found.front]
+    assert solutions.nodes == solutions.tried == prod(solutions.shape)
+    assert not solutions.is_cut
+    assert not solutions.is_thinned
+
+
+def test_applying_a_solution_gives_the_figures_of_its_point(tmp_path: Path) -> None:
+    work, chosen, _, solutions = ran(tmp_path)
+    before = work.path(results_solutions.FILE).read_bytes()
+    for point in (solutions.points[-1], solutions.points[len(solutions.points) // 2]):
+        publish.apply(
+            QUIET,
+            folder=str(tmp_path),
+            choices=chosen.as_dict(),
+            levels=solutions.by_column(point),
+        )
+        told = results_model.load(work)
+        assert told is not None
+        assert [each["level"] for each in told["solution"]["columns"]] == list(point.levels)
+        assert told["solution"]["score"] == pytest.approx(point.score)
+        assert told["risk"]["average"] == pytest.approx(point.average_risk)
+        assert told["risk"]["smallest"] == point.smallest
+        assert told["risk"]["classes"] == point.classes
+        assert not results_model.is_outdated(told, chosen)
+    assert work.path(results_solutions.FILE).read_bytes() == before
+
+
+def test_the_texts_do_the_same_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work, chosen, _, solutions = ran(tmp_path)
+    publish.apply(
+        QUIET,
+        folder=str(tmp_path),
+        choices=chosen.as_dict(),
+        levels=solutions.by_column(solutions.points[1]),
+    )
+    told = results_model.load(work)
+    assert told is not None
+    wanted = told["solution"]["loss"], told["risk"]
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    Path("schema.toml").write_bytes(work.path("schema.toml").read_bytes())
+    lines = work.path("publish.sh").read_text("utf-8").replace("\\\n", " ").splitlines()
+    assert [line.split()[:2] for line in lines] == [["celosia", "datasets"], ["celosia", "publish"]]
+    monkeypatch.setattr(sys, "argv", shlex.split(lines[0]))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (0, None)
+    program = str(Path(sys.executable).parent / "celosia")
+    subprocess.run([program, *shlex.split(lines[1])[1:]], check=True, capture_output=True)
+    facts = tables.TableRelease.load("release.csv")
+    assert (facts.solution.loss, facts.risk.as_dict()) == wanted
+    Path("release.csv").unlink()
+    runpy.run_path(str(work.path("publish.py")))
+    again = tables.TableRelease.load("release.csv")
+    assert (again.solution.loss, again.risk.as_dict()) == wanted
+
+
+def test_a_lattice_that_is_too_large_is_cut_and_the_run_still_ends(tmp_path: Path) -> None:
+    work, chosen = patients(tmp_path)
+    publish.run(QUIET, folder=str(tmp_path), choices=chosen.as_dict(), seconds=1e-9)
+    solutions = Solutions.load(work)
+    assert solutions is not None
+    assert solutions.is_cut
+    assert not solutions.is_small
+    assert solutions.tried == 1
+    assert results_model.load(work) is not None
+
+
+def test_more_points_than_a_page_takes_are_thinned_and_the_front_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results_solutions, "MOST_POINTS", 3)
+    _, _, _, solutions = ran(tmp_path)
+    assert solutions.is_thinned
+    assert len(solutions.points) < solutions.found
+    assert {point.levels for point in solutions.front} <= {p.levels for p in solutions.points}
+    assert len(solutions.front) >= 2
+
+
+def test_mondrian_has_no_levels_but_all_the_rest(tmp_path: Path) -> None:
+    work, _, told, solutions = ran(tmp_path, method="mondrian")
+    assert all(each["level"] is None for each in told["solution"]["columns"])
+    assert solutions.points  # those of the lattice, to compare with
+    assert told["gauges"][0]["after"] == told["risk"]["maximum"]
+    before, after = results_table.page_of(work, 1)
+    assert before.classes is not None
+    assert sorted(before.classes) == sorted(after.classes or ())
+
+
+def test_models_that_only_mondrian_meets_leave_no_solutions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def impossible(*_: Any, **__: Any) -> None:
+        raise InputError("CEL-P003", "none in time.")
+
+    monkeypatch.setattr(tables, "explore", impossible)
+    _, _, told, solutions = ran(tmp_path)
+    assert solutions.points == ()
+    assert told["solution"]["rows"] == 9
+
+
+def test_stages_are_told_on_the_way(tmp_path: Path) -> None:
+    _, chosen = patients(tmp_path)
+    heard: list[Told] = []
+    publish.run(Voice(heard.append), folder=str(tmp_path), choices=chosen.as_dict())
+    stages = [each.value.stage for each in heard if each.kind == "step"]
+    assert stages[0] == "Reading the table"
+    assert stages[-1] == "Writing the files"
+    assert "Trying every node" in stages
+
+
+def test_both_sides_show_the_same_classes_and_the_suppressed_last(tmp_path: Path) -> None:
+    rows = [("11", 1, "a")] * 3 + [("12", 2, "b")] * 3 + [("99", 3, "c")]
+    work, chosen = people(
+        tmp_path,
+        rows,
+        models=({"model": "k-anonymity", "k": 3},),
+        suppression=0.2,
+    )
+    publish.run(QUIET, folder=str(tmp_path), choices=chosen.as_dict())
+    before, after = results_table.page_of(work, 1)
+    assert before.classes == after.classes == (0, 0, 0, 1, 1, 1, -1)
+    assert before.rows["zip"].to_list() == ["11"] * 3 + ["12"] * 3 + ["99"]
+    assert after.rows["zip"].to_list() == ["11"] * 3 + ["12"] * 3 + ["*"]
+    assert results_table.first_suppressed(work) == 1
+    assert results_table.first_suppressed(work, size=2) == 4
+    assert results_table.pages(work, size=2) == 4
+    second, _ = results_table.page_of(work, 2, size=4)
+    assert second.classes == (1, 1, -1)
+    assert second.total == 7
+
+
+@pytest.mark.parametrize("name", ["class", "*", "shown", "hidden", "c0", "^.*$"])
+def test_sides_take_columns_of_any_name(tmp_path: Path, name: str) -> None:
+    frame = pl.DataFrame({name: ["1:", ":1", None, "1:"], "x": [1, 2, 3, 4]})
+    column = ColumnChoice(name=name, kind="text", role="quasi-identifier")
+    chosen = Choices(file="x.csv", rows=4, columns=(column, ColumnChoice(name="x", kind="integer")))
+    results_table.write_sides(tmp_path, frame, frame, frame, chosen)
+    before, after = results_table.page_of(Work("aaaaaaaaaaa", tmp_path), 1)
+    assert before.rows.columns == after.rows.columns == [name, "x"]
+    assert before.classes == after.classes == (0, 1, 1, 2)
+    assert before.rows["x"].to_list() == [3, 1, 4, 2]
+
+
+def test_without_an_aligned_release_the_left_side_has_no_classes(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": ["1", "1"]})
+    column = ColumnChoice(name="age", kind="text", role="quasi-identifier")
+    chosen = Choices(file="x.csv", rows=2, columns=(column,))
+    results_table.write_sides(tmp_path, frame, frame, None, chosen)
+    before, after = results_table.page_of(Work("aaaaaaaaaaa", tmp_path), 1)
+    assert before.classes is None
+    assert after.classes == (0, 0)
+    assert results_table.first_suppressed(Work("aaaaaaaaaaa", tmp_path)) is None
+
+
+def test_the_journalist_sees_the_classes_of_the_population(tmp_path: Path) -> None:
+    rows = [("11", 1, "a"), ("12", 2, "b"), ("21", 3, "c"), ("22", 4, "d")]
+    work, chosen = people(
+        tmp_path,
+        rows,
+        models=({"model": "k-map", "k": 4},),
+        suppression=0.0,
+        population="all.csv",
+    )
+    population = pl.DataFrame({"zip": ["11"] * 3 + ["12"] * 2 + ["21"] * 4 + ["22"]})
+    population.write_parquet(work.path("population.parquet"))
+    publish.run(QUIET, folder=str(tmp_path), choices=chosen.as_dict())
+    told = results_model.load(work)
+    assert told is not None
+    [gauge] = [each for each in told["gauges"] if each["name"] == "journalist"]
+    assert [each["level"] for each in told["solution"]["columns"]] == [1]  # 1* has 5, 2* has 5
+    assert (gauge["before"], gauge["worst_before"]) == (1.0, 1)
+    assert (gauge["after"], gauge["worst"]) == (pytest.approx(1 / 5), 5)
+    assert gauge["at_risk_before"] == 1.0
+    assert gauge["at_risk"] == 1.0  # 1/5 is above the threshold of 1/10
+
+
+def test_gauges_and_attacks_know_before_and_after(tmp_path: Path) -> None:
+    _, _, told, _ = ran(tmp_path)
+    gauges = {each["name"]: each for each in told["gauges"]}
+    assert gauges["prosecutor"]["before"] == 1.0
+    assert gauges["prosecutor"]["after"] == pytest.approx(1 / 3)
+    assert gauges["journalist"]["after"] is None
+    assert gauges["uniqueness"]["after"] == 0.0
+    assert gauges["disclosure"]["column"] == "disease"
+    attacks = {each["name"]: each for each in told["attacks"]}
+    # The spec's nine patients: one class of three has heart disease alone.
+    assert attacks["homogeneity"]["exposed"] == 3
+    assert attacks["homogeneity"]["before"]["exposed"] == 9
+    assert attacks["linkage"]["exposed"] == 0
+    assert attacks["linkage"]["baseline"] == pytest.approx(1 / 9)
+
+
+def test_statistics_distributions_and_pairs_are_of_both_sides(tmp_path: Path) -> None:
+    _, _, told, _ = ran(tmp_path)
+    [age] = [each for each in told["statistics"] if each["column"] == "age"]
+    assert age["before"]["count"] == 9
+    assert age["generalised"]
+    for shown in told["distributions"]:
+        assert sum(shown["before"]) == pytest.approx(1)
+        assert sum(shown["after"]) == pytest.approx(1)
+    names = [each["column"] for each in told["distributions"]]
+    assert len(told["pairs"]) == len(names) * (len(names) - 1) // 2
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+
+
+def test_many_categories_are_drawn_as_the_most_frequent_and_the_rest(tmp_path: Path) -> None:
+    rows = [(f"{code:04}", 1, f"ill {code % 50}") for code in range(100)]
+    _, chosen = people(tmp_path, rows, models=({"model": "k-anonymity", "k": 2},))
+    publish.run(QUIET, folder=str(tmp_path), choices=chosen.as_dict())
+    told = results_model.load(Work("aaaaaaaaaaa", tmp_path))
+    assert told is not None
+    [ill] = [each for each in told["distributions"] if each["column"] == "ill"]
+    assert ill["others"] == 20
+    assert len(ill["values"]) + 1 == len(ill["before"]) == 31
+    assert sum(ill["before"]) == pytest.approx(1)
+
+
+def test_the_diagram_has_every_node_and_each_step_up(tmp_path: Path) -> None:
+    _, _, _, solutions = ran(tmp_path)
+    nodes, pairs = solutions.diagram()
+    assert {node.levels for node in nodes} == set(product(*map(range, solutions.shape)))
+    ups = {(nodes[a].levels, nodes[b].levels) for a, b in pairs}
+    assert all(sum(high) - sum(low) == 1 for low, high in ups)
+    expected = sum(
+        prod(size - (place == column) for place, size in enumerate(solutions.shape))
+        for column in range(len(solutions.shape))
+    )
+    assert len(ups) == len(pairs) == expected
+    states = [node.state for node in nodes]
+    assert states.count("best") == 1
+    assert states.count("meets") == len(solutions.points) - 1
+    assert states.count("fails") == len(nodes) - len(solutions.points)
+    assert len({(node.x, node.y) for node in nodes}) == len(nodes)
+
+
+def test_the_grid_counts_every_solution_once_and_knows_the_best(tmp_path: Path) -> None:
+    _, _, _, solutions = ran(tmp_path)
+    first, second = solutions.columns
+    cells = solutions.grid(first, second)
+    assert sum(cell.solutions for line in cells for cell in line) == len(solutions.points)
+    assert all(cell.nodes == 1 for line in cells for cell in line)
+    found = [cell.best for line in cells for cell in line if cell.best is not None]
+    assert min(found, key=lambda point: point.score) == solutions.points[0]
+
+
+def test_addresses_name_nodes_and_nothing_else(tmp_path: Path) -> None:
+    _, _, _, solutions = ran(tmp_path)
+    top = "-".join(str(size - 1) for size in solutions.shape)
+    assert solutions.parse(top) == tuple(size - 1 for size in solutions.shape)
+    for text in ("", "1", "9-9", "a-b", "-1-0", "0-0-0", "²-0"):
+        assert solutions.parse(text) is None
+    with pytest.raises(InputError, match="no solution"):
+        solutions.number(len(solutions.points))
+    with pytest.raises(InputError, match="no solution"):
+        solutions.point((0, 0))
+
+
+def test_the_tray_holds_four_and_marks_what_differs(tmp_path: Path) -> None:
+    work, _, told, solutions = ran(tmp_path)
+    release = Candidate.of_release(told)
+    assert release.levels == solutions.points[0].levels
+    results_tray.add(work, release)
+    assert results_tray.add(work, release) == [release]  # once is enough
+    for point in solutions.points[1:4]:
+        tray = results_tray.add(work, Candidate.of_point(point, solutions, told))
+    assert results_tray.load(work) == tray
+    assert len(tray) == results_tray.MOST
+    with pytest.raises(InputError, match="holds 4 candidates"):
+        results_tray.add(work, Candidate.of_point(solutions.points[4], solutions, told))
+    assert "promise" not in results_tray.differing(tray)
+    assert "score" in results_tray.differing(tray)
+    assert results_tray.differing([release]) == set()
+    assert results_tray.differing([release, replace(release, levels=(0, 0))]) >= {"level:zip"}
+    assert results_tray.remove(work, 0) == tray[1:]
+
+
+def test_other_choices_make_results_outdated(tmp_path: Path) -> None:
+    _, chosen, told, _ = ran(tmp_path)
+    assert not results_model.is_outdated(told, chosen)
+    assert not results_model.is_outdated(told, replace(chosen, levels={"age": 1}))
+    assert results_model.is_outdated(told, replace(chosen, suppression=0.5))
+    assert results_model.is_outdated(
+        told, chosen.with_wishes(models=({"model": "k-anonymity", "k": 2},))
+    )

@@ -1,0 +1,99 @@
+"""Query in a real browser: explain, ask, refusals and a budget that runs out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+from tests.studio.conftest import Visit
+
+POLICY = """
+name = "people"
+
+[database.files]
+people = "people.parquet"
+
+[unit]
+name = "row"
+
+[budget]
+epsilon = 1
+
+[tables.people.columns]
+age = {{ type = "integer", lower = 0, upper = 120 }}
+{more}
+"""
+
+
+def _ask(visit: Visit, text: str) -> None:
+    editor = visit.page.locator(".cm-content")
+    editor.click()
+    visit.page.keyboard.press("ControlOrMeta+a")
+    visit.page.keyboard.insert_text(text)
+    visit.page.wait_for_timeout(300)
+    visit.page.locator("[data-test=ask]").click()
+
+
+def test_a_shop_is_asked_in_sql(both_languages: Visit) -> None:
+    page = both_languages.open("/query")
+    page.locator("[data-test=sample-shop]").click()
+    page.locator("[data-test=explain]").click()
+    page.locator("ul.celosia-plan").first.wait_for()
+    both_languages.picture("plan")
+    page.locator("[data-test=ask]").click()
+    page.get_by_text("epsilon 9").first.wait_for()
+    both_languages.picture("answer")
+    _ask(both_languages, "SELECT orderkey FROM orders WHERE custkey = 7")
+    page.get_by_role("alert").wait_for()
+    assert "CEL-Q" in page.get_by_role("alert").inner_text()
+    page.reload()
+    page.get_by_text("epsilon 9").first.wait_for()  # what was spent is in the ledger
+
+
+def test_a_graph_is_asked_in_sparql(both_languages: Visit) -> None:
+    page = both_languages.open("/query")
+    page.locator("[data-test=sample-graph]").click()
+    page.locator("[data-test=ask]").click()
+    page.get_by_text("epsilon 9").first.wait_for()
+    both_languages.picture()
+
+
+def test_own_tables_are_asked_under_a_policy_until_the_budget_is_spent(
+    visit: Visit, tmp_path: Path
+) -> None:
+    table = tmp_path / "people.csv"
+    pl.DataFrame({"age": [20, 30, 40] * 20}).write_csv(table)
+    page = visit.open("/query")
+    page.locator("input[type=file]").set_input_files(table)
+    page.wait_for_url("**/policy")
+    editor = page.locator(".cm-content")
+    editor.click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(POLICY.format(more=""))
+    page.wait_for_timeout(300)
+    page.get_by_role("button", name="Check and open").click()
+    page.locator("[data-test=ask]").wait_for()
+    for text in ("SELECT count(*) FROM people", "SELECT avg(age) FROM people"):
+        _ask(visit, text)
+        page.get_by_text("taken from the budget").wait_for()
+    _ask(visit, "SELECT sum(age) FROM people")
+    page.get_by_role("alert").wait_for()
+    assert "CEL-Q11" in page.get_by_role("alert").inner_text()
+    visit.picture()
+
+
+def test_a_policy_that_reaches_beyond_the_work_is_refused(visit: Visit, tmp_path: Path) -> None:
+    table = tmp_path / "people.csv"
+    pl.DataFrame({"age": [20, 30, 40]}).write_csv(table)
+    page = visit.open("/query")
+    page.locator("input[type=file]").set_input_files(table)
+    page.wait_for_url("**/policy")
+    editor = page.locator(".cm-content")
+    editor.click()
+    page.keyboard.press("ControlOrMeta+a")
+    text = POLICY.format(more="").replace('"people.parquet"', '"/etc/passwd"')
+    page.keyboard.insert_text(text)
+    page.wait_for_timeout(300)
+    page.get_by_role("button", name="Check and open").click()
+    page.get_by_role("alert").wait_for()
+    assert "CEL-W091" in page.get_by_role("alert").inner_text()
