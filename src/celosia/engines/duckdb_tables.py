@@ -20,7 +20,7 @@ from celosia.core.randomness import Source
 from celosia.engines.classes import Labels, fresh_table, numbered, one_zero, place_of
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.duckdb import Groups
-from celosia.engines.duckdb_keys import MOST_LISTED, Words, digit, is_simple, pack, recoding_query
+from celosia.engines.duckdb_keys import MOST_LISTED, Digit, digit, is_simple, pack, recoding_query
 from celosia.engines.duckdb_places import Relation, as_type, quoted, relation
 from celosia.engines.shuffling import buckets_for, shuffled
 from celosia.engines.sinks import table_draft, write_parquet
@@ -35,6 +35,7 @@ from celosia.engines.tables import (
     same_place,
     table_exists,
 )
+from celosia.frames import encode
 
 if TYPE_CHECKING:
     import duckdb
@@ -49,9 +50,9 @@ class _Grouped:
 
     relation: Relation
     tables: dict[str, str]
-    """The table of each column's distinct values in DuckDB."""
+    """The tables in DuckDB of distinct values that could change on their way here and back."""
     values: dict[str, pl.Series] = field(repr=False)
-    """The same values here, in the order of their places there."""
+    """The distinct values of each column, in the order of their places."""
     codes: dict[str, NDArray[np.int64]] = field(repr=False)
     """For each group, the place of its value among them."""
 
@@ -139,20 +140,30 @@ class DuckDBTables:
             f"CREATE OR REPLACE TEMP TABLE celosia_groups AS SELECT {keys}, "
             f"count(*) AS size FROM {found.text} GROUP BY ALL"
         )
-        values = {name: self._values(n, found.columns[name]) for n, name in enumerate(columns)}
-        codes = ", ".join(f"celosia_v{n}.code AS k{n}" for n in range(len(columns)))
+        tables = {
+            name: f"celosia_v{n}"
+            for n, name in enumerate(columns)
+            if not _is_exact(found.columns[name])
+        }
+        values = {name: self._values(table, found.columns[name]) for name, table in tables.items()}
+        cells = [
+            f"{tables[name]}.code AS k{n}" if name in tables else f"g.k{n}"
+            for n, name in enumerate(columns)
+        ]
         joins = "".join(
-            f" JOIN celosia_v{n} ON g.k{n} IS NOT DISTINCT FROM celosia_v{n}.value"
-            for n in range(len(columns))
+            f" JOIN {table} ON g.k{table[9:]} IS NOT DISTINCT FROM {table}.value"
+            for table in tables.values()
         )
-        table = run(f"SELECT {codes}, size FROM celosia_groups AS g{joins}").to_arrow_table()
+        query = f"SELECT {', '.join(cells)}, size FROM celosia_groups AS g{joins}"
+        grouped = pl.DataFrame(run(query).to_arrow_table())
         run("DROP TABLE celosia_groups")
         found.check_unchanged()
-        grouped = pl.DataFrame(table)
-        places = {
-            name: grouped[f"k{n}"].to_numpy().astype(np.int64) for n, name in enumerate(columns)
-        }
-        tables = {name: f"celosia_v{n}" for n, name in enumerate(columns)}
+        places = {}
+        for n, name in enumerate(columns):
+            if name in tables:
+                places[name] = grouped[f"k{n}"].to_numpy().astype(np.int64)
+            else:
+                values[name], places[name] = _coded(grouped[f"k{n}"], found.columns[name])
         self._grouped = _Grouped(found, tables, values, places)
         frame = pl.DataFrame([values[name].gather(places[name]).alias(name) for name in columns])
         return Groups(frame, grouped["size"].to_numpy().astype(np.int64))
@@ -173,19 +184,17 @@ class DuckDBTables:
         """Write the recoded table, see `TableEngine.recode`."""
         grouped = self._grouped
         assert grouped is not None, "group the source first"
-        found, on_file = grouped.relation, bool(grouped.relation.stamps)
+        found = grouped.relation
         passed = [name for name in keep if name not in recoding.names]
         # A list may hold a text that only dropped rows have, and would be written whole.
         whole = not (drop_suppressed and recoding.hidden.any())
         listed = self._listed(found, passed) if whole else {}
         labels = Labels(recoding, keep, drop=drop_suppressed, listed=listed)
-        digits = [
-            digit(f"r.k{n}", grouped.tables[name], grouped.values[name], listed=on_file)
-            for n, name in enumerate(recoding.names)
-        ]
+        digits = [self._digit(f"r.k{n}", name, grouped) for n, name in enumerate(recoding.names)]
         codes = [grouped.codes[name][recoding.groups] for name in recoding.names]
         words = pack(digits, codes)
-        self._combinations(words, labels.class_of)
+        columns = {f"w{n}": each for n, each in enumerate(words.values)}
+        self._give("celosia_classes", pl.DataFrame({**columns, "class": labels.class_of}))
         query = recoding_query(
             found,
             recoding.names,
@@ -259,16 +268,33 @@ class DuckDBTables:
             return False
         return True
 
-    def _values(self, number: int, kind: pl.DataType) -> pl.Series:
+    def _values(self, table: str, kind: pl.DataType) -> pl.Series:
         """Number the distinct values of a column of the groups, in a table that stays."""
-        table = f"celosia_v{number}"
         self._connection.execute(
             f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT value, "
             "(row_number() OVER () - 1)::UINTEGER AS code "
-            f"FROM (SELECT DISTINCT k{number} AS value FROM celosia_groups)"
+            f"FROM (SELECT DISTINCT k{table[9:]} AS value FROM celosia_groups)"
         )
         found = self._connection.execute(f"SELECT value FROM {table} ORDER BY code")
         return as_type(pl.DataFrame(found.to_arrow_table()).to_series(), kind)
+
+    def _digit(self, column: str, name: str, grouped: _Grouped) -> Digit:
+        """How the values of a column are numbered, with the table that this may need."""
+        values = grouped.values[name]
+        table = grouped.tables.get(name, f"celosia_w{list(grouped.values).index(name)}")
+        found = digit(column, table, values, listed=bool(grouped.relation.stamps))
+        if found.join and name not in grouped.tables:
+            numbers = np.arange(len(values), dtype=np.uint32)
+            self._give(table, pl.DataFrame({"value": values, "code": numbers}))
+        return found
+
+    def _give(self, table: str, frame: pl.DataFrame) -> None:
+        """Make a frame a table of DuckDB's."""
+        self._connection.register("celosia_given", frame.to_arrow())
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT * FROM celosia_given"
+        )
+        self._connection.unregister("celosia_given")
 
     def _listed(self, found: Relation, names: Sequence[str]) -> dict[str, pl.Series]:
         """The texts of columns of Parquet that have few: rows are moved about as their places."""
@@ -281,17 +307,6 @@ class DuckDBTables:
                 if len(texts) <= MOST_LISTED and is_simple(texts):
                     listed[name] = texts.cast(pl.String).sort()
         return listed
-
-    def _combinations(self, words: Words, classes: NDArray[np.uint32]) -> None:
-        """Give DuckDB the class of each combination."""
-        columns = {f"w{n}": each for n, each in enumerate(words.values)}
-        self._connection.register(
-            "celosia_given", pl.DataFrame({**columns, "class": classes}).to_arrow()
-        )
-        self._connection.execute(
-            "CREATE OR REPLACE TEMP TABLE celosia_classes AS SELECT * FROM celosia_given"
-        )
-        self._connection.unregister("celosia_given")
 
     def _stream(self, query: str, kinds: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         """Run a query; its rows come in chunks as they are asked for."""
@@ -344,3 +359,18 @@ class DuckDBTables:
             folder.close()
             raise
         return draft
+
+
+def _is_exact(kind: pl.DataType) -> bool:
+    """Whether a value is the same after it came here and went back to DuckDB."""
+    return kind == pl.String or kind.is_integer()
+
+
+def _coded(series: pl.Series, kind: pl.DataType) -> tuple[pl.Series, NDArray[np.int64]]:
+    """The distinct values of a column, an empty cell last, and the place of each row's."""
+    coded = encode(as_type(series, kind))
+    places = coded.codes.astype(np.int64)
+    if not coded.missing:
+        return coded.values, places
+    places[places < 0] = len(coded.values)
+    return coded.values.append(pl.Series([None], dtype=kind)), places

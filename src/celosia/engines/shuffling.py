@@ -16,13 +16,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia import frames
+from celosia.core.compiled import njit
 from celosia.core.randomness import Source
 
 MOST_BUCKETS = 256
 """How many files a shuffle may keep open."""
 
 NUMBER_BITS = 20
-"""Rows of a file have numbers of so many bits; a larger file is shuffled in a slower way."""
+"""Larger files than of so many bits are shuffled in a slower way."""
 
 
 def buckets_for(rows: int, most_rows: int) -> int:
@@ -71,17 +72,34 @@ def _aims(buckets: int, size: int, source: Source) -> NDArray[np.uint8]:
 
 
 def _permutation(size: int, source: Source) -> NDArray[np.int64]:
-    """As `Source.permutation`, five times faster: the numbers are sorted with their keys.
-
-    Each word has a random key of 44 bits before the number of its row. As there, all keys are drawn
-    again on a tie, which of so few happens once in thirty times at most.
-    """
+    """As `Source.permutation`, several times faster: swaps instead of a sort, and half the bytes."""
     if size > 1 << NUMBER_BITS:
         return source.permutation(size)
-    low = np.uint64((1 << NUMBER_BITS) - 1)
-    while True:
-        words = (source.words(size) & ~low) | np.arange(size, dtype=np.uint64)
-        words.sort()
-        keys = words >> np.uint64(NUMBER_BITS)
-        if not (keys[1:] == keys[:-1]).any():
-            return (words & low).astype(np.int64)
+    order = np.arange(size, dtype=np.int64)
+    left = size
+    while left > 1:  # a second time only where words were refused
+        words = np.frombuffer(source.raw(4 * left), dtype=np.uint32)
+        left = swap(order, left, words)
+    return order
+
+
+@njit(cache=True, nogil=True)
+def swap(order: NDArray[np.int64], left: int, words: NDArray[np.uint32]) -> int:
+    """Shuffle the first `left` places by random words; returns how many are still to be done.
+
+    Each place is swapped with one of those up to it. Which one is the upper half of a product, and
+    words whose lower half would favour some of them are refused, so that all are equally likely.
+
+    Reference: Durstenfeld 1964, Algorithm 235; Lemire 2019, fast random integer generation.
+    """
+    for word in words:
+        if left < 2:
+            break
+        product = np.uint64(word) * np.uint64(left)  # below 2**52, for there are 2**20 places
+        lower = product & np.uint64(0xFFFFFFFF)
+        if lower < np.uint64(left) and lower < np.uint64(0x100000000 % left):
+            continue
+        other = np.int64(product >> np.uint64(32))
+        left -= 1
+        order[left], order[other] = order[other], order[left]
+    return left

@@ -28,6 +28,9 @@ def time_limit(
             elsewhere it is known by the group of its jobs. Both belong to a thread, so threads may
             share a session.
 
+    Spark's tasks notice between batches of rows that they are stopped: the caller has its error at
+    once, but a task in a join of everything with everything may keep its core for a while.
+
     Yields:
         Tells whether the time was up.
     """

@@ -18,6 +18,8 @@ from celosia.studio.widgets.table import key_figures
 
 ROWS = 8
 """So many rows of the table are shown."""
+MANY = 60
+"""So many columns are shown at a time."""
 FEW = 5_000
 """Up to so many distinct values a hierarchy is suggested at the click that asks for one."""
 ROLES = {
@@ -29,8 +31,9 @@ ROLES = {
 """The roles and their icons."""
 
 
-def show(board: Board) -> None:
+def show(board: Board, first: int = 0) -> None:
     """The preview, the roles, and how many people they leave alone."""
+    rows = pl.read_parquet(board.work.path(DATA), n_rows=ROWS).rows()
     ui.label(
         _(
             "Say what each column may give away. The roles are a suggestion by the names and the "
@@ -41,7 +44,7 @@ def show(board: Board) -> None:
     shown = ui.html(sanitize=False)
 
     def draw_preview() -> None:
-        shown.set_content(_preview(board))
+        shown.set_content(_preview(board, rows))
 
     async def count() -> None:
         quasi = board.choices.named("quasi-identifier")
@@ -58,11 +61,31 @@ def show(board: Board) -> None:
     ui.label(_("Roles")).classes("celosia-h2").props("role=heading aria-level=2")
     _legend()
     with ui.element("div").classes("celosia-roles"):
-        for column, facts in zip(board.choices.columns, board.facts, strict=True):
+        begin = first - first % MANY if 0 < first < len(board.facts) else 0
+        part = slice(begin, begin + MANY)
+        for column, facts in zip(board.choices.columns[part], board.facts[part], strict=True):
             _row(board, column, facts)
+    _pages(board, begin)
     board.listen(draw_preview)
     board.listen(lambda: background_tasks.create(count()))
     ui.timer(0.01, count, once=True)
+
+
+def _pages(board: Board, begin: int) -> None:
+    """Links to the other columns of a table with many."""
+    total = len(board.facts)
+    if total <= MANY:
+        return
+    with ui.element("nav").classes("celosia-steps") as nav:
+        nav.props["aria-label"] = _("More columns")
+        for first in range(0, total, MANY):
+            last = min(first + MANY, total)
+            link = ui.link(
+                _("Columns {first} to {last}", first=number(first + 1), last=number(last)),
+                f"/publish/{board.work.id}?step=columns&column={first}",
+            ).classes("celosia-step")
+            if first == begin:
+                link.props('aria-current="true"')
 
 
 def _figures(choices: Choices, profile: RiskProfile) -> None:
@@ -101,23 +124,21 @@ def _figures(choices: Choices, profile: RiskProfile) -> None:
     )
 
 
-def _preview(board: Board) -> str:
+def _preview(board: Board, cells: list[tuple[Any, ...]]) -> str:
     """The first rows; the head of a column has the colour, the word and the mark of its role."""
-    frame = pl.read_parquet(board.work.path(DATA), n_rows=ROWS)
     heads = "".join(
         f'<th scope="col" class="role-{escape(column.role)}">{escape(column.name)}'
         f'<br><span class="celosia-quiet">{escape(role_word(column.role))}</span></th>'
         for column in board.choices.columns
     )
     rows = "".join(
-        "<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>"
-        for row in frame.iter_rows()
+        "<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in cells
     )
     caption = n_(
         "The first {shown} of {count} row",
         "The first {shown} of {count} rows",
         board.choices.rows,
-        shown=number(frame.height),
+        shown=number(len(cells)),
     )
     return (
         '<div class="celosia-scroll" tabindex="0"><table class="celosia-table">'

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -11,13 +12,16 @@ from nicegui import run, ui
 from celosia.core.errors import CelosiaError
 from celosia.studio import shell
 from celosia.studio.language import _, n_, number
+from celosia.studio.model.publish.asking import LARGE, ask
 from celosia.studio.model.publish.choices import DATA, ColumnChoice
 from celosia.studio.model.publish.hierarchies import Preview, Values, preview, values_of
-from celosia.studio.model.publish.repairing import repaired
 from celosia.studio.model.publish.words import kind_word
 from celosia.studio.pages.publish_rules import edit_rule
 from celosia.studio.pages.publish_steps import Board
+from celosia.studio.running import studio
+from celosia.studio.widgets.following import OFTEN
 from celosia.studio.widgets.table import show_table
+from celosia.studio.work.reading import ask_column
 
 CHECKED = 5_000
 """Columns with at most so many distinct values are checked beside the one that is edited."""
@@ -46,9 +50,9 @@ def show(board: Board, place: int) -> None:
     work = ui.element("div").classes("w-full")
 
     async def fill() -> None:
-        values = await run.io_bound(values_of, board.work.path(DATA), chosen[0])
-        if values is None:  # the studio is closing
-            return
+        values = None
+        if board.facts[chosen[0]]["distinct"] <= LARGE:
+            values = await run.io_bound(values_of, board.work.path(DATA), chosen[0])
         with work:
             Editor(board, chosen[1].name, values)
         for at, column in columns:
@@ -104,15 +108,18 @@ def _mark(mark: ui.icon, found: Preview) -> None:
 class Editor:
     """The hierarchy of one column: its rule on one side, what it makes of the values beside it."""
 
-    def __init__(self, board: Board, name: str, values: Values) -> None:
+    def __init__(self, board: Board, name: str, values: Values | None) -> None:
         self.board, self.name, self.values = board, name, values
+        self.facts = board.facts[board.place(name)]
         ui.label(name).classes("celosia-h2 celosia-break").props("role=heading aria-level=2")
         ui.label(
             _(
                 "{kind}, {values}, {empty}",
                 kind=kind_word(self.column.kind),
-                values=n_("{count} different value", "{count} different values", len(values.texts)),
-                empty=n_("{count} empty cell", "{count} empty cells", values.empty),
+                values=n_(
+                    "{count} different value", "{count} different values", self.facts["distinct"]
+                ),
+                empty=n_("{count} empty cell", "{count} empty cells", self.facts["empty"]),
             )
         ).classes("celosia-quiet")
         with ui.element("div").classes("celosia-split"):
@@ -145,18 +152,41 @@ class Editor:
             self.draw_rule()
         await self.look()
 
-    async def compute(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Compute beside the page; None if it was refused, which is then said."""
+    async def ask(self, what: str, **how: Any) -> Any:
+        """Ask about the column beside the page; None if it was refused, which is then said.
+
+        Long columns are for a job: the page stays free, and the job is in the list.
+        """
         try:
-            return await run.io_bound(function, *arguments)
+            if self.values is not None:
+                return await run.io_bound(partial(ask, what, self.column, self.values, **how))
+            job = studio().jobs.submit(
+                shell.visitor().token,
+                _("Hierarchy of {column}", column=self.name),
+                ask_column,
+                folder=str(self.board.work.folder),
+                column=asdict(self.column),
+                place=self.board.place(self.name),
+                what=what,
+                how=how,
+            )
+            while not job.over:
+                await asyncio.sleep(OFTEN)
+            if job.error is not None:
+                raise job.error
         except CelosiaError as error:
             shell.notify_error(error)
             return None
+        return job.result
 
     async def look(self) -> None:
         """Show what the present rule makes of the column."""
         column = self.column
-        found = await run.io_bound(preview, column, self.values)
+        if self.values is None:
+            self._shown.clear()
+            with self._shown:
+                ui.spinner(size="lg")
+        found = await self.ask("preview")
         if (
             found is None or column != self.column
         ):  # another change came in between, and will be shown
@@ -166,7 +196,7 @@ class Editor:
             self._draw(found)
 
     def _missing(self) -> None:
-        if not self.values.empty:
+        if not self.facts["empty"]:
             return
 
         async def changed(event: Any) -> None:
@@ -230,9 +260,7 @@ class Editor:
             )
 
     async def _repair(self) -> None:
-        rule = await self.compute(
-            partial(repaired, self.column, self.values, other=_("Other values"))
-        )
+        rule = await self.ask("repair", other=_("Other values"))
         if rule is not None:
             await self.choose(rule, redraw=True)
 

@@ -1,32 +1,21 @@
-"""The fields of a rule: intervals, masks, dates, orders and trees; import and export."""
+"""The fields of a rule: intervals, masks, dates, orders and trees."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nicegui import run, ui
+from nicegui import ui
 
-from celosia.core.errors import CelosiaError, InputError
-from celosia.studio import shell
+from celosia.core.errors import InputError
 from celosia.studio.language import _
 from celosia.studio.model.publish import rules
-from celosia.studio.model.publish.choices import schema_table
-from celosia.studio.model.publish.hierarchies import build, imported
-from celosia.studio.model.publish.writing import toml_text
+from celosia.studio.pages.publish_exchange import exchange
 from celosia.studio.pages.publish_tree import edit_tree
-from celosia.studio.visitors import Work
-from celosia.studio.widgets.upload import upload
-from celosia.tables.hierarchies import write_hierarchy
 from celosia.tables.hierarchies.dates import LABELS
 
 if TYPE_CHECKING:
     from celosia.studio.pages.publish_hierarchies import Editor
-
-LARGEST = 2_000_000
-"""Bytes of a hierarchy that is imported."""
 
 
 def edit_rule(editor: Editor) -> None:
@@ -35,7 +24,7 @@ def edit_rule(editor: Editor) -> None:
     kind = rule["kind"]
 
     async def other_kind(event: Any) -> None:
-        made = await editor.compute(rules.starting_rule, event.value, editor.column, editor.values)
+        made = await editor.ask("start", kind=event.value)
         if made is not None:
             await editor.choose(made, redraw=True)
         else:
@@ -53,7 +42,7 @@ def edit_rule(editor: Editor) -> None:
         "tree": edit_tree,
     }
     fields[kind](editor, rule)
-    _exchange(editor)
+    exchange(editor)
 
 
 def _kinds() -> dict[str, str]:
@@ -252,7 +241,8 @@ def _ordered(editor: Editor, rule: dict[str, Any]) -> None:
         ),
     )
     order = rule.get("order")
-    if order is None and len(editor.values.texts) > rules.MOST_EDITED:
+    texts = () if editor.values is None else editor.values.texts
+    if editor.values is None or (order is None and len(texts) > rules.MOST_EDITED):
         form.end()
         return
     form.add(
@@ -268,72 +258,6 @@ def _ordered(editor: Editor, rule: dict[str, Any]) -> None:
         ui.button(
             _("Write down the values"),
             icon="format_list_numbered",
-            on_click=lambda: editor.choose(
-                rule | {"order": list(editor.values.texts)}, redraw=True
-            ),
+            on_click=lambda: editor.choose(rule | {"order": list(texts)}, redraw=True),
         ).props("flat dense")
     form.end()
-
-
-def _exchange(editor: Editor) -> None:
-    """Bring a hierarchy as a file, or take it away as one."""
-    with ui.expansion(_("Import or export"), icon="swap_vert").classes("w-full"):
-        with ui.row():
-            ui.button(
-                _("Labels as CSV"), icon="download", on_click=lambda: _export_csv(editor)
-            ).props("flat dense")
-            ui.button(
-                _("Rule as TOML"), icon="download", on_click=lambda: _export_toml(editor)
-            ).props("flat dense")
-
-        async def arrived(work: Work, file: str, shown: str) -> None:
-            path = work.path(file)
-            try:
-                if path.stat().st_size > LARGEST:
-                    raise _too_long()
-                rule = await run.io_bound(imported, path, editor.name)
-            except CelosiaError as error:
-                shell.notify_error(error)
-                return
-            finally:
-                path.unlink(missing_ok=True)
-            if rule is not None:
-                ui.notify(_("The hierarchy was imported."), type="positive")
-                await editor.choose(rule, redraw=True)
-
-        upload(
-            lambda: editor.board.work,
-            arrived,
-            suffixes=(".csv", ".toml"),
-            name="hierarchy",
-            label=_("CSV with a row for each value and a column for each level, or TOML"),
-        )
-
-
-async def _export_csv(editor: Editor) -> None:
-    text = await editor.compute(partial(_csv, editor))
-    if text is not None:
-        ui.download.content(text, "hierarchy.csv")
-
-
-def _csv(editor: Editor) -> bytes:
-    path: Path = editor.board.work.path("export.csv")
-    try:
-        write_hierarchy(build(editor.column, editor.values), path)
-        return path.read_bytes()
-    finally:
-        path.unlink(missing_ok=True)
-
-
-def _export_toml(editor: Editor) -> None:
-    table = schema_table(editor.board.choices)["columns"][editor.name]
-    ui.download.content(toml_text({"columns": {editor.name: table}}), "hierarchy.toml")
-
-
-def _too_long() -> InputError:
-    return InputError(
-        "CEL-W056",
-        f"the file is larger than {LARGEST // 1_000_000} MB.",
-        why="A hierarchy that long is not edited here.",
-        fix="Use a rule, such as intervals or masks, or the command line.",
-    )

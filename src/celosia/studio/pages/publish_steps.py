@@ -68,7 +68,7 @@ async def steps(work_id: str, step: str = "columns", column: int = -1) -> None:
     known = step if step in ("hierarchies", "models") else "columns"
     _head(board, known)
     if known == "columns":
-        publish_columns.show(board)
+        publish_columns.show(board, column)
     elif known == "hierarchies":
         publish_hierarchies.show(board, column)
     else:

@@ -12,7 +12,7 @@ from celosia.studio import shell
 from celosia.studio.language import _, n_
 from celosia.studio.model.publish import grid as grids
 from celosia.studio.model.publish.grid import Grid
-from celosia.studio.model.publish.rules import MOST_EDITED, editable
+from celosia.studio.model.publish.rules import MOST_EDITED, editable, too_many
 
 if TYPE_CHECKING:
     from celosia.studio.pages.publish_hierarchies import Editor
@@ -21,16 +21,18 @@ if TYPE_CHECKING:
 def edit_tree(editor: Editor, rule: dict[str, Any]) -> None:
     """The tree with a tick for each value and group, and what can be done with those ticked."""
     try:
+        if editor.values is None:
+            raise too_many(editor.facts["distinct"])
         grid = editable(editor.column, editor.values)
     except CelosiaError as error:
         shell.show_error(error)
         return
-    _Tree(editor, grid)
+    _Tree(editor, grid, editor.values.by_text)
 
 
 class _Tree:
-    def __init__(self, editor: Editor, grid: Grid) -> None:
-        self._editor, self._grid = editor, grid
+    def __init__(self, editor: Editor, grid: Grid, rows: dict[str, int]) -> None:
+        self._editor, self._grid, self._rows = editor, grid, rows
         self._ticked: list[str] = []
         ui.label(
             _(
@@ -64,8 +66,9 @@ class _Tree:
         return list(dict.fromkeys(found))[:MOST_EDITED]
 
     def _draw(self) -> None:
-        rows = self._editor.values.by_text
-        counts = [grids.counts(self._grid, level, rows) for level in range(self._grid.top + 1)]
+        counts = [
+            grids.counts(self._grid, level, self._rows) for level in range(self._grid.top + 1)
+        ]
         numbered = [
             {label: place for place, label in enumerate(self._grid.labels(level))}
             for level in range(self._grid.top + 1)

@@ -70,7 +70,7 @@ def one_study(name: str, measure: str = "") -> None:
     study = lab.find(name)
     _heading(_(study.title))
     ui.label(_("Source: {source}", source=_(study.source))).classes("celosia-lead")
-    ui.label(_("A cell counts as the same when: {rules}", rules=study.rules)).classes(
+    ui.label(_("A cell counts as the same when: {rules}", rules=_(study.rules))).classes(
         "celosia-quiet"
     )
     results = ui.column().classes("w-full q-my-md")
@@ -120,7 +120,9 @@ def _results(found: dict[str, Any], chosen: str) -> None:
         _heading(_("Published beside reproduced"), 2)
         names = [each.name for each in drawn]
         first = chosen if chosen in names else names[0]
-        select = ui.select(names, value=first, label=_("Measure")).classes("w-full")
+        select = ui.select(
+            {name: _(name) for name in names}, value=first, label=_("Measure")
+        ).classes("w-full")
         picture = ui.column().classes("w-full")
 
         def show(name: str) -> None:
@@ -138,7 +140,7 @@ def _results(found: dict[str, Any], chosen: str) -> None:
         show_table(
             [_("Run"), _("Measure"), _("Published"), _("Computed"), _("Agree")],
             [
-                [each["run"], each["cell"], each["published"], each["computed"], each["matches"]]
+                [each["run"], _(each["cell"]), each["published"], each["computed"], each["matches"]]
                 for each in rows[:MOST_LISTED]
             ],
         )
@@ -154,7 +156,7 @@ def _results(found: dict[str, Any], chosen: str) -> None:
 def _draw(measure: Measure) -> None:
     description = _(
         "{measure} of {runs} runs, published and computed: {matched} of {runs} agree.",
-        measure=measure.name,
+        measure=_(measure.name),
         runs=number(len(measure.runs)),
         matched=number(measure.matched),
     )
@@ -163,7 +165,7 @@ def _draw(measure: Measure) -> None:
         [(_("Published"), measure.published), (_("Computed"), measure.computed)],
         description=description,
         x=_("Run"),
-        y=measure.name,
+        y=_(measure.name),
     )
     ui.label(description).classes("celosia-quiet")
 

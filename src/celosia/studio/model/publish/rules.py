@@ -152,14 +152,18 @@ def editable(column: ColumnChoice, values: Values) -> Grid:
     except InputError:
         grid = Grid.of(values.texts)
     if len(grid.levels[0]) > MOST_EDITED:
-        raise InputError(
-            "CEL-W056",
-            f"{len(grid.levels[0]):,} values are too many to group by hand (at most "
-            f"{MOST_EDITED}).",
-            why="Nobody could look at all of them here.",
-            fix="Use intervals, masks or an order, or import the groups as a CSV file.",
-        )
+        raise too_many(len(grid.levels[0]))
     return grid
+
+
+def too_many(values: int) -> InputError:
+    """The error for a tree that nobody could look at."""
+    return InputError(
+        "CEL-W056",
+        f"{values:,} values are too many to group by hand (at most {MOST_EDITED}).",
+        why="Nobody could look at all of them here.",
+        fix="Use intervals, masks or an order, or import the groups as a CSV file.",
+    )
 
 
 def _decimal(word: str) -> float:

@@ -1,0 +1,77 @@
+"""A hierarchy that comes as a file, or goes as one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nicegui import run, ui
+
+from celosia.core.errors import CelosiaError, InputError
+from celosia.studio import shell
+from celosia.studio.language import _
+from celosia.studio.model.publish.choices import schema_table
+from celosia.studio.model.publish.hierarchies import imported
+from celosia.studio.model.publish.writing import toml_text
+from celosia.studio.visitors import Work
+from celosia.studio.widgets.upload import upload
+
+if TYPE_CHECKING:
+    from celosia.studio.pages.publish_hierarchies import Editor
+
+LARGEST = 2_000_000
+"""Bytes of a hierarchy that is imported."""
+
+
+def exchange(editor: Editor) -> None:
+    """Bring a hierarchy as a file, or take it away as one."""
+    with ui.expansion(_("Import or export"), icon="swap_vert").classes("w-full"):
+        with ui.row():
+            ui.button(
+                _("Labels as CSV"), icon="download", on_click=lambda: _export_csv(editor)
+            ).props("flat dense")
+            ui.button(
+                _("Rule as TOML"), icon="download", on_click=lambda: _export_toml(editor)
+            ).props("flat dense")
+
+        async def arrived(work: Work, file: str, shown: str) -> None:
+            path = work.path(file)
+            try:
+                if path.stat().st_size > LARGEST:
+                    raise _too_long()
+                rule = await run.io_bound(imported, path, editor.name)
+            except CelosiaError as error:
+                shell.notify_error(error)
+                return
+            finally:
+                path.unlink(missing_ok=True)
+            if rule is not None:
+                ui.notify(_("The hierarchy was imported."), type="positive")
+                await editor.choose(rule, redraw=True)
+
+        upload(
+            lambda: editor.board.work,
+            arrived,
+            suffixes=(".csv", ".toml"),
+            name="hierarchy",
+            label=_("CSV with a row for each value and a column for each level, or TOML"),
+        )
+
+
+async def _export_csv(editor: Editor) -> None:
+    text = await editor.ask("labels")
+    if text is not None:
+        ui.download.content(text, "hierarchy.csv")
+
+
+def _export_toml(editor: Editor) -> None:
+    table = schema_table(editor.board.choices)["columns"][editor.name]
+    ui.download.content(toml_text({"columns": {editor.name: table}}), "hierarchy.toml")
+
+
+def _too_long() -> InputError:
+    return InputError(
+        "CEL-W056",
+        f"the file is larger than {LARGEST // 1_000_000} MB.",
+        why="A hierarchy that long is not edited here.",
+        fix="Use a rule, such as intervals or masks, or the command line.",
+    )
