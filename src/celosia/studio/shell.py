@@ -6,13 +6,14 @@ import copy
 import inspect
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 from urllib.parse import quote
 
 from nicegui import app, ui
 from starlette.requests import Request
 
+from celosia.core.catalogue import explanations
 from celosia.core.errors import CelosiaError
 from celosia.studio import guard, language
 from celosia.studio.language import NAMES, Language, _, negotiated
@@ -212,17 +213,29 @@ def _jobs_tray() -> ui.menu:
 
 
 def show_error(error: CelosiaError) -> None:
-    """An error as a card: what is wrong, why, what to do, and its code."""
+    """An error as a card: what it is called, what is wrong, why, what to do, and its code."""
     with ui.card().classes("celosia-error w-full").props('role="alert"'):
-        ui.label(_("This cannot be done")).classes("text-h6")
-        ui.label(error.what)
-        if error.why:
-            ui.label(error.why)
-        if error.fix:
-            ui.label(error.fix).classes("text-bold")
-        ui.label(f"{error.code}").classes("celosia-quiet")
+        ui.label(_title(error)).classes("text-h6")
+        with ui.column().classes("gap-1").props('lang="en"'):  # what the library says
+            ui.label(error.what)
+            if error.why:
+                ui.label(error.why)
+            if error.fix:
+                ui.label(error.fix).classes("text-bold")
+        ui.label(error.code).classes("celosia-quiet")
+
+
+def _title(error: CelosiaError) -> str:
+    """What the catalogue calls an error, in the language of the page."""
+    return _(_titles().get(error.code, "This cannot be done"))
+
+
+@cache
+def _titles() -> dict[str, str]:
+    return {code: each.title for code, each in explanations().items()}
 
 
 def notify_error(error: CelosiaError) -> None:
     """The same in a passing note, where the page itself stays."""
-    ui.notify(f"{error.what} {error.fix}", type="negative", multi_line=True, timeout=8000)
+    told = f"{_title(error)}. {error.what} {error.fix}"
+    ui.notify(told, type="negative", multi_line=True, timeout=8000)
