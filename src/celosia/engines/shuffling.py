@@ -72,7 +72,7 @@ def _aims(buckets: int, size: int, source: Source) -> NDArray[np.uint8]:
 
 
 def _permutation(size: int, source: Source) -> NDArray[np.int64]:
-    """As `Source.permutation`, several times faster: swaps instead of a sort, and half the bytes."""
+    """As `Source.permutation`, but faster: swaps instead of a sort, and half the bytes."""
     if size > 1 << NUMBER_BITS:
         return source.permutation(size)
     order = np.arange(size, dtype=np.int64)

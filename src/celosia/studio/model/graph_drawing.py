@@ -25,7 +25,7 @@ def side(
     places: NDArray[np.float64],
     names: list[str],
     degrees: NDArray[np.int64],
-    edges: list[list[float]],
+    edges: list[list[Any]],
     *,
     total_edges: int,
 ) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def groups(original: Graph, release: GeneralisedGraph, *, rng: Source) -> dict[s
     told["after"] = side(
         layout(part, rng=rng), names, release.sizes[some], lines, total_edges=release.size
     )
-    return told | {"kind": "groups", "groups": count, "named": told["named"]}
+    return told | {"kind": "groups", "groups": count, "groups_named": len(names) <= MOST_NAMED}
 
 
 def new(original: Graph, release: Graph, *, rng: Source) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def _among(graph: Graph, some: NDArray[np.int64], order: int) -> Graph:
     return Made.of(ends[(ends >= 0).all(axis=1)], order=some.size)
 
 
-def _lines(graph: Graph, other: Graph) -> list[list[float]]:
+def _lines(graph: Graph, other: Graph) -> list[list[Any]]:
     """Its edges, those that the other lacks last, so that they lie on top."""
     alone = ~other.has_edges(graph.edges)
     found = [[int(u), int(v), 0, 1] for u, v in graph.edges[~alone].tolist()]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-_Kind = Literal[
-    "whole", "number", "choice", "flag", "column", "columns", "several", "values", "toml"
+Kind = Literal[
+    "whole", "number", "choice", "flag", "column", "columns", "several", "values", "text", "toml"
 ]
+"""How a parameter is asked for: a number, one of some words, yes or no, columns of the table, words
+to choose several of, a list of values, a text, or anything else as a TOML file has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +20,7 @@ class Words:
     least: float | None = None
     most: float | None = None
     start: Any = None
-    kind: _Kind | None = None
+    kind: Kind | None = None
     choices: tuple[str, ...] = ()
     main: bool = False
     example: str = ""

@@ -14,13 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import real, whole
-from celosia.studio.model.parameter_words import HIDDEN, WORDS, Words
-
-Kind = Literal[
-    "whole", "number", "choice", "flag", "column", "columns", "several", "values", "toml"
-]
-"""How a parameter is asked for: a number, one of some words, yes or no, columns of the table, words
-to choose several of, a list of values, or anything else as a TOML file has it."""
+from celosia.studio.model.parameter_words import HIDDEN, WORDS, Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +196,3 @@ def _kind(hint: Any) -> Kind:
 def _choices(hint: Any) -> tuple[str, ...]:
     plain = _plain(hint)
     return tuple(get_args(plain)) if get_origin(plain) is Literal else ()
-
-
-__all__ = ["Control", "Kind", "Words", "changed", "controls", "parsed", "shown", "starting"]

@@ -163,9 +163,13 @@ def _method(bench: Bench) -> None:
                 _chosen(bench)
 
             chosen()
-            ui.button(
-                _("Publish the graph"), icon="play_arrow", on_click=lambda: _run(bench, place)
-            ).props('data-test="run"').classes("q-mt-md")
+
+            def begin() -> None:
+                _run(bench, place)
+
+            ui.button(_("Publish the graph"), icon="play_arrow", on_click=begin).props(
+                'data-test="run"'
+            ).classes("q-mt-md")
             place = ui.element("div").classes("w-full")
             _running(bench, place)
 

@@ -16,6 +16,8 @@ KEPT, GONE, COME = "#8a979b", "#b4532a", "#0f7c93"
 POINT = "#5478c4"
 SMALL, LARGE = 7, 26
 """Pixels of the smallest and of the largest point."""
+CROWD = 60
+"""Points from which on the largest are drawn half as large."""
 
 
 def draw_one(drawing: Mapping[str, Any]) -> None:
@@ -55,7 +57,7 @@ def draw_both(drawing: Mapping[str, Any]) -> None:
             after = drawing["after"]
             _chart(
                 after,
-                named=drawing["named"] or kind == "groups",
+                named=drawing["groups_named"] if kind == "groups" else drawing["named"],
                 title=_("Release"),
                 marked="come",
                 words=n_(
@@ -145,6 +147,7 @@ def _chart(
 ) -> None:
     degrees = [point[3] for point in side["points"]]
     most = max([*degrees, 1])
+    largest = LARGE if len(degrees) <= CROWD else LARGE // 2
     widest = max([line[3] for line in side["lines"]] + [1]) if groups else 1
     points = [
         {
@@ -153,7 +156,7 @@ def _chart(
             "x": x * 1000,
             "y": -y * 1000,
             "value": degree,
-            "symbolSize": SMALL + (LARGE - SMALL) * (degree / most) ** 0.5,
+            "symbolSize": SMALL + (largest - SMALL) * (degree / most) ** 0.5,
         }
         for place, (x, y, name, degree) in enumerate(side["points"])
     ]
@@ -199,7 +202,7 @@ def _chart(
             ],
         },
         description=words,
-        columns=[_("from"), _("to"), _("in the other graph")],
+        columns=[_("first vertex"), _("second vertex"), _("in the other graph")],
         rows=[
             [names[int(u)], names[int(v)], alone_word if alone and marked else _("in both graphs")]
             for u, v, alone, _weight in sorted(side["lines"], key=lambda line: -line[2])

@@ -27,6 +27,10 @@ from celosia.studio.widgets.table import show_table
 
 WITHOUT_MATCH = ("degree_total_variation", "degree_earth_mover")
 """What compares two graphs without knowing which vertex is which."""
+HUGE, TINY = 1e9, 1e-6
+"""Numbers from so large on have an exponent; errors relative to them are not seen."""
+STEEP = 50
+"""Degrees from which on their line is drawn on logarithmic axes."""
 
 
 def show(bench: Bench) -> None:
@@ -94,7 +98,9 @@ def _figures(result: Mapping[str, Any]) -> None:
 
 
 def _value(value: float | None) -> str:
-    return _("unknown") if value is None else short(round(value, 4))
+    if value is None:
+        return _("unknown")
+    return f"{value:.3g}" if abs(value) >= HUGE else short(round(value, 4))
 
 
 def _degrees(result: Mapping[str, Any]) -> None:
@@ -112,12 +118,17 @@ def _degrees(result: Mapping[str, Any]) -> None:
             )
         )
     x, y = _("rank of the vertex"), _("degree (contacts)")
+    kind = "value"
+    if max(point[1] for point in told["before"]) >= STEEP:
+        kind, x, y = "log", _("{axis}, logarithmic", axis=x), _("{axis}, logarithmic", axis=y)
+        # A vertex without contacts has no place on such an axis.
+        told = {key: [point for point in told[key] if point[1] > 0] for key in told}
     chart(
         {
             "legend": {"data": list(names)},
             "tooltip": {"trigger": "axis", "confine": True},
-            "xAxis": axis(x, min=1),
-            "yAxis": axis(y),
+            "xAxis": axis(x, kind=kind, min=1),
+            "yAxis": axis(y, kind=kind),
             "series": [
                 {
                     "type": "line",
@@ -195,14 +206,15 @@ def _told(measured: Mapping[str, float | None]) -> str:
     if value is None:
         return _("unknown")
     told = _value(value)
-    return told if error == 0 else f"{told} ± {'?' if error is None else short(error)}"
+    seen = error is None or error > TINY * abs(value)
+    return told if not seen else f"{told} ± {'?' if error is None else short(error)}"
 
 
 def _signed(drift: float | None) -> str:
     if drift is None:
         return ""
-    rounded = round(drift, 4)
-    return f"+{short(rounded)}" if rounded > 0 else short(rounded)
+    told = _value(drift)
+    return f"+{told}" if drift > 0 and told != "0" else told
 
 
 def _take(bench: Bench, result: Mapping[str, Any]) -> None:

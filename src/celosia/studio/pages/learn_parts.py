@@ -191,24 +191,26 @@ class Live:
     def _control(self, at: int, control: Control) -> None:
         with ui.element("div"):
             title = ui.label(self._told(at))
+
+            def changed(event: Any) -> None:
+                self._changed(at, int(event.value))
+                title.set_text(self._told(at))
+                if control.slides:
+                    made.props["aria-valuetext"] = control.choices[self._places[at]]
+
+            made: ui.slider | ui.radio
             if control.slides:
-                slider = ui.slider(
-                    min=0,
-                    max=len(control.choices) - 1,
-                    step=1,
-                    value=self._places[at],
-                    on_change=lambda event: self._changed(at, int(event.value), title),
-                ).props("markers snap")
-                slider.props["aria-label"] = control.label
-                slider.props["data-test"] = control.name
+                last = len(control.choices) - 1
+                made = ui.slider(min=0, max=last, step=1, value=self._places[at], on_change=changed)
+                made.props("markers snap")
+                # Its number is a place among the choices: say the choice itself.
+                made.props["aria-valuetext"] = control.choices[self._places[at]]
             else:
-                choice = ui.radio(
-                    dict(enumerate(control.choices)),
-                    value=self._places[at],
-                    on_change=lambda event: self._changed(at, int(event.value), title),
-                ).props("inline dense")
-                choice.props["aria-label"] = control.label
-                choice.props["data-test"] = control.name
+                choices = dict(enumerate(control.choices))
+                made = ui.radio(choices, value=self._places[at], on_change=changed)
+                made.props("inline dense")
+            made.props["aria-label"] = control.label
+            made.props["data-test"] = control.name
 
     def _told(self, at: int) -> str:
         control = self._controls[at]
@@ -216,11 +218,10 @@ class Live:
             return control.label
         return _("{name} = {value}", name=control.label, value=control.choices[self._places[at]])
 
-    def _changed(self, at: int, place: int, title: ui.label) -> None:
+    def _changed(self, at: int, place: int) -> None:
         if place == self._places[at]:
             return
         self._places[at] = place
-        title.set_text(self._told(at))
         self._address.keep(self._controls[at].name, place)
         self._draw()
 

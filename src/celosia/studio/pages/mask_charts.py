@@ -12,6 +12,8 @@ from celosia.studio.model.comparing import REST
 from celosia.studio.pages.mask_parts import heading
 from celosia.studio.widgets.chart import PALETTE, axis, chart
 
+INK = "#76858a"
+"""Of labels: read on paper and at night."""
 SAFE_TOOLTIP = {"confine": True, "renderMode": "richText"}
 """Names of columns and categories are the visitor's: a tooltip must not read them as HTML."""
 
@@ -46,7 +48,7 @@ def _distribution(found: Mapping[str, Any], names: tuple[str, str]) -> None:
     ]
     heading(str(found["column"]), 3)
     x = _("value") if not found["numeric"] else _("value, in bins of equal width")
-    below: dict[str, Any] = {"hideOverlap": True}
+    below: dict[str, Any] = {"hideOverlap": True, "color": INK}
     if not found["numeric"]:
         below |= {"rotate": 30, "width": 110, "overflow": "truncate", "interval": 0}
     chart(
@@ -92,8 +94,8 @@ def correlations(found: Mapping[str, Any]) -> None:
         {
             "tooltip": {"show": False},
             "grid": {"left": 60, "right": 20, "top": 15, "bottom": 80, "containLabel": True},
-            "xAxis": {"type": "category", "data": names, "axisLabel": {"rotate": 30}},
-            "yAxis": {"type": "category", "data": names},
+            "xAxis": {"type": "category", "data": names, "axisLabel": {"rotate": 30, "color": INK}},
+            "yAxis": {"type": "category", "data": names, "axisLabel": {"color": INK}},
             "visualMap": {
                 "min": -most,
                 "max": most,
@@ -102,6 +104,7 @@ def correlations(found: Mapping[str, Any]) -> None:
                 "bottom": 0,
                 "text": [f"+{short(round(most, 3))}", short(round(-most, 3))],
                 "calculable": False,
+                "textStyle": {"color": INK},
                 "inRange": {"color": ["#b4532a", "#f4efe6", "#0f7c93"]},
             },
             "series": [

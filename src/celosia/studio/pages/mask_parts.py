@@ -185,7 +185,7 @@ def _control(
         elif control.kind == "choice":
             box = ui.select(list(control.choices), value=value, label=control.name)
         elif control.kind == "column":
-            options = {"": _("none")} | {name: name for name in columns}
+            options = {"": _("no column")} | {name: name for name in columns}
             box = ui.select(options, value=value or "", label=control.name)
         elif control.kind in ("columns", "several"):
             options = {name: name for name in (control.choices or columns)}

@@ -57,7 +57,7 @@ async def show(desk: Desk) -> None:
         quiet(_("No column of both tables can be compared."))
     promise(result["guarantee"], simulation=result["simulation"])
     heading(_("Before and after"))
-    before, after = await run.io_bound(both_sides, desk.work.folder, ("before", "after"))
+    sides = await run.io_bound(both_sides, desk.work.folder, ("before", "after"))
     if result["aligned"]:
         quiet(
             _(
@@ -67,7 +67,8 @@ async def show(desk: Desk) -> None:
         )
     else:
         notice(_("The released rows are a selection: the two sides do not show the same people."))
-    side_by_side(before, after, (_("Original"), _("Masked")))
+    if sides is not None:  # None where the studio is closing
+        side_by_side(*sides, (_("Original"), _("Masked")))
     heading(_("Distributions"))
     quiet(_("Broad bars are the original, narrow ones the masked table."))
     mask_charts.distributions(result["distributions"], (_("original"), _("masked")))

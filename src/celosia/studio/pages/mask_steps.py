@@ -165,7 +165,7 @@ def _weights(desk: Desk) -> None:
         )
     )
     ui.select(
-        {"": _("none")} | numbers,
+        {"": _("no column")} | numbers,
         value=desk.told.get("weights") or "",
         label=_("Column with the weights"),
         on_change=lambda event: desk.save(weights=event.value or None),
@@ -195,11 +195,12 @@ def _recipe(desk: Desk) -> None:
         for place, step in enumerate(found):
             _step(desk, place, step, len(found), steps.refresh)
 
+    def begin() -> None:
+        start_masking(desk, desk.told["steps"], running)
+
     steps()
     with ui.row().classes("items-center q-mt-md"):
-        ui.button(
-            _("Run the recipe"), icon="play_arrow", on_click=lambda: _run(desk, running)
-        ).props('data-test="run"')
+        ui.button(_("Run the recipe"), icon="play_arrow", on_click=begin).props('data-test="run"')
         _seed(desk)
     running = ui.element("div").classes("w-full")
     _running(desk, running)
@@ -285,10 +286,6 @@ def _running(desk: Desk, place: ui.element) -> None:
             with place:
                 follow(job, on_done=lambda _result: ui.navigate.to(address))
             return
-
-
-def _run(desk: Desk, place: ui.element) -> None:
-    start_masking(desk, desk.told["steps"], place)
 
 
 def start_masking(desk: Desk, steps: list[dict[str, Any]], place: ui.element) -> None:

@@ -68,11 +68,14 @@ def _choose(desk: Desk) -> None:
         if choice["method"] in model.PRIVATE:
             _declared(desk, choice, chosen.refresh)
 
+    def begin() -> None:
+        _run(desk, place)
+
     chosen()
     with ui.row().classes("items-center q-mt-md"):
-        ui.button(
-            _("Make the synthetic table"), icon="play_arrow", on_click=lambda: _run(desk, place)
-        ).props('data-test="run"')
+        ui.button(_("Make the synthetic table"), icon="play_arrow", on_click=begin).props(
+            'data-test="run"'
+        )
         ui.checkbox(
             _("Hold back a fifth, and try to tell who was in the table"),
             value=bool(desk.told.get("holdout")),
@@ -271,8 +274,9 @@ async def _result(desk: Desk) -> None:
         mask_charts.nearest(result["nearest"])
     heading(_("Side by side"))
     quiet(_("No row on the right is anybody on the left."))
-    real, made = await run.io_bound(both_sides, desk.work.folder, ("real", "made"))
-    side_by_side(real, made, (_("Original"), _("Synthetic")))
+    sides = await run.io_bound(both_sides, desk.work.folder, ("real", "made"))
+    if sides is not None:  # None where the studio is closing
+        side_by_side(*sides, (_("Original"), _("Synthetic")))
     if result["distributions"]:
         heading(_("Distributions"))
         quiet(_("Broad bars are the original, narrow ones the synthetic table."))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,30 @@ from numpy.typing import NDArray
 from celosia.core.neighbours import Neighbours
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
+from celosia.tables.masking.tally import Tally
+
+Reach = Literal["row", "facts", "whole"]
+"""What the result of a row depends on, besides the row and the parameters: on nothing; on facts of
+its columns that an engine counts first; or on all other rows, which must then be in memory."""
+
+REACHES: dict[Reach, str] = {
+    "row": "row by row",
+    "facts": "row by row, after the values of its columns were counted",
+    "whole": "needs all rows in memory",
+}
+
+Cells = Callable[[pl.Series, Source], pl.Series]
+"""What becomes of some cells of a column, whichever others come with them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cellwise:
+    """A method made ready for one column, so that batches of its rows can be masked anywhere."""
+
+    mask: Cells = field(repr=False)
+    """Can be pickled: it may run on other machines."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """For the report; those that only the drawn rows would tell are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,6 +78,31 @@ class Method(ABC):
     """What must hold for its promise, besides one record for each person."""
     confidential: ClassVar[tuple[str, ...]] = ()
     """Facts that tell a moment of the original columns: for the report, never for a certificate."""
+    reaches: ClassVar[tuple[Reach, ...]] = ("whole",)
+    """The reach that it has with one or the other parameters, the least first."""
+
+    @property
+    def reach(self) -> Reach:
+        """What the result of a row depends on, with these parameters."""
+        return self.reaches[0]
+
+    @property
+    def draws(self) -> bool:
+        """Whether it draws with these parameters."""
+        return self.randomised
+
+    def cellwise(self, column: pl.Series, tally: Callable[[], Tally]) -> Cellwise:
+        """The method made ready for one column; of those that reach no other rows.
+
+        Args:
+            column: without cells, for its name and type.
+            tally: counts the values of the column; called only where the result needs it.
+
+        Raises:
+            InputError: the column has the wrong type, or a parameter does not fit it.
+        """
+        assert self.reach == "row", "facts are read by a method of its own"
+        return Cellwise(partial(_alone, self))
 
     @abstractmethod
     def apply(
@@ -85,3 +135,8 @@ class Method(ABC):
             if value != each.default:
                 told[each.name] = list(value) if isinstance(value, tuple) else value
         return told
+
+
+def _alone(method: Method, cells: pl.Series, rng: Source) -> pl.Series:
+    """A column by itself: of a method that reaches no other rows."""
+    return method.apply(cells.to_frame(), [cells.name], rng=rng).frame.get_column(cells.name)

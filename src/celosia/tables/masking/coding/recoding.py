@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from celosia.frames import as_text
 from celosia.tables.hierarchies import Builder, Hierarchy, from_table
 from celosia.tables.masking.coding.labels import interval_labels
 from celosia.tables.masking.columns import cells, check_columns, numbers
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Cellwise, Masked, Method, Reach
 from celosia.tables.masking.parameters import (
     exactly_one,
     listed,
@@ -30,6 +31,7 @@ from celosia.tables.masking.parameters import (
     whole_number,
     wrong,
 )
+from celosia.tables.masking.tally import Tally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,7 @@ class Recoding(Method):
     summary = "replaces values by more general ones: intervals, groups, levels of a hierarchy"
     randomised = False
     truthful = True
+    reaches = ("row", "facts")
 
     breaks: tuple[float, ...] | None = None
     labels: tuple[str, ...] = ()
@@ -103,7 +106,7 @@ class Recoding(Method):
         progress: Progress = silent,
     ) -> Masked:
         check_columns(frame, columns, self.kind)
-        recoded = [self._recoded(frame, name) for name in columns]
+        recoded = [self._recoded(cells(frame, name), name) for name in columns]
         facts = {
             name: {
                 "values": cells(frame, name).drop_nulls().n_unique(),
@@ -113,6 +116,26 @@ class Recoding(Method):
         }
         named = [labels.alias(name) for name, labels in zip(columns, recoded, strict=True)]
         return Masked(frame=frame.with_columns(named), facts=facts)
+
+    @property
+    def reach(self) -> Reach:
+        """The levels of a rule are made from the values that there are."""
+        made_here = self.hierarchy is not None and "file" not in self.hierarchy
+        return "facts" if made_here else "row"
+
+    def cellwise(self, column: pl.Series, tally: Callable[[], Tally]) -> Cellwise:
+        """Labels by breaks or a mapping, or of all values that a hierarchy has."""
+        if self.hierarchy is None:
+            return Cellwise(partial(_labelled, self, None))
+        if self.reach == "facts":
+            texts = as_text(_without_nan(tally().values)).unique()
+            known = self._by_level(texts, column.name)
+            told = {"values": len(known), "labels": len(set(known.values()))}
+            return Cellwise(partial(_labelled, self, known), told)
+        tree = from_table(self.hierarchy, folder=Path())
+        assert isinstance(tree, Hierarchy), "a file holds all leaves"
+        known = self._by_level(pl.Series(tree.leaves, dtype=pl.String), column.name)
+        return Cellwise(partial(_labelled, self, known))
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return ("a label that few records have still singles them out",)
@@ -143,23 +166,31 @@ class Recoding(Method):
             raise wrong(self.kind, "other", "a text")
         put(self, mapping=dict(self.mapping))
 
-    def _recoded(self, frame: pl.DataFrame, name: str) -> pl.Series:
+    def _recoded(
+        self, column: pl.Series, name: str, known: Mapping[str, str | None] | None = None
+    ) -> pl.Series:
+        """The labels of some cells; of a hierarchy they may be `known` beforehand."""
         if self.breaks is not None:
-            return self._by_breaks(frame, name)
-        texts = as_text(_without_nan(cells(frame, name)))
+            return self._by_breaks(column, name)
+        texts = as_text(_without_nan(column))
         distinct = texts.drop_nulls().unique()
         if self.mapping is not None:
             known = {text: self.mapping.get(text, self.other) for text in distinct}
             unknown = [text for text, label in known.items() if label is None]
             if unknown:
                 raise _placeless(name, int(texts.is_in(unknown).sum()), "are not in the mapping")
-        else:
+        elif known is None:
             known = self._by_level(distinct, name)
+        else:
+            absent = sum(text not in known for text in distinct)
+            if absent:
+                raise _placeless(name, absent, "are not in its hierarchy", "different values")
+            known = {text: known[text] for text in distinct}
         return texts.replace_strict(known, return_dtype=pl.String)
 
-    def _by_breaks(self, frame: pl.DataFrame, name: str) -> pl.Series:
+    def _by_breaks(self, column: pl.Series, name: str) -> pl.Series:
         assert self.breaks is not None
-        values = numbers(frame, [name], self.kind)[:, 0]
+        values = numbers(column.to_frame(name), [name], self.kind)[:, 0]
         places = np.searchsorted(np.array(self.breaks), values, side="right")
         empty = np.isnan(values)
         labels: tuple[str | None, ...] = self.labels or interval_labels(self.breaks)
@@ -190,6 +221,12 @@ class Recoding(Method):
         if absent:
             raise _placeless(name, absent, "are not in its hierarchy", "different values")
         return {text: tree.label(text, level=self.level) for text in distinct}
+
+
+def _labelled(
+    method: Recoding, known: Mapping[str, str | None] | None, column: pl.Series, _: Source
+) -> pl.Series:
+    return method._recoded(column.alias(""), column.name, known)
 
 
 def _without_nan(series: pl.Series) -> pl.Series:

@@ -57,6 +57,7 @@ class Rounding(Method):
     summary = "rounds numbers to multiples of a base, to the nearest or by chance"
     randomised = True
     truthful = False
+    reaches = ("row",)
 
     base: float
     offset: float = 0.0
@@ -71,6 +72,11 @@ class Rounding(Method):
             told = self._exact(name)
             if abs(told.numerator) >= FINEST or told.denominator >= FINEST:
                 raise wrong(self.kind, name, "a number of at most nine digits")
+
+    @property
+    def draws(self) -> bool:
+        """Only up and down by chance."""
+        return self.random
 
     def apply(  # noqa: D102 - as in Method
         self,
