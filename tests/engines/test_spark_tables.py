@@ -20,6 +20,7 @@ from tests.spark import on_spark, spark
 from celosia import KAnonymity, datasets
 from celosia.core.errors import EngineError, InputError, PrivacyWarning
 from celosia.core.randomness import Seeded, System
+from celosia.engines.spark.drafts import HadoopDraft
 from celosia.engines.spark.places import abandoned, draft_name, forget
 from celosia.engines.spark.tables import SparkTables
 from celosia.engines.tables import ColumnMap, Recoding
@@ -338,6 +339,28 @@ def test_rows_are_mapped_by_functions_on_workers(engine: SparkTables, tmp_path: 
     with pytest.raises(InputError) as caught:
         mapped(refusing)
     assert (caught.value.code, caught.value.details) == ("CEL-P010", {"column": "word"})
+
+
+def test_folders_of_a_cluster_get_their_name_at_the_end(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """As on HDFS, whose part is played by the files of this machine."""
+    target = f"file://{tmp_path}/safe.parquet"
+    left = tmp_path / draft_name("safe.parquet")
+    left.mkdir()
+    forget(left.name)
+    for rows in (3, 5):
+        with HadoopDraft(spark, target) as draft:
+            draft.write(spark.range(rows))
+            assert draft.read().count() == rows
+            assert not (tmp_path / "safe.parquet").exists() or rows == 5
+            draft.commit()
+        assert read(tmp_path / "safe.parquet").height == rows
+        assert [each.name for each in tmp_path.iterdir() if each.is_dir()] == ["safe.parquet"]
+    with HadoopDraft(spark, target) as draft:
+        draft.write(spark.range(7))
+    assert read(tmp_path / "safe.parquet").height == 5
+    assert [each.name for each in tmp_path.iterdir() if each.is_dir()] == ["safe.parquet"]
 
 
 def test_drafts_of_others_that_live_are_left_alone() -> None:

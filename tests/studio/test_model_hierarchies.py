@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,8 @@ from hypothesis import strategies as st
 from celosia.core.errors import InputError
 from celosia.studio.model.publish import grid as grids
 from celosia.studio.model.publish import rules
-from celosia.studio.model.publish.choices import ColumnChoice
+from celosia.studio.model.publish.asking import QUESTIONS, ask
+from celosia.studio.model.publish.choices import DATA, ColumnChoice
 from celosia.studio.model.publish.grid import Grid, as_rule
 from celosia.studio.model.publish.hierarchies import (
     Values,
@@ -24,6 +27,8 @@ from celosia.studio.model.publish.hierarchies import (
     values_of,
 )
 from celosia.studio.model.publish.repairing import repaired
+from celosia.studio.work.reading import ask_column
+from celosia.studio.worker import Voice
 from celosia.tables.hierarchies import Hierarchy, from_table, write_hierarchy
 
 CITIES = ("Madrid", "Lima", "Quito", "Talca", "Leeds", "York")
@@ -199,6 +204,30 @@ def test_every_kind_has_a_rule_to_begin_with(tmp_path: Path, kind: str) -> None:
     from_table(rule, folder=Path())
     if kind == "tree":
         assert "Leeds - Lima" in rule["tree"]
+
+
+def test_a_job_answers_as_a_thread_does(tmp_path: Path) -> None:
+    found = values(tmp_path, [17, 23, 90])
+    (tmp_path / "v.parquet").rename(tmp_path / DATA)
+    chosen = column({"kind": "intervals", "widths": [10]})
+    questions: dict[str, dict[str, Any]] = {
+        "preview": {},
+        "repair": {"other": "Other"},
+        "start": {"kind": "mask"},
+        "labels": {},
+    }
+    assert questions.keys() == QUESTIONS.keys()
+    for what, how in questions.items():
+        by_job = ask_column(
+            Voice(lambda told: None),
+            folder=str(tmp_path),
+            column=asdict(chosen),
+            place=1,
+            what=what,
+            how=how,
+        )
+        assert pickle.loads(pickle.dumps(by_job)) == ask(what, chosen, found, **how)
+    assert ask("labels", chosen, found).splitlines()[0] == b"17;10-19;*"
 
 
 def test_long_trees_are_not_edited_by_hand(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from babel.messages.catalog import Message
 from babel.messages.pofile import read_po
 
+from celosia.core.catalogue import explanations
 from celosia.studio import language
 from celosia.studio.language import _, chosen, n_
 from celosia.studio.shell import DOORS
@@ -80,6 +81,15 @@ def test_every_sentence_has_a_spanish_one() -> None:
         f"{where}: {key!r}"
         for key, where in wanted().items()
         if key not in known() or not all(told(known()[key][1]))
+    ]
+    assert missing == [], "\n".join(missing)
+
+
+def test_every_title_of_an_error_has_a_spanish_one() -> None:
+    missing = [
+        f"{code}: {each.title!r}"
+        for code, each in explanations().items()
+        if each.title not in known()
     ]
     assert missing == [], "\n".join(missing)
 

@@ -6,7 +6,9 @@ import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
@@ -15,6 +17,40 @@ if TYPE_CHECKING:
     from celosia.engines.tables import TableEngine
 
 NAMES = ("duckdb", "postgres", "spark")
+
+Table = Annotated[
+    str,
+    typer.Argument(
+        help="The table: CSV, Parquet, Arrow, JSON lines or Excel; with --engine Parquet (a "
+        "file, a folder or a pattern) or a table of the engine.",
+    ),
+]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="PATH",
+        help="Where the release goes; its suffix names the format. With --engine a Parquet "
+        "file or a table.",
+    ),
+]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="Work where the table is: duckdb, postgres or spark.", show_default=False),
+]
+Url = Annotated[
+    str | None,
+    typer.Option(
+        help="Of the engine: a DuckDB file, postgresql://..., local[4], spark://...; or $NAME, "
+        "a variable that holds it.",
+        show_default=False,
+    ),
+]
+Certificate = Annotated[
+    Path | None,
+    typer.Option(help="Where the certificate of a table goes.", show_default=False),
+]
 
 
 def check_options(

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, options
+from celosia.cli import console, engines, options
 from celosia.cli.outcome import warn
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
-    from celosia.tables.masking import MaskedTable, Recipe
+    from celosia.tables.masking import Recipe
+    from celosia.tables.masking.release import Masking
 
 EXAMPLES = """**Examples**
 
@@ -24,6 +25,8 @@ EXAMPLES = """**Examples**
 `celosia mask people.csv --method rank-swap --set percent=5 -c income -s people.toml -o safe.csv`
 
 `celosia mask people.csv --recipe people-recipe.toml --seed 7 --json`  (a simulation)
+
+`celosia mask 'raw/*.parquet' --recipe people-recipe.toml --engine duckdb -o safe.parquet`
 """
 
 
@@ -32,6 +35,7 @@ def _methods(wanted: bool) -> None:
         return
     from dataclasses import fields
 
+    from celosia.tables.masking.method import REACHES
     from celosia.tables.masking.registry import methods
 
     for name, kind in methods().items():
@@ -39,11 +43,12 @@ def _methods(wanted: bool) -> None:
         console.show(f"  {kind.summary}")
         keys = ", ".join(each.name for each in fields(kind))  # type: ignore[arg-type]
         console.show(f"  parameters: {keys or 'none'}")
+        console.show(f"  on an engine: {'; or '.join(REACHES[each] for each in kind.reaches)}")
     raise typer.Exit
 
 
 def mask(
-    table: options.Input,
+    table: engines.Table,
     recipe: Annotated[
         Path | None, typer.Option("--recipe", "-r", help="Roles and steps (TOML).")
     ] = None,
@@ -65,10 +70,7 @@ def mask(
     sensitive: options.Sensitive = None,
     identifiers: options.Identifiers = None,
     others: options.Others = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Where the release goes; its suffix names the format."),
-    ] = None,
+    output: engines.Output = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
@@ -87,6 +89,17 @@ def mask(
             "--methods", callback=_methods, is_eager=True, help="List the methods and exit."
         ),
     ] = False,
+    engine: engines.Engine = None,
+    url: engines.Url = None,
+    certificate: engines.Certificate = None,
+    classes: Annotated[
+        bool,
+        typer.Option(
+            "--classes/--no-classes",
+            help="With --engine: count classes of equal quasi-identifiers, whose distinct "
+            "combinations must fit in memory.",
+        ),
+    ] = True,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
@@ -104,11 +117,24 @@ def mask(
     from celosia.tables import masking
     from celosia.tables.masking.reading import read_for
 
-    certificate = None if output is None else certificate_path(output)
-    places = {"the release": output, "its certificate": certificate, "the report": report}
-    options.check_places(places, inputs=(table, recipe, schema), overwrite=force)
-    if output is not None:
-        format_of(output)
+    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    engines.check_options(
+        engine,
+        url,
+        certificate,
+        output,
+        others={"--delimiter, --encoding or --header": bool(reading)},
+    )
+    file = None if output is None else Path(output)
+    inputs = (recipe, schema)
+    if engine is None:
+        paper = None if file is None else certificate_path(file)
+        places = {"the release": file, "its certificate": paper, "the report": report}
+        options.check_places(places, inputs=(Path(table), *inputs), overwrite=force)
+        if file is not None:
+            format_of(file)
+    else:
+        options.check_places({"the report": report}, inputs=inputs, overwrite=force)
     roles = {
         "quasi_identifiers": quasi_identifiers,
         "sensitive": sensitive,
@@ -116,20 +142,36 @@ def mask(
         "others": others,
     }
     wish = _recipe(recipe, method, columns, parameters, schema, roles)
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    release: Masking
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
-        progress(Step("Reading the file", 0))
-        steps = [step.method for step in wish.steps]
-        frame = read_for(table, steps, types=wish.schema.types(), **reading)
-        release = masking.mask(
-            frame, wish, keep_order=keep_order, randomness=source(seed), progress=progress
-        )
-        if output is not None:
-            release.save(output, overwrite=force)
+        if engine is not None and output is not None:
+            with engines.opened(engine, url) as there:
+                release = masking.mask_on(
+                    there,
+                    table,
+                    output,
+                    wish,
+                    keep_order=keep_order,
+                    classes=classes,
+                    randomness=source(seed),
+                    progress=progress,
+                    overwrite=force,
+                    certificate=certificate,
+                )
+        else:
+            progress(Step("Reading the file", 0))
+            steps = [step.method for step in wish.steps]
+            frame = read_for(table, steps, types=wish.schema.types(), **reading)
+            made = masking.mask(
+                frame, wish, keep_order=keep_order, randomness=source(seed), progress=progress
+            )
+            if file is not None:
+                made.save(file, overwrite=force)
+            release = made
     if report is not None:
         release.report(report, overwrite=force)
-    tell(release, output, report, as_json=as_json)
+    tell(release, file, report, as_json=as_json)
 
 
 mask.__doc__ = f"{mask.__doc__}\n\n{EXAMPLES}"
@@ -169,7 +211,7 @@ def setting(text: str) -> tuple[str, Any]:
     return name.strip(), options.value(value)
 
 
-def tell(release: MaskedTable, output: Path | None, report: Path | None, *, as_json: bool) -> None:
+def tell(release: Masking, output: Path | None, report: Path | None, *, as_json: bool) -> None:
     """Say what was done, what was measured and where it lies, the most important line last."""
     from celosia.core.release import certificate_path
 
@@ -182,7 +224,10 @@ def tell(release: MaskedTable, output: Path | None, report: Path | None, *, as_j
     told = release.account.lines()
     if told:
         console.show_table("Risk and use", ["", "value"], told)
-    certificate = None if output is None else certificate_path(output)
+    if "left_out" in release.figures:
+        console.show(f"not measured on an engine: {', '.join(release.figures['left_out'])}")
+    beside = None if output is None else certificate_path(output)
+    certificate = getattr(release, "certificate_file", beside)  # or elsewhere
     for what, path in (("data", output), ("certificate", certificate), ("report", report)):
         if path is not None:
             console.show(f"{what}: {path}")

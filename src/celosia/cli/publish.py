@@ -46,28 +46,13 @@ census.safe --certificate safe.cert.json`
 
 
 def publish(
-    table: Annotated[
-        str,
-        typer.Argument(
-            help="The table: CSV, Parquet, Arrow, JSON lines or Excel; with --engine Parquet (a "
-            "file, a folder or a pattern) or a table of the engine.",
-        ),
-    ],
+    table: engines.Table,
     k: wishes.K = None,
     diversity: wishes.L = None,
     closeness: wishes.T = None,
     model: wishes.OtherModels = None,
     schema: options.SchemaFile = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="PATH",
-            help="Where the release goes; its suffix names the format. With --engine a Parquet "
-            "file or a table.",
-        ),
-    ] = None,
+    output: engines.Output = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
@@ -119,24 +104,9 @@ def publish(
             help="Work in chunks from file to file; by default for files too large for memory.",
         ),
     ] = None,
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            help="Work where the table is: duckdb, postgres or spark.", show_default=False
-        ),
-    ] = None,
-    url: Annotated[
-        str | None,
-        typer.Option(
-            help="Of the engine: a DuckDB file, postgresql://..., local[4], spark://...; or $NAME, "
-            "a variable that holds it.",
-            show_default=False,
-        ),
-    ] = None,
-    certificate: Annotated[
-        Path | None,
-        typer.Option(help="Where the certificate of a table goes.", show_default=False),
-    ] = None,
+    engine: engines.Engine = None,
+    url: engines.Url = None,
+    certificate: engines.Certificate = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,

@@ -96,6 +96,7 @@ class DuckDBTables:
         try:
             opened = duckdb.connect(str(database) if database else ":memory:", config=config)
             opened.execute("SET TimeZone = 'UTC'")
+            opened.execute("SET enable_progress_bar = false")
             opened.execute("BEGIN")  # one state of all tables until the end
         except (duckdb.Error, OSError):
             pass

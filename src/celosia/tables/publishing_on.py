@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -54,6 +54,29 @@ class EngineRelease(PublishedTable):
     def holding(cls, path: Path, data_facts: dict[str, Any]) -> dict[str, Any]:
         """Load a file as `FileRelease`; a table stays in its engine."""
         raise NotImplementedError
+
+
+class Written(Protocol):
+    """A release whose data an engine has written."""
+
+    @property
+    def engine(self) -> str:
+        """By which engine."""
+
+    @property
+    def target(self) -> Place:
+        """Where the data is."""
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """Which columns are text."""
+
+    @property
+    def certificate_file(self) -> Path:
+        """Where the certificate goes."""
+
+    def certificate(self) -> dict[str, Any]:
+        """All but the data, as plain values."""
 
 
 def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
@@ -121,7 +144,7 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
         drop_suppressed=drop_suppressed,
         randomness=randomness,
     )
-    paper = _paper(target, certificate)
+    paper = certificate_place(target, certificate)
     check_writable(paper, overwrite=overwrite)
     types = pl.DataFrame(schema=engine.columns(source))
     schema.check_columns(types.columns)
@@ -150,15 +173,15 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
             engine=engine.name,
             target=target,
             rows_written=draft.rows,
-            text_columns=_texts(draft),
+            text_columns=text_columns(draft),
             certificate_file=paper,
             **told,
         )
-        _finish(release, draft, overwrite=overwrite)
+        finish(release, draft, overwrite=overwrite)
     return release
 
 
-def _finish(release: EngineRelease, draft: Draft, *, overwrite: bool) -> None:
+def finish(release: Written, draft: Draft, *, overwrite: bool) -> None:
     """Give certificate and data their names, in this order: one without the other is refused."""
     place = release.target
     file = Path(place).name if names_files(place) else str(place)
@@ -179,7 +202,8 @@ def _finish(release: EngineRelease, draft: Draft, *, overwrite: bool) -> None:
         raise
 
 
-def _paper(target: Place, certificate: str | Path | None) -> Path:
+def certificate_place(target: Place, certificate: str | Path | None) -> Path:
+    """Where the certificate goes: where it was asked for, or beside the file."""
     if certificate is not None:
         return Path(certificate)
     if names_files(target) and "://" not in str(target):
@@ -209,6 +233,7 @@ def _check_out_of_core(models: Model | Iterable[Model], schema: Schema, method: 
         )
 
 
-def _texts(draft: Draft) -> tuple[str, ...]:
+def text_columns(draft: Draft) -> tuple[str, ...]:
+    """Which columns are text: in a file of text they could be read as numbers."""
     kinds = (pl.String, pl.Categorical, pl.Enum)
     return tuple(name for name, kind in draft.columns.items() if isinstance(kind, kinds))

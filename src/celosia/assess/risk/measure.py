@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.assess.risk.profile import THRESHOLD, RiskProfile, check_threshold
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
-from celosia.engines import DuckDB
+from celosia.engines import DuckDB, Groups
 from celosia.frames import as_frame, as_text, read_chunks
 
 SUPPRESSED = "*"
@@ -75,6 +75,11 @@ def count_classes(data: Any, quasi_identifiers: str | Sequence[str]) -> Classes:
     check_known(columns, first.columns)
     with DuckDB() as engine:
         groups = engine.count_groups(chain([first], chunks), columns)
+    return classes_of(groups)
+
+
+def classes_of(groups: Groups) -> Classes:
+    """The classes of groups that an engine has counted; what is suppressed is as `measure` says."""
     hidden = _all_stars(groups.values)
     if hidden.all():
         return Classes(groups.values, groups.sizes, 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
@@ -23,7 +22,7 @@ from celosia.engines.spark.places import (
     parent_and_name,
 )
 from celosia.engines.spark.running import run
-from celosia.engines.tables import Place, table_exists
+from celosia.engines.tables import Place, engine_failed, table_exists
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -86,15 +85,15 @@ class LocalDraft(SparkDraft):
     def commit(self) -> None:
         """Give the folder its name; what had it before goes when the new one has it."""
         before = self._folder.path / "before"
-        if self._target.exists():
-            os.rename(self._target, before)
         try:
+            if self._target.exists():
+                os.rename(self._target, before)
             os.rename(self._data, self._target)
         except OSError:
             with suppress(OSError):
                 os.rename(before, self._target)
-            raise
-        shutil.rmtree(before, ignore_errors=True)
+        if self._data.exists():
+            raise engine_failed("Spark")
 
     def close(self) -> None:
         """Take away what was not committed."""

@@ -179,7 +179,7 @@ WORDS: dict[str, Words] = {
         main=True,
     ),
     "level": Words("With hierarchy: how many levels above the values.", 1, 20),
-    "fraction": Words("The share of the records that is released.", 0.000001, 1, start=0.5),
+    "fraction": Words("The share of the records that is released.", 0.001, 1, start=0.5),
     "sampling.rows": Words("Instead of fraction: the number of records.", 1),
     "top": Words("Values above it are coded.", main=True),
     "bottom": Words("Values below it are coded.", main=True),
@@ -234,7 +234,7 @@ WORDS: dict[str, Words] = {
     "leaf": Words("The least number of real rows in a leaf of a tree.", 1, 100_000, start=5),
     "bayesian": Words("Whether the rows of a leaf are weighted at random."),
     "partial": Words("Whether the rows stay and only the columns given are drawn anew."),
-    "epsilon": Words(_EPSILON, 0.000001, 1_000, start=1),
+    "epsilon": Words(_EPSILON, 0.001, 1_000, start=1),
     "delta": Words("The chance that the promise fails; 0 for Laplace noise.", 0, 0.1),
     "output": Words("What is released: rows, or counts.", kind="choice", choices=_OUTPUT),
     # Graphs

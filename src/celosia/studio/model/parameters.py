@@ -9,6 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
+from math import isfinite
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -143,7 +144,7 @@ def _number(control: Control, given: Any) -> int | float:
         value = real(float(text))
     except (TypeError, ValueError, OverflowError):
         value = None
-    if value is None or (control.kind == "whole" and value != int(value)):
+    if value is None or not isfinite(value) or (control.kind == "whole" and value != int(value)):
         raise _wrong(control)
     low, high = control.least, control.most
     if (low is not None and value < low) or (high is not None and value > high):

@@ -215,6 +215,7 @@ def _chosen(bench: Bench) -> None:
                 seed=None if event.value is None else max(0, int(event.value))
             ),
         ).props("clearable debounce=400")
+        box.classes("w-full")
         box.tooltip(_("With a seed every draw can be repeated; leave it empty for a release."))
         quiet(
             _(

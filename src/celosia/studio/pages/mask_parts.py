@@ -116,7 +116,7 @@ def method_cards(
                     ui.label(_(card.title)).classes("text-bold")
                     ui.label(summary_of(card)).classes("celosia-quiet q-mb-sm")
                     ui.space()
-                    with ui.row().classes("items-center w-full"):
+                    with ui.row().classes("items-center w-full no-wrap"):
                         ui.label(card.kind).classes("celosia-kind")
                         ui.space()
                         button = ui.button(

@@ -54,9 +54,9 @@ def show(board: Board, place: int) -> None:
         if board.facts[chosen[0]]["distinct"] <= LARGE:
             values = await run.io_bound(values_of, board.work.path(DATA), chosen[0])
         with work:
-            Editor(board, chosen[1].name, values)
+            Editor(board, chosen[1].name, values, marks[chosen[0]])
         for at, column in columns:
-            if board.facts[at]["distinct"] <= CHECKED:
+            if at != chosen[0] and board.facts[at]["distinct"] <= CHECKED:
                 await _check(board, at, column.name, marks[at])
 
     ui.timer(0.01, fill, once=True)
@@ -79,7 +79,8 @@ def _chooser(
         for at, column in columns:
             target = f"/publish/{board.work.id}?step=hierarchies&column={at}"
             with ui.link(target=target).classes("celosia-step") as link:
-                marks[at] = ui.icon("hourglass_empty").props('aria-hidden="true"')
+                marks[at] = ui.icon("help_outline")
+                _call(marks[at], _("not checked yet"))
                 ui.label(column.name).classes("celosia-break")
             if at == chosen:
                 link.props('aria-current="true"')
@@ -99,17 +100,23 @@ async def _check(board: Board, at: int, name: str, mark: ui.icon) -> None:
 def _mark(mark: ui.icon, found: Preview) -> None:
     good = found.error is None and not found.uncovered_values
     mark.set_name("check_circle" if good else "warning")
-    mark.props(remove="aria-hidden")
-    mark.props["role"] = "img"
-    mark.props["aria-label"] = _("all values have a place") if good else _("needs a look")
+    with mark:  # the language is that of its page
+        _call(mark, _("all values have a place") if good else _("needs a look"))
     mark.style(f"color: var(--{'good' if good else 'warn'})")
+
+
+def _call(mark: ui.icon, name: str) -> None:
+    """Say in words what a sign says."""
+    mark.props["role"] = "img"
+    mark.props["aria-label"] = mark.props["title"] = name
+    mark.update()
 
 
 class Editor:
     """The hierarchy of one column: its rule on one side, what it makes of the values beside it."""
 
-    def __init__(self, board: Board, name: str, values: Values | None) -> None:
-        self.board, self.name, self.values = board, name, values
+    def __init__(self, board: Board, name: str, values: Values | None, mark: ui.icon) -> None:
+        self.board, self.name, self.values, self._mark = board, name, values, mark
         self.facts = board.facts[board.place(name)]
         ui.label(name).classes("celosia-h2 celosia-break").props("role=heading aria-level=2")
         ui.label(
@@ -191,6 +198,7 @@ class Editor:
             found is None or column != self.column
         ):  # another change came in between, and will be shown
             return
+        _mark(self._mark, found)
         self._shown.clear()
         with self._shown:
             self._draw(found)
@@ -249,7 +257,7 @@ class Editor:
         with ui.card().classes("celosia-error w-full").props('role="alert"'):
             ui.label(
                 _(
-                    "{values} of {rows} have no place in the hierarchy.",
+                    "No place in the hierarchy: {values} ({rows}).",
                     values=n_("{count} value", "{count} values", found.uncovered_values),
                     rows=n_("{count} record", "{count} records", found.uncovered_rows),
                 )

@@ -6,8 +6,8 @@ from html import escape
 
 from nicegui import ui
 
-from celosia.studio.language import _, n_, number, percent
-from celosia.studio.model.publish import results_tray
+from celosia.studio.language import _, n_, number, percent, short
+from celosia.studio.model.publish import promises, results_tray
 from celosia.studio.model.publish.results_tray import Candidate
 from celosia.studio.pages.publish_results_parts import (
     Results,
@@ -86,7 +86,7 @@ def _removed(found: Results, place: int) -> None:
 def _table(tray: list[Candidate], release: Candidate) -> str:
     differ = results_tray.differing(tray)
     rows = [
-        ("promise", _("Models"), [each.promise.split(" over ")[0] for each in tray]),
+        ("promise", _("Models"), [_models(each) for each in tray]),
         ("score", metric_name(tray[0].metric), [percent(each.score, 2) for each in tray]),
         (
             "suppressed",
@@ -126,6 +126,19 @@ def _table(tray: list[Candidate], release: Candidate) -> str:
     )
 
 
+def _models(candidate: Candidate) -> str:
+    """The models with their parameters, such as k-anonymity (k 5)."""
+    told = []
+    for model in candidate.models:
+        rest = [
+            f"{key} {value if isinstance(value, str) else short(value)}"
+            for key, value in model.items()
+            if key != "model" and value is not None and not isinstance(value, bool)
+        ]
+        told.append(f"{promises.title(model['model'])} ({', '.join(rest)})")
+    return "; ".join(told)
+
+
 def _words(tray: list[Candidate]) -> None:
     """The difference of each candidate from the first, in words."""
     first = tray[0]
@@ -144,14 +157,12 @@ def _words(tray: list[Candidate]) -> None:
                 points=number(-100 * cost, 1),
             )
         )
-        risk = (
-            _(
+        risk = _("its average risk is the same")
+        if first.average_risk and each.average_risk != first.average_risk:
+            risk = _(
                 "its average risk is {times} times that of A",
                 times=number(each.average_risk / first.average_risk, 2),
             )
-            if first.average_risk
-            else ""
-        )
         more = each.suppressed - first.suppressed
         gone = (
             n_(
@@ -159,13 +170,13 @@ def _words(tray: list[Candidate]) -> None:
                 "it suppresses {count} records more",
                 more,
             )
-            if more >= 0
+            if more > 0
+            else _("it suppresses as many records")
+            if more == 0
             else n_(
                 "it suppresses {count} record less",
                 "it suppresses {count} records less",
                 -more,
             )
         )
-        ui.label(f"{'; '.join(part for part in (sentence, risk, gone) if part)}.").classes(
-            "q-mt-sm"
-        )
+        ui.label(f"{'; '.join((sentence, risk, gone))}.").classes("q-mt-sm")

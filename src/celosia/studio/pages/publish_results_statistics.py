@@ -72,7 +72,7 @@ def _names() -> dict[str, str]:
         "kurtosis": _("kurtosis (excess)"),
         "minimum": _("minimum"),
         "maximum": _("maximum"),
-        "range": _("range"),
+        "range": _("range (maximum less minimum)"),
         "first_quartile": _("first quartile"),
         "third_quartile": _("third quartile"),
         "geometric_mean": _("geometric mean"),

@@ -194,7 +194,7 @@ def _earlier() -> None:
         return
     _heading(_("Your earlier work"))
     busy = {
-        job.address.split("/")[2]
+        job.address.split("?")[0].split("/")[2]
         for job in studio().jobs.of(visitor().token)
         if not job.over and job.address.startswith("/publish/")
     }

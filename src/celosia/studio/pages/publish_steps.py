@@ -107,6 +107,9 @@ def run(board: Board) -> None:
     work, choices = board.work, board.choices
     try:
         wish(choices)
+        before = studio().jobs.find(visitor().token, (work.load("run") or {}).get("job", ""))
+        if before is not None and not before.over:
+            studio().jobs.cancel(before)  # it would write the same files
         job = studio().jobs.submit(
             visitor().token,
             _("Publishing {file}", file=choices.file),

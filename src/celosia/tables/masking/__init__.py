@@ -3,7 +3,8 @@
 from celosia.tables.masking.coding import Recoding, Sampling, TopBottom
 from celosia.tables.masking.mapping import map_methods, variants
 from celosia.tables.masking.masking import mask
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.masking_on import mask_on
+from celosia.tables.masking.method import Masked, Method, Reach
 from celosia.tables.masking.microaggregation import (
     Mdav,
     Microaggregation,
@@ -23,10 +24,11 @@ from celosia.tables.masking.perturbation import (
 )
 from celosia.tables.masking.recipe import Recipe, RecipeStep
 from celosia.tables.masking.registry import method_from, methods
-from celosia.tables.masking.release import MaskedTable, StepOutcome
+from celosia.tables.masking.release import EngineMasked, MaskedTable, StepOutcome
 from celosia.tables.masking.suppression import LocalSuppression
 
 __all__ = [
+    "EngineMasked",
     "LocalSuppression",
     "Masked",
     "MaskedTable",
@@ -38,6 +40,7 @@ __all__ = [
     "PrincipalComponent",
     "ProbabilisticK",
     "RankSwap",
+    "Reach",
     "Recipe",
     "RecipeStep",
     "Recoding",
@@ -51,6 +54,7 @@ __all__ = [
     "VariableMdav",
     "map_methods",
     "mask",
+    "mask_on",
     "method_from",
     "methods",
     "unbiased_counts",

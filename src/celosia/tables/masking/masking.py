@@ -71,7 +71,7 @@ def mask(  # noqa: PLR0913 - a table, a recipe, and how it is done
     names = recipe.schema.named(Role.QUASI_IDENTIFIER)
     outsiders = _outsiders(holdout, made, rng)
     told = _account(raw, made, recipe, outsiders, progress)
-    notes = _warnings(keep_order)
+    notes = order_warnings(keep_order)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
     # Rows that are nobody's form no classes of people.
@@ -105,6 +105,11 @@ def _check(frame: pl.DataFrame, recipe: Recipe) -> None:
         recipe.schema.check_columns(frame.columns)
     else:
         check_table(frame, recipe.schema)
+    check_widths(frame)
+
+
+def check_widths(frame: pl.DataFrame) -> None:
+    """Refuse whole numbers for which neither the methods nor files have room."""
     wide = [name for name, kind in frame.schema.items() if kind in (pl.Int128, pl.UInt128)]
     if wide:
         raise InputError(
@@ -155,7 +160,8 @@ def _ordered(frame: pl.DataFrame, keep_order: bool, rng: Source) -> pl.DataFrame
     return without_trace(frame if keep_order else frame[rng.permutation(frame.height)])
 
 
-def _warnings(keep_order: bool) -> tuple[str, ...]:
+def order_warnings(keep_order: bool) -> tuple[str, ...]:
+    """What is to be said of rows that are not shuffled."""
     if not keep_order:
         return ()
     return (

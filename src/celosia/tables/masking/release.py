@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -12,6 +13,7 @@ from celosia import frames
 from celosia.core.release import Release
 from celosia.core.release_report import told_numbers
 from celosia.core.report import Document
+from celosia.engines.tables import Place
 from celosia.tables.masking import report
 from celosia.tables.masking.account import Account
 from celosia.tables.release import TEXT
@@ -47,17 +49,53 @@ def _without(facts: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaskedTable(Release):
-    """A table after a recipe."""
+class Masking(Release):
+    """What was done to a table and what was measured, wherever its rows are."""
 
     kind: ClassVar[str] = "masked table"
 
-    data: pl.DataFrame = field(repr=False)
     steps: tuple[StepOutcome, ...]
     account: Account = field(repr=False)
     """What was measured against the original; empty in a release that was loaded."""
     figures: dict[str, Any]
     """What of it may be published beside the table."""
+
+    @property
+    @abstractmethod
+    def height(self) -> int:
+        """How many rows are released."""
+
+    def measures(self) -> dict[str, Any]:
+        """The steps, and the figures that may be published."""
+        return {"steps": [step.as_dict() for step in self.steps], "figures": self.figures}
+
+    def document(self) -> Document:
+        """The report: what was done, what is promised, what risk and what use is left."""
+        return report.document(
+            self.guarantee,
+            self.provenance,
+            self.warnings,
+            [(step.method, step.columns, step.facts) for step in self.steps],
+            self.account,
+            rows=self.height,
+        )
+
+    def __str__(self) -> str:
+        """The one line that matters most."""
+        told = "" if self.account.compared is None else f"; {self.account.compared}"
+        return f"{self.guarantee.promise}: {self.height:,} records{told}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskedTable(Masking):
+    """A table after a recipe."""
+
+    data: pl.DataFrame = field(repr=False)
+
+    @property
+    def height(self) -> int:
+        """How many rows are released."""
+        return self.data.height
 
     def write_data(self, path: Path) -> None:
         """Write the table in the format that the suffix names."""
@@ -70,10 +108,6 @@ class MaskedTable(Release):
     def check_path(self, path: Path) -> None:
         """Refuse a name that says nothing about the format."""
         frames.format_of(path)
-
-    def measures(self) -> dict[str, Any]:
-        """The steps, and the figures that may be published."""
-        return {"steps": [step.as_dict() for step in self.steps], "figures": self.figures}
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
@@ -90,18 +124,30 @@ class MaskedTable(Release):
             **common,
         )
 
-    def document(self) -> Document:
-        """The report: what was done, what is promised, what risk and what use is left."""
-        return report.document(
-            self.guarantee,
-            self.provenance,
-            self.warnings,
-            [(step.method, step.columns, step.facts) for step in self.steps],
-            self.account,
-            rows=self.data.height,
-        )
 
-    def __str__(self) -> str:
-        """The one line that matters most."""
-        told = "" if self.account.compared is None else f"; {self.account.compared}"
-        return f"{self.guarantee.promise}: {self.data.height:,} records{told}"
+@dataclass(frozen=True, kw_only=True)
+class EngineMasked(Masking):
+    """A masked table that lies where an engine has written it.
+
+    A Parquet file with its certificate loads as `MaskedTable`, too.
+    """
+
+    engine: str
+    target: Place
+    rows_written: int
+    text_columns: tuple[str, ...]
+    certificate_file: Path
+
+    @property
+    def height(self) -> int:
+        """How many rows are released."""
+        return self.rows_written
+
+    def write_data(self, path: Path) -> None:
+        """The engine has written the data already."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+        """Load a file as `MaskedTable`; a table stays in its engine."""
+        raise NotImplementedError

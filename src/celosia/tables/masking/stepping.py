@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,16 +33,8 @@ def run_steps(raw: pl.DataFrame, recipe: Recipe, rng: Source, progress: Progress
     rows: NDArray[np.int64] | None = np.arange(raw.height, dtype=np.int64)
     for number, step in enumerate(recipe.steps, 1):
         progress(Step(f"Step {number}: {step.method.kind}", number - 1, len(recipe.steps)))
-        try:
+        with at_step(number):
             done = step.method.apply(frame, step.columns, rng=rng, progress=progress)
-        except InputError as error:
-            raise InputError(
-                error.code,
-                f"step {number} of the recipe: {error.what}",
-                why=error.why,
-                fix=error.fix,
-                **error.details,
-            ) from error
         frame = done.frame
         if done.synthetic or rows is None:
             rows = None
@@ -52,3 +46,18 @@ def run_steps(raw: pl.DataFrame, recipe: Recipe, rng: Source, progress: Progress
             )
         )
     return Stepped(frame, rows, tuple(outcomes))
+
+
+@contextmanager
+def at_step(number: int) -> Iterator[None]:
+    """Let an error say at which step of the recipe it was."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(
+            error.code,
+            f"step {number} of the recipe: {error.what}",
+            why=error.why,
+            fix=error.fix,
+            **error.details,
+        ) from error

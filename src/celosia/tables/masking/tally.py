@@ -93,8 +93,11 @@ class NumberTally:
 
     @property
     def mean(self) -> float:
-        """The mean of the rows; infinite if their sum is too large."""
-        return total(self.values, self.sizes) / self.count
+        """The mean of the rows."""
+        found = total(self.values, self.sizes) / self.count
+        if math.isinf(found):  # their sum: smaller numbers have one
+            found = total(self.values * 2.0**-64, self.sizes) / self.count * 2.0**64
+        return found
 
     @property
     def deviation(self) -> float:

@@ -67,7 +67,10 @@ def example(facts: Facts) -> tuple[Part, ...]:
         table(
             given["columns"],
             given["rows"],
-            caption=_("Seven insured people: names and numbers of identity were removed."),
+            caption=_(
+                "Seven insured people: names and numbers of identity were removed. Salaries are in "
+                "pesos."
+            ),
         ),
     )
 

@@ -22,6 +22,8 @@ class Candidate:
 
     promise: str
     """What was asked for; candidates of different runs may be compared."""
+    models: tuple[Mapping[str, Any], ...]
+    """The same as `Model.as_dict()` writes it."""
     suppression: float
     levels: tuple[int | None, ...]
     columns: tuple[str, ...]
@@ -36,7 +38,7 @@ class Candidate:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Candidate:
         """The inverse of `as_dict`."""
-        listed = ("levels", "columns")
+        listed = ("levels", "columns", "models")
         return cls(**(dict(values) | {name: tuple(values[name]) for name in listed}))
 
     @classmethod
@@ -44,6 +46,7 @@ class Candidate:
         """A solution of the scatter."""
         return cls(
             promise=told["promise"],
+            models=tuple(told["choices"]["models"]),
             suppression=told["choices"]["suppression"],
             levels=point.levels,
             columns=solutions.columns,
@@ -62,6 +65,7 @@ class Candidate:
         solution, risk = told["solution"], told["risk"]
         return cls(
             promise=told["promise"],
+            models=tuple(told["choices"]["models"]),
             suppression=told["choices"]["suppression"],
             levels=tuple(column["level"] for column in solution["columns"]),
             columns=tuple(column["name"] for column in solution["columns"]),
@@ -81,7 +85,8 @@ class Candidate:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return asdict(self) | {"levels": list(self.levels), "columns": list(self.columns)}
+        listed = {name: list(getattr(self, name)) for name in ("levels", "columns", "models")}
+        return asdict(self) | listed
 
 
 def load(work: Work) -> list[Candidate]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -15,9 +16,10 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import as_text
 from celosia.tables.masking.coding.labels import written
-from celosia.tables.masking.columns import cells, numbers, with_numbers
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.columns import cells, numbers
+from celosia.tables.masking.method import Cellwise, Masked, Method, Reach
 from celosia.tables.masking.parameters import choice, flag, not_together, number, put, wrong
+from celosia.tables.masking.tally import NumberTally, Tally
 
 Matrix = NDArray[np.float64]
 
@@ -57,6 +59,7 @@ class TopBottom(Method):
     summary = "releases the ends of a column as beyond a threshold"
     randomised = False
     truthful = True
+    reaches = ("row", "facts")
 
     top: float | None = None
     bottom: float | None = None
@@ -94,20 +97,31 @@ class TopBottom(Method):
         progress: Progress = silent,
     ) -> Masked:
         matrix = numbers(frame, columns, self.kind)
-        masked = frame
-        facts = {}
+        coded, facts = [], {}
         for place, name in enumerate(columns):
             values = matrix[:, place]
-            coded = self._coded(values, name)
-            if self.replace == "label":
-                texts = as_text(cells(frame, name)).scatter(np.flatnonzero(np.isnan(values)), None)
-                for label, rows in coded.values():
-                    texts = texts.scatter(rows, label)
-                masked = masked.with_columns(texts.alias(name))
-            else:
-                masked = with_numbers(masked, [name], self._averaged(values, coded, name))
-            facts[name] = {end: int(rows.size) for end, (_, rows) in coded.items()}
-        return Masked(frame=masked, facts=facts)
+            ends = self._ends(partial(NumberTally.of, values), name)
+            coded.append(self._released(cells(frame, name), values, ends).alias(name))
+            facts[name] = {end: int(rows.sum()) for end, rows in self._beyond(values, ends).items()}
+        return Masked(frame=frame.with_columns(coded), facts=facts)
+
+    @property
+    def reach(self) -> Reach:
+        """Quantiles, means and medians are those of the whole column."""
+        given = self.top_quantile is None and self.bottom_quantile is None
+        return "row" if given and self.replace == "label" else "facts"
+
+    def cellwise(self, column: pl.Series, tally: Callable[[], Tally]) -> Cellwise:
+        """Thresholds, and what stands for the values beyond them, from the whole column."""
+        name = column.name
+        numbers(column.to_frame(), [name], self.kind)  # refuses text before anything is counted
+        if self.reach == "row":
+            return Cellwise(partial(_coded, self, self._ends(None, name)))
+        counted = tally().as_numbers(name, self.kind)
+        ends = self._ends(lambda: counted, name)
+        beyond = self._beyond(counted.values, ends)
+        facts = {end: int(counted.sizes[rows].sum()) for end, rows in beyond.items()}
+        return Cellwise(partial(_coded, self, ends), facts)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         gaps = ["who is beyond a threshold is still told, and the values between are as they were"]
@@ -123,51 +137,87 @@ class TopBottom(Method):
         if low is not None and high is not None and low >= high:
             raise wrong(self.kind, "bottom", "smaller than 'top'")
 
-    def _coded(self, values: Matrix, name: str) -> dict[str, tuple[str, NDArray[np.int64]]]:
-        """The label and the rows of each end."""
-        filled = values[~np.isnan(values)]
-        low = self._threshold(filled, self.bottom, self.bottom_quantile, name)
-        high = self._threshold(filled, self.top, self.top_quantile, name)
+    def _ends(self, tally: Callable[[], NumberTally] | None, name: str) -> _Ends:
+        """The thresholds of a column, and what is released beyond them."""
+        if self.reach == "row" or tally is None:
+            return _Ends(self.bottom, self.top, {})
+        counted = tally()
+        low = self._threshold(counted, self.bottom, self.bottom_quantile, name)
+        high = self._threshold(counted, self.top, self.top_quantile, name)
         self._check_ends(low, high)
+        ends = _Ends(low, high, {})
+        if self.replace == "label":
+            return ends
+        beyond = self._beyond(counted.values, ends)
+        found = {end: self._average(counted.where(rows), end, name) for end, rows in beyond.items()}
+        return _Ends(low, high, found)
+
+    def _beyond(self, values: Matrix, ends: _Ends) -> dict[str, NDArray[np.bool_]]:
+        """Which values lie beyond each end that has a threshold."""
         found = {}
-        if high is not None:
-            beyond = values >= high if self.inclusive else values > high
-            label = f"{'≥' if self.inclusive else '>'}{written(high)}"
-            found["top"] = (label, np.flatnonzero(beyond))
-        if low is not None:
-            beyond = values <= low if self.inclusive else values < low
-            label = f"{'≤' if self.inclusive else '<'}{written(low)}"
-            found["bottom"] = (label, np.flatnonzero(beyond))
+        if ends.high is not None:
+            found["top"] = values >= ends.high if self.inclusive else values > ends.high
+        if ends.low is not None:
+            found["bottom"] = values <= ends.low if self.inclusive else values < ends.low
         return found
 
+    def _released(self, column: pl.Series, values: Matrix, ends: _Ends) -> pl.Series:
+        """Some cells, and the same as numbers, after coding."""
+        beyond = self._beyond(values, ends)
+        if self.replace != "label":
+            averaged = values.copy()
+            for end, rows in beyond.items():
+                averaged[rows] = ends.averages[end]
+            return pl.Series(averaged).fill_nan(None)
+        texts = as_text(column).scatter(np.flatnonzero(np.isnan(values)), None)
+        for end, rows in beyond.items():
+            texts = texts.scatter(np.flatnonzero(rows), self._label(end, ends))
+        return texts
+
+    def _label(self, end: str, ends: _Ends) -> str:
+        threshold = ends.high if end == "top" else ends.low
+        assert threshold is not None, "only ends that have one are coded"
+        strict, loose = (">", "≥") if end == "top" else ("<", "≤")
+        return f"{loose if self.inclusive else strict}{written(threshold)}"
+
     def _threshold(
-        self, filled: Matrix, given: float | None, share: float | None, name: str
+        self, counted: NumberTally, given: float | None, share: float | None, name: str
     ) -> float | None:
         if share is None:
             return given
-        if filled.size == 0:
+        if counted.count == 0:
             raise InputError(
                 "CEL-V281",
                 f"column '{name}' has no values, so it has no quantiles.",
                 fix="Give the thresholds themselves, or leave the column out.",
                 column=name,
             )
-        return float(np.quantile(filled, share))
+        return counted.quantile(share)
 
-    def _averaged(
-        self, values: Matrix, coded: dict[str, tuple[str, NDArray[np.int64]]], name: str
-    ) -> Matrix:
-        averaged = values.copy()
-        average = np.mean if self.replace == "mean" else np.median
-        for end, (_, rows) in coded.items():
-            if 0 < rows.size < FEWEST:
-                raise PrivacyError(
-                    "CEL-V280",
-                    f"column '{name}': {rows.size} cells lie beyond the {end} threshold, and their "
-                    f"{self.replace} would nearly tell them.",
-                    why=f"It takes at least {FEWEST}.",
-                    fix="Move the threshold inwards, or use replace = 'label'.",
-                    column=name,
-                )
-            averaged[rows] = average(values[rows]) if rows.size else 0.0
-        return averaged[:, np.newaxis]
+    def _average(self, coded: NumberTally, end: str, name: str) -> float:
+        if coded.count == 0:
+            return 0.0  # of no cell
+        if coded.count < FEWEST:
+            raise PrivacyError(
+                "CEL-V280",
+                f"column '{name}': {coded.count} cells lie beyond the {end} threshold, and their "
+                f"{self.replace} would nearly tell them.",
+                why=f"It takes at least {FEWEST}.",
+                fix="Move the threshold inwards, or use replace = 'label'.",
+                column=name,
+            )
+        return coded.mean if self.replace == "mean" else coded.quantile(0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """The thresholds of a column, and the numbers that stand for what lies beyond them."""
+
+    low: float | None
+    high: float | None
+    averages: Mapping[str, float] = field(repr=False)
+
+
+def _coded(method: TopBottom, ends: _Ends, column: pl.Series, _: Source) -> pl.Series:
+    values = numbers(column.to_frame(), [column.name], method.kind)[:, 0]
+    return method._released(column.alias(""), values, ends)

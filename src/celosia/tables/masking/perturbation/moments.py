@@ -58,8 +58,14 @@ def expected_moments(matrix: Matrix, masked: Matrix, ratio: float, multiplicativ
     Additive noise multiplies the variance by 1 + ratio^2 (Kim 1986); multiplied noise adds
     ratio^2 E[x^2] to it. One factor a column: what noise does to correlations stays.
     """
-    means = np.nanmean(matrix, axis=0)
-    variances = np.nanvar(matrix, axis=0)
+    means, variances = np.nanmean(matrix, axis=0), np.nanvar(matrix, axis=0)
+    return drawn_together(masked, means, variances, ratio, multiplicative)
+
+
+def drawn_together(
+    masked: Matrix, means: Matrix, variances: Matrix, ratio: float, multiplicative: bool
+) -> Matrix:
+    """The same, where the means and variances of the original columns are known."""
     added = ratio**2 * (variances + means**2 if multiplicative else variances)
     found: Matrix = means + (masked - means) * np.sqrt(variances / (variances + added))
     return found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.draws import normals, uniforms
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Cellwise, Masked, Method, Reach
 from celosia.tables.masking.parameters import (
     choice,
     exactly_one,
@@ -28,10 +29,12 @@ from celosia.tables.masking.parameters import (
 from celosia.tables.masking.perturbation.cells import check_varied, filled, too_large
 from celosia.tables.masking.perturbation.moments import (
     correlations,
+    drawn_together,
     expected_moments,
     mixing,
     sample_moments,
 )
+from celosia.tables.masking.tally import NumberTally, Tally
 
 Matrix = NDArray[np.float64]
 
@@ -79,6 +82,7 @@ class Noise(Method):
     summary = "adds random noise in the measure of the column's spread"
     randomised = True
     truthful = False
+    reaches = ("facts", "whole")
     confidential = ("noise",)  # over `amount` it is the standard deviation of the column
 
     amount: float | None = None
@@ -141,12 +145,33 @@ class Noise(Method):
         facts: dict[str, Any] = {
             name: {
                 "noise": self.ratio * (1.0 if self.multiplicative else float(spread[place])),
-                "isolated": self._isolated(matrix[filled(matrix, place), place]),
+                "isolated": self._isolated(NumberTally.of(matrix[:, place]), float(spread[place])),
                 "bounded": int(clipped[place]),
             }
             for place, name in enumerate(columns)
         }
         return Masked(frame=with_numbers(frame, columns, masked, integer=self.integer), facts=facts)
+
+    @property
+    def reach(self) -> Reach:
+        """Correlations, and moments that are restored exactly, are those of all rows together."""
+        return "whole" if self.correlated or self.correct == "exact" else "facts"
+
+    def cellwise(self, column: pl.Series, tally: Callable[[], Tally]) -> Cellwise:
+        """Noise in the measure of the whole column's deviation."""
+        assert self.reach == "facts", "each column is masked by itself"
+        name = column.name
+        numbers(column.to_frame(), [name], self.kind)  # refuses text before anything is counted
+        counted = tally().as_numbers(name, self.kind)
+        check_varied(counted.values, name, self.kind)
+        spread = counted.deviation
+        if not 0 < spread < math.inf:
+            raise too_large(name, self.kind)
+        facts = {
+            "noise": self.ratio * (1.0 if self.multiplicative else spread),
+            "isolated": self._isolated(counted, spread),
+        }
+        return Cellwise(partial(_noisy_cells, self, counted.mean, spread), facts)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         gaps = ["noise does not hide a value that lies farther from all others than it is wide"]
@@ -181,21 +206,33 @@ class Noise(Method):
         outside = ((masked < low) | (masked > high)).sum(axis=0)
         masked = np.clip(masked, low, high)
         for place, name in enumerate(columns):
-            largest = np.nanmax(np.abs(masked[:, place]))
+            largest = np.nanmax(np.abs(masked[:, place]), initial=0.0)
             if not np.isfinite(largest) or (self.integer and largest >= 2.0**63):
                 raise too_large(name, self.kind)
         return masked, outside
 
-    def _isolated(self, values: Matrix) -> int:
+    def _isolated(self, counted: NumberTally, spread: float) -> int:
         """How many cells lie farther from all others of their column than the noise is wide.
 
         A record that is alone in one column is alone in all together, so this is a lower bound.
         """
-        placed = np.sort(values)
-        gaps = np.concatenate([[np.inf], np.diff(placed), [np.inf]])
-        nearest = np.minimum(gaps[:-1], gaps[1:])
-        unit = np.abs(placed) if self.multiplicative else np.std(values)
+        gaps = np.concatenate([[np.inf], np.diff(counted.values), [np.inf]])
+        nearest = np.where(counted.sizes > 1, 0.0, np.minimum(gaps[:-1], gaps[1:]))
+        unit = np.abs(counted.values) if self.multiplicative else spread
         return int((nearest > WIDTH * self.ratio * unit).sum())
+
+
+def _noisy_cells(
+    method: Noise, mean: float, spread: float, cells: pl.Series, rng: Source
+) -> pl.Series:
+    frame, name = cells.to_frame(), cells.name
+    matrix = numbers(frame, [name], method.kind)
+    masked = method._noisy(matrix, np.array([spread]), None, rng)
+    if method.correct == "expected" and method.ratio > 0:
+        moments = np.array([mean]), np.array([spread**2])
+        masked = drawn_together(masked, *moments, method.ratio, method.multiplicative)
+    masked, _ = method._bounded(masked, [name])
+    return with_numbers(frame, [name], masked, integer=method.integer).get_column(name)
 
 
 def _spread(matrix: Matrix, columns: Sequence[str]) -> Matrix:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import categories, check_columns, with_categories
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Cellwise, Masked, Method, Reach
 from celosia.tables.masking.parameters import (
     choice,
     exactly_one,
@@ -36,6 +37,7 @@ from celosia.tables.masking.perturbation.transitions import (
     plain_matrix,
     unbiased_counts,
 )
+from celosia.tables.masking.tally import Tally
 
 Codes = NDArray[np.int64]
 Matrix = NDArray[np.float64]
@@ -82,6 +84,7 @@ class Pram(Method):
     summary = "changes categories by a published matrix of chances"
     randomised = True
     truthful = False
+    reaches = ("row", "facts")
 
     stay: float | None = None
     theta: float | None = None
@@ -126,7 +129,8 @@ class Pram(Method):
         for name in columns:  # all are checked before anything is drawn
             codes, values = categories(frame, name, self.values or None)
             check_varied(codes[codes >= 0], name, self.kind)
-            ready.append((name, codes, values, self._transitions(codes, len(values), name)))
+            counts = np.bincount(codes[codes >= 0], minlength=len(values))
+            ready.append((name, codes, values, self._transitions(counts, name)))
         masked, facts = frame, {}
         for done, (name, codes, values, transitions) in enumerate(ready):
             progress(Step("PRAM", done, len(columns)))
@@ -134,6 +138,27 @@ class Pram(Method):
             masked = with_categories(masked, name, changed, values)
             facts[name] = self._facts(codes, changed, transitions)
         return Masked(frame=masked, facts=facts)
+
+    @property
+    def reach(self) -> Reach:
+        """A matrix and its categories may be given; else they are made from the whole column."""
+        given = self.matrix is not None and self.values and not self._reads_counts()
+        return "row" if given else "facts"
+
+    def cellwise(self, column: pl.Series, tally: Callable[[], Tally]) -> Cellwise:
+        """One matrix for all batches of the column."""
+        name = column.name
+        if self.reach == "row":
+            values = categories(column.to_frame(), name, self.values)[1]
+            counts = np.zeros(len(values), dtype=np.int64)
+        else:
+            counted = tally()
+            codes, values = categories(counted.values.to_frame(name), name, self.values or None)
+            check_varied(codes, name, self.kind)
+            counts = np.zeros(len(values), dtype=np.int64)
+            counts[codes] = counted.sizes
+        transitions = self._transitions(counts, name)
+        return Cellwise(partial(_changed, values, transitions), self._published(transitions))
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         gaps = ["a category that is true of few records changes by chance only, and often not"]
@@ -156,7 +181,8 @@ class Pram(Method):
     def _reads_counts(self) -> bool:
         return self.invariant or self.theta is not None or self.rest == "frequency"
 
-    def _transitions(self, codes: Codes, width: int, name: str) -> Matrix:
+    def _transitions(self, counts: Codes, name: str) -> Matrix:
+        width = len(counts)
         if width > MOST or (self.matrix is not None and len(self.matrix) != width):
             wanted = f"at most {MOST:,}" if self.matrix is None else f"{len(self.matrix):,}"
             raise InputError(
@@ -166,7 +192,6 @@ class Pram(Method):
                 fix="Recode the column into fewer categories, or mend the matrix and its values.",
                 column=name,
             )
-        counts = np.bincount(codes[codes >= 0], minlength=width)
         if self.theta is not None:
             return invariant_matrix(counts, self.theta)
         if self.matrix is not None:
@@ -179,16 +204,26 @@ class Pram(Method):
     def _facts(self, codes: Codes, changed: Codes, transitions: Matrix) -> dict[str, Any]:
         width = len(transitions)
         after = np.bincount(changed[changed >= 0], minlength=width)
-        told: dict[str, Any] = {
-            "categories": width,
-            "changed": int((codes != changed).sum()),
-            "matrix": transitions.tolist() if width <= PRINTED else None,
-            "matrix_from_counts": self._reads_counts(),
-            "estimated_counts": None,
-        }
+        told: dict[str, Any] = {"categories": width, "changed": int((codes != changed).sum())}
+        told |= self._published(transitions) | {"estimated_counts": None}
         if width <= PRINTED and is_invertible(transitions):
             told["estimated_counts"] = unbiased_counts(after, transitions).tolist()
         return told
+
+    def _published(self, transitions: Matrix) -> dict[str, Any]:
+        return {
+            "categories": len(transitions),
+            "matrix": transitions.tolist() if len(transitions) <= PRINTED else None,
+            "matrix_from_counts": self._reads_counts(),
+        }
+
+
+def _changed(values: pl.Series, transitions: Matrix, cells: pl.Series, rng: Source) -> pl.Series:
+    frame, name = cells.to_frame(), cells.name
+    codes, _ = categories(frame, name, values.to_list())
+    return with_categories(frame, name, randomised(codes, transitions, rng), values).get_column(
+        name
+    )
 
 
 def randomised(codes: Codes, transitions: Matrix, rng: Source) -> Codes:

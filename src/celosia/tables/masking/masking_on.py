@@ -1,0 +1,282 @@
+"""Mask a table where it is: on DuckDB, PostgreSQL or Spark, whatever its size.
+
+Each column is made ready first, by facts that an engine counts where a method needs them; then rows
+are masked in batches, wherever the engine has them. Methods that must see all rows are refused.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from celosia.assess.risk import RiskProfile
+from celosia.assess.risk.measure import classes_of
+from celosia.core.errors import InputError, PrivacyWarning
+from celosia.core.files import check_writable
+from celosia.core.guarantee import Guarantee
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.provenance import Provenance
+from celosia.core.randomness import Source, System
+from celosia.engines import Groups
+from celosia.engines.tables import Draft, Place, TableEngine, changed_source
+from celosia.frames import pick
+from celosia.tables.masking.account import Account
+from celosia.tables.masking.batches import Masker, Ready
+from celosia.tables.masking.columns import check_columns
+from celosia.tables.masking.masking import check_widths, order_warnings
+from celosia.tables.masking.promises import guarantee
+from celosia.tables.masking.recipe import Recipe
+from celosia.tables.masking.release import EngineMasked, StepOutcome
+from celosia.tables.masking.stepping import at_step
+from celosia.tables.masking.tally import Tally
+from celosia.tables.publishing import released_names
+from celosia.tables.publishing_on import certificate_place, finish, text_columns
+from celosia.tables.schema import Role
+
+LEFT_OUT = (
+    "records linked back by distance, rank and agreement",
+    "information loss",
+    "propensity score",
+    "numbers of cells that draws changed",
+)
+"""What `mask` measures on both tables side by side, in memory."""
+CLASSES = "classes of equal quasi-identifiers"
+
+
+def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
+    engine: TableEngine,
+    source: Place,
+    target: Place,
+    recipe: Recipe,
+    *,
+    keep_order: bool = False,
+    classes: bool = True,
+    randomness: Source | None = None,
+    progress: Progress = silent,
+    overwrite: bool = True,
+    certificate: str | Path | None = None,
+) -> EngineMasked:
+    """Mask a table of an engine to another place of it; as `mask` otherwise.
+
+    The release and its certificate appear together at the end, or neither does. What memory here
+    holds: a batch of rows; the distinct values of one column at a time, where a method needs them
+    (`Method.reach` is "facts"); and the distinct combinations of quasi-identifiers, for classes.
+
+    Args:
+        engine: where the table is; it stays open.
+        source: Parquet (a file, a folder or a pattern) or the name of a table.
+        target: a Parquet file, or the name of a table.
+        recipe: as for `mask`; no step that needs all rows (`Method.reach` is "whole").
+        keep_order: leave the rows in the order in which the engine reads them.
+        classes: count the classes of equal quasi-identifiers before masking and, if no step draws
+            theirs, after it.
+        randomness: a seeded source makes the release a simulation. Each batch draws by itself: from
+            the operating system of the machine that masks it, or from the seed and its own rows.
+        progress: called before each stage; may raise `Cancelled`.
+        overwrite: whether an existing target may be replaced.
+        certificate: where the certificate goes; beside a file of Parquet if not given.
+
+    Raises:
+        InputError: the table does not fit the recipe, or a method refuses its columns; CEL-V207 a
+            step that needs all rows in memory, CEL-V208 one that needs facts of what an earlier
+            one draws, CEL-P112 a table as target and no place for the certificate.
+        PrivacyError: a method cannot keep what it promises.
+        EngineError: CEL-E002 and CEL-E020 to CEL-E022, see `TableEngine`.
+    """
+    _check_out_of_core(recipe)
+    rng = System() if randomness is None else randomness
+    paper = certificate_place(target, certificate)
+    check_writable(paper, overwrite=overwrite)
+    types = pl.DataFrame(schema=engine.columns(source))
+    recipe.schema.check_columns(types.columns)
+    names = released_names(types, recipe.schema)
+    check_widths(pick(types, names))
+    engine.check_target(source, target, overwrite=overwrite)
+    preparing = _Preparing(engine, source, Masker(tuple(names), (), rng.seed), progress)
+    outcomes = preparing.run(recipe, pick(types, names))
+    masker = preparing.masker
+    told = preparing.account(recipe) if classes else _nothing()
+    notes = order_warnings(keep_order)
+    for note in notes:
+        warnings.warn(note, PrivacyWarning, stacklevel=2)
+    progress(Step("Masking on the engine", 0))
+    with engine.map_batches(
+        source,
+        target,
+        masker,
+        columns=dict(masker(types).schema),
+        order="kept" if keep_order else "shuffled",
+        randomness=rng,
+        overwrite=overwrite,
+    ) as draft:
+        _check_rows(draft, preparing.counted)
+        parameters = recipe.as_dict() | {
+            "keep_order": keep_order,
+            "quasi_identifiers": list(recipe.schema.named(Role.QUASI_IDENTIFIER)),
+            "engine": engine.name,
+        }
+        release = EngineMasked(
+            guarantee=_promised(recipe, names, told, rng, keep_order=keep_order),
+            provenance=Provenance.now("celosia.tables.masking.mask_on", parameters, seed=rng.seed),
+            warnings=notes,
+            steps=outcomes,
+            account=told,
+            figures=told.figures()
+            | {"left_out": [*([CLASSES] if told.risk is None else []), *LEFT_OUT]},
+            engine=engine.name,
+            target=target,
+            rows_written=draft.rows,
+            text_columns=text_columns(draft),
+            certificate_file=paper,
+        )
+        finish(release, draft, overwrite=overwrite)
+    return release
+
+
+class _Preparing:
+    """Steps made ready one after the other, by what the engine counts."""
+
+    def __init__(
+        self, engine: TableEngine, source: Place, masker: Masker, progress: Progress
+    ) -> None:
+        self._engine, self._source, self._progress = engine, source, progress
+        self.masker = masker
+        self.counted: int | None = None
+        """The rows of the table, where something was counted."""
+
+    def run(self, recipe: Recipe, empty: pl.DataFrame) -> tuple[StepOutcome, ...]:
+        """What each step has to say; an error says at which of them."""
+        outcomes = []
+        for number, step in enumerate(recipe.steps, 1):
+            self._progress(
+                Step(f"Step {number}: {step.method.kind}", number - 1, len(recipe.steps))
+            )
+            with at_step(number):
+                check_columns(empty, step.columns, step.method.kind)
+                shown = self.masker(empty)
+                ready = {
+                    name: step.method.cellwise(shown.get_column(name), self._tally(name))
+                    for name in step.columns
+                }
+            masks = {name: each.mask for name, each in ready.items()}
+            self.masker = self.masker.then(Ready(number, masks, draws=step.method.draws))
+            with at_step(number):
+                self.masker(empty)  # refuses columns of the wrong type
+            facts = {name: dict(each.facts) for name, each in ready.items() if each.facts}
+            outcomes.append(
+                StepOutcome(step.method.kind, step.columns, facts, tuple(step.method.confidential))
+            )
+        return tuple(outcomes)
+
+    def account(self, recipe: Recipe) -> Account:
+        """The classes of quasi-identifiers before and, if no step draws theirs, after."""
+        names = set(self.masker.names)
+        keys = [each for each in recipe.schema.named(Role.QUASI_IDENTIFIER) if each in names]
+        if not keys:
+            return _nothing()
+        self._progress(Step("Counting classes on the engine", 0))
+        groups = self._groups(keys)
+        after = None
+        if not any(ready.draws and set(keys) & set(ready.masks) for ready in self.masker.steps):
+            after = _profile(self.masker.only(keys)(groups.values), groups)
+        return Account(risk=after, risk_before=_profile(groups.values, groups), compared=None)
+
+    def _tally(self, name: str) -> Callable[[], Tally]:
+        earlier = self.masker.only([name])
+
+        def count() -> Tally:
+            groups = self._groups([name])
+            return Tally.of(earlier(groups.values).get_column(name), groups.sizes)
+
+        return count
+
+    def _groups(self, names: list[str]) -> Groups:
+        groups = self._engine.count_groups(self._source, names)
+        rows = int(groups.sizes.sum())
+        if rows == 0:
+            raise _no_rows()
+        if self.counted not in (None, rows):
+            raise changed_source()
+        self.counted = rows
+        return groups
+
+
+def _check_out_of_core(recipe: Recipe) -> None:
+    """Refuse, before any work, what cannot be done row by row."""
+    drawn: dict[str, int] = {}
+    for number, step in enumerate(recipe.steps, 1):
+        kind, reach = step.method.kind, step.method.reach
+        if reach == "whole":
+            raise InputError(
+                "CEL-V207",
+                f"step {number} of the recipe ({kind}) needs all rows in memory: an engine cannot "
+                "do it.",
+                why="What becomes of a row depends on the others, not on facts of its columns alone"
+                + (", with these parameters." if len(step.method.reaches) > 1 else "."),
+                fix="Read the table, or a sample of its rows, and call mask (the same command "
+                "without --engine); or choose noise, pram, rounding, recoding or top-bottom. For "
+                "k-anonymity on an engine, publish by the lattice or by Mondrian.",
+                step=number,
+            )
+        before = [name for name in step.columns if name in drawn]
+        if reach == "facts" and before:
+            raise InputError(
+                "CEL-V208",
+                f"step {number} of the recipe ({kind}) needs facts of '{before[0]}', which step "
+                f"{drawn[before[0]]} draws.",
+                why="What was drawn is written at once and kept nowhere, so that nothing of it can "
+                "be counted.",
+                fix="Put the step that draws last, give the facts as parameters, or mask in two "
+                "runs.",
+                step=number,
+                column=before[0],
+            )
+        if step.method.draws:
+            drawn |= dict.fromkeys(step.columns, number)
+
+
+def _check_rows(draft: Draft, counted: int | None) -> None:
+    if draft.rows == 0:
+        raise _no_rows()
+    if counted is not None and draft.rows != counted:
+        raise changed_source()
+
+
+def _no_rows() -> InputError:
+    return InputError("CEL-P015", "the table has no rows.", fix="Check the file.")
+
+
+def _nothing() -> Account:
+    return Account(risk=None, risk_before=None, compared=None)
+
+
+def _profile(values: pl.DataFrame, groups: Groups) -> RiskProfile:
+    """The risk of classes, some of which may have become one."""
+    # Numbered: Polars reads some names as patterns.
+    numbered = values.rename({name: f"c{n}" for n, name in enumerate(values.columns)})
+    sized = numbered.with_columns(pl.Series("size", groups.sizes))
+    merged = sized.group_by(numbered.columns).agg(pl.col("size").sum())
+    sizes = merged["size"].to_numpy().astype(np.int64)
+    found = classes_of(Groups(merged.drop("size"), sizes))
+    return RiskProfile.of_sizes(found.sizes, suppressed=found.suppressed)
+
+
+def _promised(
+    recipe: Recipe, names: list[str], told: Account, rng: Source, *, keep_order: bool
+) -> Guarantee:
+    found = guarantee(
+        recipe,
+        names,
+        k=0 if told.risk is None else told.risk.smallest,
+        simulation=rng.simulation,
+        keep_order=keep_order,
+    )
+    if told.risk is not None or not recipe.schema.named(Role.QUASI_IDENTIFIER):
+        return found
+    gap = "how many records share their quasi-identifiers was not counted after masking"
+    return replace(found, leaves_open=(gap, *found.leaves_open))

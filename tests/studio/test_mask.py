@@ -1,0 +1,113 @@
+"""Mask and synthesise in a real browser: the journeys with a sample and with a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+from tests.studio.conftest import Visit, visiting
+
+
+def test_a_sample_is_masked_in_three_clicks(both_languages: Visit) -> None:
+    visit = both_languages
+    page = visit.open("/mask")
+    visit.picture("1-start")
+    page.locator('[data-test="sample-incomes"]').click()
+    page.locator('[data-test="run"]').wait_for()
+    visit.picture("2-recipe")
+    page.locator('[data-test="run"]').click()
+    page.wait_for_url("**step=result**")
+    page.locator("canvas").first.wait_for()
+    visit.picture("3-result")
+    spanish = "es" in page.get_attribute("html", "lang") or ""
+    figure = "Vinculados por distancia" if spanish else "Linked by distance"
+    assert page.get_by_text(figure, exact=True).is_visible()
+    assert visit.overflow() == 0
+    for name in ("masked.csv", "masked-certificate.json", "masked-report.html", "recipe.toml"):
+        answer = page.request.get(
+            page.locator(f'[data-test="file-{name}"]').evaluate("link => link.href")
+        )
+        assert answer.ok
+        assert len(answer.body()) > 100
+
+
+def test_steps_are_added_moved_and_removed_and_stay_after_a_reload(visit: Visit) -> None:
+    page = visit.open("/mask")
+    page.locator('[data-test="sample-census"]').click()
+    page.locator('[data-test="method-pram"]').click()
+    page.locator('[data-test="step-2"]').get_by_text("Random categories (PRAM)").wait_for()
+    page.locator('[data-test="step-2"]').get_by_label("Earlier: Random categories").click()
+    page.locator('[data-test="step-1"]').get_by_text("Random categories (PRAM)").wait_for()
+    page.reload()
+    first = page.locator('[data-test="step-1"]')
+    first.get_by_text("Random categories (PRAM)").wait_for()
+    visit.picture("two-steps")
+    page.wait_for_function("window.socket !== undefined && window.socket.connected")
+    first.get_by_label("Remove: Random categories").click()
+    page.locator('[data-test="step-2"]').wait_for(state="detached")
+    assert page.locator('[data-test="step-1"]').get_by_text("(MDAV)").is_visible()
+
+
+def test_a_point_of_the_map_is_applied(visit: Visit) -> None:
+    page = visit.open("/mask")
+    page.locator('[data-test="sample-incomes"]').click()
+    page.wait_for_url("**step=recipe**")
+    page.goto(page.url.replace("step=recipe", "step=map"))
+    page.wait_for_function("window.socket !== undefined && window.socket.connected")
+    page.locator('[data-test="map"]').click()
+    page.get_by_role("button", name="mdav k=10").click()
+    page.locator('[data-test="variant"]').wait_for()
+    visit.picture("map")
+    page.locator('[data-test="apply"]').click()
+    page.wait_for_url("**step=result**")
+    assert page.get_by_text("1 → 10", exact=True).is_visible()
+
+
+def test_a_private_table_is_made_once_its_columns_are_declared(both_languages: Visit) -> None:
+    visit = both_languages
+    page = visit.open("/mask")
+    page.locator('[data-test="sample-incomes"]').click()
+    page.wait_for_url("**step=recipe**")
+    page.goto(page.url.replace("/mask/", "/synthesise/").split("?")[0])
+    page.wait_for_function("window.socket !== undefined && window.socket.connected")
+    page.locator('[data-test="method-marginals"]').click()
+    page.locator('[data-test="declare"]').wait_for()
+    page.locator('[data-test="run"]').click()
+    page.get_by_text("CEL-W073").wait_for()
+    page.locator('[data-test="declare"]').click()
+    page.wait_for_function(
+        "[...document.querySelectorAll('input[aria-label]')]"
+        ".some(box => box.getAttribute('aria-label').endsWith(': tax') && box.value)"
+    )
+    visit.picture("1-declared")
+    page.locator('[data-test="run"]').click()
+    page.wait_for_url("**step=result**")
+    page.get_by_text("ε = 1, δ = 1e-09").wait_for()
+    visit.picture("2-result")
+    assert visit.overflow() == 0
+
+
+def test_a_file_with_script_in_it_is_shown_as_text(
+    browser: Browser, address: str, tmp_path: Path
+) -> None:
+    bad = "<img src=x onerror=alert(1)>"
+    file = tmp_path / "people.csv"
+    rows = [f"{20 + number % 40},{1000 + 37 * number},{bad}" for number in range(60)]
+    file.write_text("\n".join([f"age,pay,{bad}", *rows]), "utf-8")
+    with visiting(browser, address, "mask-phone", phone=True) as visit:
+        page = visit.open("/mask")
+        page.locator('input[type="file"]').set_input_files(file)
+        page.locator('[data-test="run"]').click()
+        page.wait_for_url("**step=result**")
+        page.locator("canvas").first.wait_for()
+        visit.picture("script")
+        assert page.locator("img[src=x]").count() == 0
+        assert page.get_by_text(bad).first.is_visible()
+        assert visit.overflow() == 0
+
+
+@pytest.mark.parametrize("path", ["/mask/aaaaaaaaaaa", "/synthesise/aaaaaaaaaaa"])
+def test_the_work_of_another_visitor_is_not_there(path: str, visit: Visit) -> None:
+    page = visit.open(path)
+    assert page.get_by_text("CEL-W011").is_visible()

@@ -1,0 +1,216 @@
+"""What the pages of graphs compute: samples, cards, drawings, jobs and texts."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import shlex
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from celosia.cli.main import app
+from celosia.core.errors import InputError
+from celosia.core.progress import Step
+from celosia.core.randomness import Seeded
+from celosia.graphs import Graph, examples, methods
+from celosia.graphs.drawing import MOST_DRAWN
+from celosia.graphs.generators import power_law
+from celosia.graphs.metrics.utility_report import WORDS
+from celosia.studio.language import _catalogue
+from celosia.studio.model import graph_drawing as drawing
+from celosia.studio.model import graph_words, graphs
+from celosia.studio.model.parameter_words import HIDDEN
+from celosia.studio.work import graphs as jobs
+from celosia.studio.worker import Told, Voice
+
+STAGES: list[Step] = []
+
+
+def told(said: Told) -> None:
+    if said.kind == "step":
+        STAGES.append(said.value)
+
+
+VOICE = Voice(told)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """The karate club, prepared."""
+    jobs.prepare(VOICE, folder=str(tmp_path), sample="karate")
+    return tmp_path
+
+
+def published(folder: Path, kind: str, **parameters: Any) -> dict[str, Any]:
+    choice = graphs.first_choice(kind)
+    choice["parameters"] |= parameters
+    return jobs.run(VOICE, folder=str(folder), choice=choice, seed=3)
+
+
+def test_every_method_is_on_one_card_and_in_one_family() -> None:
+    listed = [kind for kinds in graphs.FAMILIES.values() for kind in kinds]
+    assert sorted(listed) == sorted(methods()) == sorted(graphs.cards())
+
+
+def test_every_parameter_has_a_control_or_is_left_to_the_command_line() -> None:
+    for kind, method in methods().items():
+        names = {each.name for each in fields(method)}  # type: ignore[arg-type]
+        asked = {each.name for each in graphs.cards()[kind].controls}
+        assert names - asked <= {name.rpartition(".")[2] for name in HIDDEN}
+
+
+def test_every_word_has_a_spanish_one() -> None:
+    spanish = _catalogue("es")[0]
+    tables = (graph_words.METRICS, graph_words.SHARES, graph_words.ATTACKS)
+    words = {
+        *graphs.FAMILIES,
+        *(text for each in graphs.SAMPLES for text in (each.title, each.about)),
+        *(text for card in graphs.cards().values() for text in (card.title, card.summary)),
+        *(each.help for card in graphs.cards().values() for each in card.controls),
+        *(text for table in tables for entry in table.values() for text in entry),
+    }
+    assert {word for word in words if word not in spanish} == set()
+
+
+def test_every_number_of_the_library_has_its_unit_and_meaning() -> None:
+    vectors = {"degree", "betweenness", "closeness", "coreness", "pagerank", "clustering"}
+    assert {*graph_words.METRICS, *graph_words.SHARES} == set(WORDS) - vectors
+
+
+def test_both_drawings_mark_what_went_and_what_came() -> None:
+    old = examples.g9()
+    edits = examples.G9_ADD_DELETE
+    kept = [pair for pair in examples.G9_EDGES if pair not in edits.delete]
+    new = examples.named((*kept, *edits.add))
+    found = drawing.both(old, new, rng=Seeded(1))
+    assert (found["gone"], found["come"]) == (2, 2)
+    for side, pairs in (("before", edits.delete), ("after", edits.add)):
+        points = found[side]["points"]
+        marked = {
+            frozenset((int(points[u][2]), int(points[v][2])))
+            for u, v, alone, _weight in found[side]["lines"]
+            if alone
+        }
+        assert marked == {frozenset(pair) for pair in pairs}
+    assert [point[:2] for point in found["before"]["points"]] == [
+        point[:2] for point in found["after"]["points"]
+    ]
+
+
+def test_of_a_large_graph_the_hubs_are_drawn() -> None:
+    graph = power_law(MOST_DRAWN + 100, 2_000, 2.5, Seeded(1))
+    found = drawing.one(graph, rng=Seeded(1))
+    assert (found["drawn"], found["of"]) == (drawing.HUBS, MOST_DRAWN + 100)
+    cut = np.sort(graph.degrees)[-drawing.HUBS]
+    names = [int(point[2]) for point in found["before"]["points"]]
+    assert graph.degrees[names].min() >= cut
+
+
+def test_vertices_that_were_made_up_are_drawn_after_the_others() -> None:
+    old = Graph.of([(0, 1), (1, 2)])
+    found = drawing.both(old, Graph.of([(0, 1), (1, 2), (2, 3)]), rng=Seeded(1))
+    assert found["after"]["points"][-1][2] == "+1"
+    assert (found["gone"], found["come"]) == (0, 1)
+
+
+def test_a_release_hides_by_degree_and_writes_its_files(work: Path) -> None:
+    result = published(work, "k-degree", k=3)
+    first = result["attacks"][0]
+    assert first["name"] == "degree"
+    assert first["before"]["exposed"] == pytest.approx(6 / 34)
+    assert first["after"]["exposed"] == 0
+    for name in result["files"].values():
+        assert (work / name).stat().st_size > 0
+    after = [degree for _rank, degree in result["degrees"]["after"]]
+    assert min(after.count(degree) for degree in after) >= 3
+    assert {each["name"] for each in result["attacks"]} == set(graph_words.FIRST)
+
+
+@pytest.mark.parametrize(
+    ("kind", "drawn", "ending"),
+    [("uncertain", "uncertain", "csv"), ("sangreea", "groups", "json")],
+)
+def test_other_kinds_of_releases_are_drawn_in_their_own_way(
+    kind: str, drawn: str, ending: str, work: Path
+) -> None:
+    result = published(work, kind)
+    assert result["drawing"]["kind"] == drawn
+    assert result["files"]["data"] == f"published.{ending}"
+    assert ("key" in result["files"]) == (drawn == "uncertain")
+    if drawn == "groups":
+        sizes = [point[3] for point in result["drawing"]["after"]["points"]]
+        assert sum(sizes) == 34
+        assert min(sizes) >= 3
+
+
+def test_a_private_graph_has_no_key_and_is_not_attacked(work: Path) -> None:
+    published(work, "k-degree")
+    assert (work / "key.csv").exists()
+    result = published(work, "private-graph")
+    assert result["drawing"]["kind"] == "new"
+    assert result["attacks"] == []
+    assert not (work / "key.csv").exists()
+    with pytest.raises(InputError) as caught:
+        jobs.attack(VOICE, folder=str(work), names=["hubs"], choice=result["choice"])
+    assert caught.value.code == "CEL-W075"
+
+
+def test_more_attacks_find_planted_accounts_in_the_naive_release(work: Path) -> None:
+    result = published(work, "random-perturbation", amount=0.3)
+    found = jobs.attack(
+        VOICE, folder=str(work), names=graph_words.MORE, choice=result["choice"], seed=4
+    )
+    rates = {each["name"]: each for each in found}
+    assert set(rates) == set(graph_words.MORE)
+    assert rates["active"]["before"] > rates["active"]["after"]
+    assert rates["links"]["before"] == 0.5  # nothing was changed, so there is nothing to tell
+    assert json.loads((work / "attacks.json").read_text("utf-8")) == found
+
+
+def test_every_stage_that_was_told_has_a_spanish_name(work: Path) -> None:
+    published(work, "k-degree")
+    assert {step.stage for step in STAGES} - set(_catalogue("es")[0]) == set()
+
+
+def test_an_edge_list_is_read_and_then_removed(tmp_path: Path) -> None:
+    (tmp_path / "upload.edges").write_text("ana bea\nbea ana\nbea eva\n", "utf-8")
+    about = jobs.prepare(VOICE, folder=str(tmp_path), file="upload.edges", shown="friends.edges")
+    assert (about["vertices"], about["edges"]) == (3, 2)
+    assert not (tmp_path / "upload.edges").exists()
+
+
+def test_a_file_without_edges_and_a_broken_one_are_refused_by_the_visitors_name(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "upload.edges").write_text("ana ana\n", "utf-8")
+    with pytest.raises(InputError) as caught:
+        jobs.prepare(VOICE, folder=str(tmp_path), file="upload.edges", shown="mine.edges")
+    assert caught.value.code == "CEL-W074"
+    (tmp_path / "upload.graphml").write_text("<graphml", "utf-8")
+    with pytest.raises(InputError) as broken:
+        jobs.prepare(VOICE, folder=str(tmp_path), file="upload.graphml", shown="mine.graphml")
+    assert str(tmp_path) not in str(broken.value)
+
+
+def test_the_command_and_the_python_text_publish_the_same_graph(
+    work: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = published(work, "random-switch")
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(elsewhere)
+    (elsewhere / "graph.json").write_bytes((work / "graph.json").read_bytes())
+    texts = dict(graphs.code("karate", "karate", result["choice"], seed=3))
+    data = (work / result["files"]["data"]).read_text("utf-8")
+    (elsewhere / "again.py").write_text(texts["Python"], "utf-8")
+    runpy.run_path(str(elsewhere / "again.py"))
+    assert (elsewhere / "published.edges").read_text("utf-8") == data
+    for name in ("published.edges", "published.edges.cert.json", "report.html"):
+        (elsewhere / name).unlink()
+    parts = shlex.split(texts["Command line"])
+    assert CliRunner().invoke(app, parts[1:]).exit_code == 0
+    assert (elsewhere / "published.edges").read_text("utf-8") == data
