@@ -124,7 +124,7 @@ def test_what_is_put_in_becomes_a_parameter(kind: Any, given_text: Any, value: A
     ("kind", "text"), [("whole", "2.5"), ("number", "nan"), ("number", "much"), ("toml", "[1,")]
 )
 def test_what_is_no_value_is_refused_without_being_repeated(kind: Any, text: str) -> None:
-    with pytest.raises(InputError, match="CEL-W070|must be") as caught:
+    with pytest.raises(InputError, match="must be") as caught:
         parsed(Control(name="x", kind=kind, help=""), text)
     assert caught.value.code == "CEL-W070"
     assert text not in str(caught.value)

@@ -85,11 +85,11 @@ def test_every_sentence_has_a_spanish_one() -> None:
     assert missing == [], "\n".join(missing)
 
 
-def test_every_title_of_an_error_has_a_spanish_one() -> None:
+def test_every_title_of_an_error_of_the_studio_has_a_spanish_one() -> None:
     missing = [
         f"{code}: {each.title!r}"
         for code, each in explanations().items()
-        if each.title not in known()
+        if code.startswith("CEL-W") and each.title not in known()
     ]
     assert missing == [], "\n".join(missing)
 
