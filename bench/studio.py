@@ -74,6 +74,10 @@ async def _measured(address: str, folder: Path) -> dict[str, dict[str, Any]]:
             "pages that they loaded": len(crowd.pages),
             "jobs that they ran": len(crowd.jobs),
             "errors": len(crowd.errors),
+            "the first of them": next((each[:200] for each in crowd.errors), "none"),
+            "processes that wanted a core, over cores": round(
+                os.getloadavg()[0] / (os.cpu_count() or 1), 1
+            ),
         },
         "ratios": {
             "first page / 2 s": round(median(first) / FIRST_PAGE, 2),

@@ -161,3 +161,28 @@ def test_one_strange_cell_does_not_show_in_a_private_table(run: Run, tmp_path: P
     assert plain.code == told.code == 0, told.err
     kinds = [pl.read_csv(tmp_path / name).schema for name in ("plain.csv", "told.csv")]
     assert kinds[0] == kinds[1]
+
+
+@pytest.mark.usefixtures("people", "schema")
+def test_an_engine_masks_what_it_can_and_says_what_it_cannot(run: Run, tmp_path: Path) -> None:
+    table = pl.read_csv(tmp_path / "people.csv", schema_overrides={"zip": pl.String})
+    table.write_parquet(tmp_path / "people.parquet")
+    wish = ("mask", "people.parquet", "--engine", "duckdb", "-s", "people.toml", "-c", "age")
+    told = run(*wish, "--method", "rounding", "--set", "base=10", "-o", "safe.parquet")
+    assert told.code == 0, told.err
+    assert "certificate: safe.parquet.cert.json" in told.out.splitlines()
+    assert "not measured on an engine: records linked back by distance" in told.out
+    found = pl.read_parquet(tmp_path / "safe.parquet")
+    assert found["age"].sort().to_list() == sorted(round(age / 10) * 10 for age in table["age"])
+    assert MARK not in told.out + told.err
+    whole = run(*wish, "--method", "mdav", "--set", "k=5", "-o", "other.parquet")
+    whole.complains("CEL-V207")
+    assert not (tmp_path / "other.parquet").exists()
+    run(*wish, "--method", "rounding", "--set", "base=10").complains("CEL-P113")
+    lines = run("mask", "--methods").out.splitlines()
+    for name, reach in (
+        ("rounding", "row by row"),
+        ("mdav", "needs all rows in memory"),
+        ("noise", "row by row, after the values of its columns were counted; or needs all rows"),
+    ):
+        assert lines[lines.index(name) + 3].startswith(f"  on an engine: {reach}")

@@ -8,7 +8,9 @@ from pkgutil import walk_packages
 
 def load() -> None:
     """Register all pages."""
-    import os, traceback  # TEMPORARY while pages are written side by side
+    import os
+    import traceback  # TEMPORARY while pages are written side by side
+
     for found in walk_packages(__path__, prefix=f"{__name__}."):
         try:
             import_module(found.name)

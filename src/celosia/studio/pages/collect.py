@@ -8,12 +8,13 @@ from nicegui import ui
 
 from celosia.studio.language import _, number, percent
 from celosia.studio.model import collecting
-from celosia.studio.model.collecting import DATA, EPSILONS, MOST_DEVICES, PROTOCOLS
+from celosia.studio.model.collecting import DATA, MOST_DEVICES, PROTOCOLS
 from celosia.studio.shell import page
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.following import start
 from celosia.studio.widgets.table import key_figures, show_table
+from celosia.studio.widgets.text import heading
 from celosia.studio.work import collecting as work
 
 DATA_NAMES = {
@@ -36,7 +37,6 @@ PROTOCOL_NAMES = {
     "pgr": "Projective geometry response",
 }
 DEVICES = (1_000, 10_000, 50_000, 200_000, MOST_DEVICES)
-DOMAINS = (16, 100, 1_000, 10_000)
 
 
 @page("/collect", "Collect", door="/collect")
@@ -48,7 +48,7 @@ def simulator(
     seed: int = 1,
 ) -> None:
     """The live simulation; all choices are in the address."""
-    _heading(_("Collect without looking"))
+    heading(_("Collect without looking"))
     ui.label(
         _(
             "Each device scrambles its value before it sends anything, so that nobody can tell "
@@ -171,7 +171,7 @@ class _Stage:
 
     def _draw(self, part: dict[str, Any]) -> None:
         with ui.column():
-            _heading(_("How common each value is"), 2)
+            heading(_("How common each value is"), 2)
             self._bars = chart.chart(
                 {
                     "legend": {"data": [_("Truth"), _("Estimate")]},
@@ -185,7 +185,7 @@ class _Stage:
                 ),
             )
         with ui.column():
-            _heading(_("The error falls as devices report"), 2)
+            heading(_("The error falls as devices report"), 2)
             self._lines = chart.chart(
                 {
                     "legend": {"data": [_("Error now"), _("Error that theory foretells")]},
@@ -230,7 +230,7 @@ class _Stage:
     def _done(self, state: dict[str, Any]) -> None:
         facts = self._facts
         with self._table:
-            _heading(_("Numbers"), 2)
+            heading(_("Numbers"), 2)
             show_table(
                 [_("Value"), _("Truth"), _("Estimate"), _("From"), _("To")],
                 [
@@ -251,7 +251,7 @@ class _Stage:
 
 def _one_device(choices: dict[str, Any]) -> None:
     """What one device sends, twice for the same value."""
-    _heading(_("One device, bit by bit"), 2)
+    heading(_("One device, bit by bit"), 2)
     place = ui.column().classes("w-full")
 
     def show(found: list[list[int]]) -> None:
@@ -272,105 +272,6 @@ def _one_device(choices: dict[str, Any]) -> None:
 
     with place:
         start(_("One device"), work.one_report, on_done=show, **choices)
-
-
-@page("/collect/compare", "Compare protocols", door="/collect")
-def comparison(users: int = 1_000_000, domain: int = 1_000, epsilon: float = 2.0) -> None:
-    """Every protocol on one chart, and which to take."""
-    _heading(_("Which protocol?"))
-    ui.label(
-        _(
-            "The error of a rare value against epsilon, for every protocol that fits. It follows "
-            "from the exact variances alone; no data is read."
-        )
-    ).classes("celosia-lead")
-    choices: dict[str, Any] = {"users": users, "domain": domain, "epsilon": epsilon}
-    with ui.element("div").classes("celosia-split"):
-        ui.select(
-            {each: number(each) for each in sorted({*DEVICES, 10**7, users})}, label=_("Devices")
-        ).bind_value(choices, "users")
-        ui.select(
-            {each: number(each) for each in sorted({*DOMAINS, domain})},
-            label=_("Different values"),
-        ).bind_value(choices, "domain")
-        ui.select(
-            {each: number(each, 2) for each in sorted({*EPSILONS, epsilon})}, label="epsilon"
-        ).bind_value(choices, "epsilon")
-    place = ui.column().classes("w-full")
-
-    def compare() -> None:
-        words = "&".join(f"{name}={value}" for name, value in choices.items())
-        ui.navigate.history.replace(f"/collect/compare?{words}")
-        place.clear()
-        with place:
-            start(
-                _("Comparing the protocols"),
-                work.compare,
-                on_done=lambda found: _compared(found, choices),
-                address=f"/collect/compare?{words}",
-                **choices,
-            )
-
-    ui.button(_("Compare"), icon="compare_arrows", on_click=compare).classes("q-my-md")
-    place.move(target_index=-1)
-    compare()
-
-
-def _compared(found: dict[str, Any], choices: dict[str, Any]) -> None:
-    lines = [
-        (name, [(epsilon, 100 * share) for epsilon, share, _bits in points])
-        for name, points in found["lines"].items()
-    ]
-    best = found["ranked"][0]
-    chart.lines(
-        lines,
-        description=_(
-            "The error of each protocol falls as epsilon grows; at {epsilon} the least is that of "
-            "{protocol}.",
-            epsilon=number(choices["epsilon"], 2),
-            protocol=best["label"],
-        ),
-        x="epsilon",
-        y=_("Standard error (% of devices)"),
-        log_y=True,
-        height="26rem",
-    )
-    ui.label(
-        _(
-            "First choice: {protocol}, with an error of {error} of all devices. Where errors are "
-            "nearly the same, the shorter report goes first.",
-            protocol=best["label"],
-            error=percent(best["share"], 3),
-        )
-    ).classes("text-bold")
-    show_table(
-        [_("Protocol"), _("Standard error"), _("Bits of a report"), _("Memory of the server (KB)")],
-        [
-            [
-                each["label"],
-                percent(each["share"], 3),
-                each["report_bits"],
-                round(each["server_bytes"] / 1000),
-            ]
-            for each in found["ranked"]
-        ],
-        caption=_("The best first; errors as shares of all devices"),
-    )
-    show_code(
-        [
-            (
-                _("Command line"),
-                f"celosia collect choose --users {choices['users']} --domain {choices['domain']} "
-                f"--epsilon {choices['epsilon']:g}",
-            ),
-            (
-                "Python",
-                "from celosia.telemetry import choose\n\n"
-                f"print(choose(users={choices['users']}, domain={choices['domain']}, "
-                f"epsilon={choices['epsilon']:g}))",
-            ),
-        ]
-    )
 
 
 def _bar_series(facts: dict[str, Any], part: dict[str, Any]) -> list[dict[str, Any]]:
@@ -422,7 +323,3 @@ def _line_series(path: list[tuple[float, float, float]]) -> list[dict[str, Any]]
 def _renew(drawn: ui.echart, series: list[dict[str, Any]]) -> None:
     drawn.options["series"] = series
     drawn.update()
-
-
-def _heading(text: str, level: int = 1) -> None:
-    ui.label(text).classes(f"celosia-h{level}").props(f"role=heading aria-level={level}")

@@ -111,7 +111,13 @@ def correlations(found: Mapping[str, Any]) -> None:
                 {
                     "type": "heatmap",
                     "data": cells,
-                    "label": {"show": True, "color": "#1d2528", "formatter": "{@[2]}"},
+                    "label": {
+                        "show": True,
+                        "color": "#1d2528",
+                        "textBorderColor": "#ffffff",
+                        "textBorderWidth": 3,
+                        "formatter": "{@[2]}",
+                    },
                 }
             ],
         },

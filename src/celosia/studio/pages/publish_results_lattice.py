@@ -182,6 +182,8 @@ def _grid(found: Results, solutions: Solutions, pick: Any) -> None:
     options = {name: name for name in names}
     first = _column(found, "x", solutions.columns[tall[0]], options)
     second = _column(found, "y", solutions.columns[tall[min(1, len(tall) - 1)]], options)
+    if first == second and len(tall) > 1:
+        second = next(name for name in solutions.columns if name != first)
     with ui.row():
         for key, label, value in (("x", _("Across"), first), ("y", _("Upwards"), second)):
             chosen = picker(label, options, value, f"grid-{key}")

@@ -229,9 +229,9 @@ def _remarks(solutions: Solutions) -> None:
 
 
 def _spot(point: Point, highest: bool) -> tuple[float, float]:
-    """Where a solution is drawn; four digits are more than a screen shows."""
+    """Where a solution is drawn; more digits than a screen shows would only be sent."""
     risk = point.highest_risk if highest else point.average_risk
-    return round(100 * point.score, 4), float(f"{100 * risk:.4g}")
+    return round(100 * point.score, 2), float(f"{100 * risk:.3g}")
 
 
 def _line(solutions: Solutions, highest: bool) -> list[Point]:
@@ -247,7 +247,7 @@ def _line(solutions: Solutions, highest: bool) -> list[Point]:
 
 def _here(found: Results, highest: bool) -> list[float]:
     risk = found.told["risk"]["maximum" if highest else "average"]
-    return [round(100 * found.told["solution"]["score"], 4), float(f"{100 * risk:.4g}")]
+    return [round(100 * found.told["solution"]["score"], 2), float(f"{100 * risk:.3g}")]
 
 
 def _front(solutions: Solutions) -> dict[str, str]:

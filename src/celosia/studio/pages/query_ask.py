@@ -10,13 +10,14 @@ from nicegui import ui
 from celosia.studio.language import _, n_, number, short
 from celosia.studio.model import querying
 from celosia.studio.model.querying import SPARQL_EXAMPLES, SQL_EXAMPLES, Branch
-from celosia.studio.pages.query_start import KIND, heading
+from celosia.studio.pages.query_start import KIND
 from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.following import start
 from celosia.studio.widgets.table import key_figures, show_table
+from celosia.studio.widgets.text import heading
 from celosia.studio.work import querying as work
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)

@@ -10,6 +10,7 @@ from celosia.studio.language import _
 from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.following import start
+from celosia.studio.widgets.text import heading
 from celosia.studio.widgets.upload import upload
 from celosia.studio.work import querying as work
 
@@ -153,8 +154,3 @@ def policy(work_id: str) -> None:
 
     ui.button(_("Check and open"), icon="verified", on_click=check).classes("q-my-md")
     result.move(target_index=-1)
-
-
-def heading(text: str, level: int = 1) -> None:
-    """A heading of the page."""
-    ui.label(text).classes(f"celosia-h{level}").props(f"role=heading aria-level={level}")

@@ -16,6 +16,7 @@ from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.following import start
 from celosia.studio.widgets.table import key_figures, show_table
+from celosia.studio.widgets.text import heading
 from celosia.studio.work import statistics as work
 
 NAMES = {
@@ -34,7 +35,7 @@ MOST_LISTED = 500
 @page("/statistics", "Statistics", door="/statistics")
 def overview() -> None:
     """All studies by family."""
-    _heading(_("Statistics"))
+    heading(_("Statistics"))
     ui.label(
         _(
             "Celosía builds on published results, and computes every one of them again. Choose a "
@@ -68,7 +69,7 @@ def _card(study: lab.Study) -> None:
 def one_study(name: str, measure: str = "") -> None:
     """One study: where it comes from, what agrees, each measure as a chart, and all cells."""
     study = lab.find(name)
-    _heading(_(study.title))
+    heading(_(study.title))
     ui.label(_("Source: {source}", source=_(study.source))).classes("celosia-lead")
     ui.label(_("A cell counts as the same when: {rules}", rules=_(study.rules))).classes(
         "celosia-quiet"
@@ -117,7 +118,7 @@ def _results(found: dict[str, Any], chosen: str) -> None:
     all_measures = measures(found["rows"])
     drawn = [each for each in all_measures if each.is_number and len(each.runs) > 1]
     if drawn:
-        _heading(_("Published beside reproduced"), 2)
+        heading(_("Published beside reproduced"), 2)
         names = [each.name for each in drawn]
         first = chosen if chosen in names else names[0]
         select = ui.select(
@@ -132,7 +133,7 @@ def _results(found: dict[str, Any], chosen: str) -> None:
 
         select.on_value_change(lambda event: show(event.value))
         show(first)
-    _heading(_("All cells"), 2)
+    heading(_("All cells"), 2)
     rows = found["rows"]
     with ui.expansion(n_("{count} cell", "{count} cells", len(rows)), icon="table_rows").classes(
         "w-full"
@@ -186,7 +187,3 @@ def _kept(study: str) -> dict[str, Any] | None:
         return None
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found
-
-
-def _heading(text: str, level: int = 1) -> None:
-    ui.label(text).classes(f"celosia-h{level}").props(f"role=heading aria-level={level}")

@@ -25,6 +25,7 @@ from celosia.core.randomness import Source, System
 from celosia.engines import Groups
 from celosia.engines.tables import Draft, Place, TableEngine, changed_source
 from celosia.frames import pick
+from celosia.frames.columns import check_names
 from celosia.tables.masking.account import Account
 from celosia.tables.masking.batches import Masker, Ready
 from celosia.tables.masking.columns import check_columns
@@ -93,6 +94,7 @@ def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
     paper = certificate_place(target, certificate)
     check_writable(paper, overwrite=overwrite)
     types = pl.DataFrame(schema=engine.columns(source))
+    check_names(types.columns)
     recipe.schema.check_columns(types.columns)
     names = released_names(types, recipe.schema)
     check_widths(pick(types, names))
