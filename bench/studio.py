@@ -3,8 +3,8 @@
 The bars: the first page within 2 s, an answer to a click within 200 ms, the scatter of 12,960
 solutions within 2 s; twenty visitors who each load pages and run a job, without an error. Times are
 of a Chromium without a window on the same machine as the studio: all twenty share its cores, so the
-pages in the crowd are as slow as the machine is small. `ratios`
-are against the bars, and below 1 is good.
+pages in the crowd are as slow as the machine is small. `ratios` are against the bars: below 1 is
+good.
 """
 
 from __future__ import annotations

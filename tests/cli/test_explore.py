@@ -57,3 +57,13 @@ def test_nothing_that_is_read_or_exists_is_lost(run: Run) -> None:
     both = ("--plot", "a", "--report", "a")
     run("explore", "people.csv", *ASKED, *both).complains("CEL-I043")
     run("explore", "people.csv", "-s", "people.toml").complains("CEL-I050")
+
+
+@pytest.mark.usefixtures("people", "schema")
+def test_a_time_limit_stops_and_says_how_much_was_tried(run: Run) -> None:
+    whole = run("explore", "people.csv", *ASKED, "--json").data()
+    assert whole["tried"] == whole["nodes"]
+    short = run("explore", "people.csv", *ASKED, "--time-limit", "0.000001", "--json").data()
+    assert short["tried"] == 1
+    assert run("explore", "people.csv", *ASKED, "--time-limit", "600", "--json").data() == whole
+    run("explore", "people.csv", *ASKED, "--time-limit", "-1").complains("CEL-P063")

@@ -6,10 +6,13 @@ own limits hold in the browser only.
 
 from __future__ import annotations
 
+import re
+import shutil
 import socket
+from collections.abc import Callable
 from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address
 from secrets import token_urlsafe
 from threading import Lock
 from time import monotonic
@@ -33,7 +36,11 @@ SCOPE = "celosia.visitor"
 """Where a request carries its visitor."""
 SMALL_BODY = 1_000_000
 """The largest body of a request that is no upload, in bytes."""
+MOST_AT_ONCE = 2
+"""Files that one visitor may be sending at the same time: each is measured against what is free."""
 MOST_ENTRIES = 10_000
+ENTRY_SECONDS = 12 * 3600.0
+"""How long an entry holds after its last page; then the password is asked again."""
 TRIES, PER_SECONDS = 20, 60.0
 """How many wrong passwords one address may try in this time."""
 
@@ -50,18 +57,36 @@ HEADERS = {
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 
 
-class Guard:
-    """Middleware: host and origin, password, size of uploads, visitor's cookie, headers."""
+_SOCKET = "/_nicegui_ws"
+_CLIENT = re.compile(r"/_nicegui/client/([^/]+)/")
 
-    def __init__(self, app: ASGIApp, studio: Studio) -> None:
+
+class Guard:
+    """Middleware: host and origin, password, size of uploads, visitor's cookie, headers.
+
+    Args:
+        app: what is behind the gate.
+        studio: the studio that runs.
+        owner: whose an open page of the toolkit is, by the id of the page.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        studio: Studio,
+        owner: Callable[[str], Visitor | None] = lambda client: None,
+    ) -> None:
         self._app = app
         self._studio = studio
+        self._owner = owner
         self._names = _names(studio)
-        self._entries: dict[str, None] = {}
+        self._entries: dict[str, float] = {}
+        self._sending: dict[str, int] = {}
         self._tries: dict[str, list[float]] = {}
         self._lock = Lock()
 
@@ -75,45 +100,96 @@ class Guard:
         refusal = self._refusal(scope, headers)
         if refusal is not None:
             return await _refuse(refusal, scope, receive, send)
-        cookies = _cookies(headers)
-        if self._studio.settings.passwords and cookies.get(ENTRY) not in self._entries:
-            return await self._entrance(scope, receive, send, cookies)
+        cookies = cookies_of(headers)
+        if self._studio.settings.passwords:
+            if not self._has_entered(cookies.get(ENTRY)):
+                return await self._entrance(scope, receive, send, cookies)
+            if "token" in parse_qs(scope["query_string"].decode("latin-1")):
+                # It was used before: it goes from the address, and so from history and pictures.
+                return await RedirectResponse("/", 303)(scope, receive, _answering(send, None))
         visitor = self._studio.visitors.known(cookies.get(VISITOR))
-        fresh = visitor is None and scope["type"] == "http" and _wants_page(scope, headers)
+        fresh = visitor is None and scope["type"] == "http" and wants_page(scope, headers)
         if fresh:
             visitor = self._studio.visitors.enter(None)
         scope[SCOPE] = visitor
+        if self._is_foreign(scope, visitor):
+            return await _refuse((403, "This page is another visitor's."), scope, receive, send)
         if scope["type"] == "websocket":
             return await self._app(scope, receive, send)
-        most = SMALL_BODY
         if "/upload/" in scope["path"] and scope["method"] == "POST":
-            if visitor is None:
-                return await _refuse((403, "Open a page first."), scope, receive, send)
-            most = self._most(visitor)
-        if int(headers.get("content-length") or 0) > most:
-            return await _refuse((413, "The file is too large."), scope, receive, send)
+            return await self._upload(scope, receive, send, visitor)
+        if length_of(headers) > SMALL_BODY:
+            return await _refuse((413, "The request is too large."), scope, receive, send)
         cookie = None if not fresh or visitor is None else self._cookie(VISITOR, visitor.token)
-        await self._app(scope, _bounded(receive, most), _answering(send, cookie))
+        await self._app(scope, bounded(receive, SMALL_BODY), _answering(send, cookie))
+
+    async def _upload(
+        self, scope: Scope, receive: Receive, send: Send, visitor: Visitor | None
+    ) -> None:
+        """Let a file in that fits into what its visitor has left."""
+        if visitor is None:
+            return await _refuse((403, "Open a page first."), scope, receive, send)
+        most = self._most(visitor)
+        if length_of(Headers(scope=scope)) > most:
+            return await _refuse((413, "The file is too large."), scope, receive, send)
+        running = self._sending.get(visitor.token, 0)
+        if running >= MOST_AT_ONCE:
+            return await _refuse((429, "One file after another."), scope, receive, send)
+        self._sending[visitor.token] = running + 1
+        try:
+            await self._app(scope, bounded(receive, most), _answering(send, None))
+        finally:
+            left = self._sending.pop(visitor.token) - 1
+            if left:
+                self._sending[visitor.token] = left
+
+    def _is_foreign(self, scope: Scope, visitor: Visitor | None) -> bool:
+        """Whether a request is about a page that somebody else has opened."""
+        found = _CLIENT.match(scope["path"])
+        client = found[1] if found else None
+        if scope["path"].startswith(_SOCKET):
+            query = parse_qs(scope["query_string"].decode("latin-1"))
+            client = query.get("client_id", [None])[0]
+        owner = None if client is None else self._owner(client)
+        return owner is not None and owner is not visitor
+
+    def _has_entered(self, entry: str | None) -> bool:
+        if entry is None:
+            return False
+        with self._lock:
+            used = self._entries.pop(entry, None)
+            if used is None or used < monotonic() - ENTRY_SECONDS:
+                return False
+            self._entries[entry] = monotonic()  # last again: those not used for longest go first
+            return True
 
     def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
         """Why a request is not from a page of ours, if it is not."""
         host = headers.get("host", "")
-        name = urlsplit(f"//{host}").hostname or ""
+        name = host_of(f"//{host}")[0]
         # A page elsewhere may point a name of its own at this machine: only our names count.
-        if not (name in self._names or (self._studio.settings.shared and _is_address(name))):
+        if not (name in self._names or (self._studio.settings.shared and is_address(name))):
             return 421, "Unknown host."
-        changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
+        changes = (
+            scope["type"] == "websocket"
+            or scope["method"] not in ("GET", "HEAD")
+            or scope["path"].startswith(_SOCKET)
+        )
         origin = headers.get("origin")
-        if changes and origin is not None and urlsplit(origin).netloc != host:
+        if changes and origin is not None and host_of(origin)[1] != host:
             return 403, "This request comes from another page."
         if changes and headers.get("sec-fetch-site") in ("cross-site", "same-site"):
             return 403, "This request comes from another page."
         return None
 
     def _most(self, visitor: Visitor) -> int:
-        """How much a visitor may still bring; beside the file a form has some bytes of its own."""
+        """How much a visitor may still bring; beside the file a form has some bytes of its own.
+
+        Never more than a quarter of what is free: many visitors together cannot fill the disk.
+        """
         settings = self._studio.settings
-        return min(settings.most_upload + 10_000, settings.most_area - visitor.size())
+        free = shutil.disk_usage(visitor.folder.parent).free // 4
+        return min(settings.most_upload + 10_000, settings.most_area - visitor.size(), free)
 
     async def _entrance(
         self, scope: Scope, receive: Receive, send: Send, cookies: dict[str, str]
@@ -130,7 +206,7 @@ class Guard:
         )
         answer: Response = HTMLResponse(entrance.page(language), 401)
         if scope["path"] == "/enter" and scope["method"] == "POST":
-            body = await _body(receive)
+            body = await body_of(receive)
             given = parse_qs(body.decode("utf-8", "replace")).get("password", [""])[0]
             answer = self._admitted(scope, given, language)
         elif scope["path"] == "/health":
@@ -140,7 +216,7 @@ class Guard:
         await answer(scope, receive, _answering(send, None))
 
     def _admitted(self, scope: Scope, given: str, language: Any) -> Response:
-        address = (scope.get("client") or ("",))[0]
+        address = neighbourhood((scope.get("client") or ("",))[0])
         with self._lock:
             now = monotonic()
             recent = [each for each in self._tries.get(address, []) if each > now - PER_SECONDS]
@@ -155,7 +231,7 @@ class Guard:
             entry = token_urlsafe(24)
             while len(self._entries) >= MOST_ENTRIES:
                 del self._entries[next(iter(self._entries))]
-            self._entries[entry] = None
+            self._entries[entry] = monotonic()
         answer = RedirectResponse("/", 303)
         answer.headers.append("set-cookie", self._cookie(ENTRY, entry))
         return answer
@@ -174,52 +250,6 @@ def _names(studio: Studio) -> frozenset[str]:
     if studio.settings.shared:
         names |= {studio.settings.host, socket.gethostname(), socket.getfqdn()}
     return frozenset(each.lower() for each in names)
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _cookies(headers: Headers) -> dict[str, str]:
-    try:
-        parsed = SimpleCookie(headers.get("cookie", ""))
-    except CookieError:
-        return {}
-    return {name: morsel.value for name, morsel in parsed.items()}
-
-
-def _wants_page(scope: Scope, headers: Headers) -> bool:
-    return scope["method"] == "GET" and "text/html" in headers.get("accept", "")
-
-
-async def _body(receive: Receive) -> bytes:
-    """The body of a small form."""
-    found = b""
-    while len(found) < 10_000:
-        message = await receive()
-        found += message.get("body", b"")
-        if not message.get("more_body"):
-            break
-    return found
-
-
-def _bounded(receive: Receive, most: int) -> Receive:
-    """The same body, cut off as soon as it is longer than it may be, whatever it said before."""
-    seen = 0
-
-    async def bounded() -> Message:
-        nonlocal seen
-        message = await receive()
-        seen += len(message.get("body", b""))
-        if seen > most:
-            return {"type": "http.disconnect"}
-        return message
-
-    return bounded
 
 
 def _answering(send: Send, cookie: str | None) -> Send:

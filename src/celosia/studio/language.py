@@ -15,6 +15,7 @@ from typing import Literal, get_args
 Language = Literal["en", "es"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 NAMES: dict[Language, str] = {"en": "English", "es": "Español"}
+NO_BREAK = "\N{NO-BREAK SPACE}"
 _FOLDER = Path(__file__).parent
 
 chosen: ContextVar[Language | None] = ContextVar("language", default=None)
@@ -106,10 +107,10 @@ def short(value: float) -> str:
 def percent(share: float, digits: int = 1) -> str:
     """A share of one as per cent.
 
-    >>> percent(0.125)
+    >>> percent(0.125).replace(NO_BREAK, " ")
     '12.5 %'
     """
-    return f"{number(100 * share, digits)} %"
+    return f"{number(100 * share, digits)}{NO_BREAK}%"
 
 
 def text_of(name: str) -> str:

@@ -20,7 +20,7 @@ MOST_WORKS = 40
 """How many pieces of work a visitor keeps; the oldest goes when there are more."""
 MOST_VISITORS = 1000
 """How many are remembered; those who were not seen for longest go first."""
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}(\.[a-z0-9]{1,10}){0,2}")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}(\.[a-z0-9]{1,10}){0,3}")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{22,64}")
 _WORK = re.compile(r"[A-Za-z0-9_-]{11}")
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from celosia.core.errors import InputError, QueryRefused
-from celosia.queries.algebra import Aggregate, Question
+from celosia.queries.algebra import Aggregate, Question, Relation
 from celosia.queries.emission.fixed_point import FixedPoint
+from celosia.queries.emission.kinds import kind_of
+from celosia.queries.emission.moments import as_key
 from celosia.queries.emission.relations import row_wise, select, tree_of
 from celosia.queries.emission.target import (
     Target,
@@ -76,7 +78,7 @@ class Flat:
         """The keys, owners and values of every row, if wished only of rows with known keys."""
         source = self.owned.relation if self.owned else self.question.source
         columns: list[exp.Expr] = [
-            named(row_wise(key.expression, source, target=self.target), word)
+            named(self._key(key.expression, source), word)
             for word, key in zip(self.keys, self.question.keys, strict=True)
         ]
         owners = self.owned.owners if self.owned else ()
@@ -92,6 +94,12 @@ class Flat:
             for number, word in enumerate(self.keys):
                 made.where(exp.In(this=column(word), expressions=self._listed(number)), copy=False)
         return made
+
+    def _key(self, expression: exp.Expr, source: Relation) -> exp.Expr:
+        tree = row_wise(expression, source, target=self.target)
+        if self.known is not None:
+            return tree
+        return as_key(tree, kind_of(expression, source, target=self.target), target=self.target)
 
     def _value(self, aggregate: Aggregate) -> exp.Expr:
         argument = aggregate.argument

@@ -39,6 +39,10 @@ _TEXTS = (
     exp.DPipe,
     exp.Replace,
 )
+_MIXED: dict[frozenset[ColumnType | None], ColumnType] = {
+    frozenset({"integer", "number"}): "number",
+    frozenset({"date", "timestamp"}): "timestamp",
+}
 _SAME_AS_FIRST = (exp.Paren, exp.Try, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif)
 ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 NUMERIC = (*ARITHMETIC, exp.Neg, exp.Abs, exp.Round, exp.Ceil, exp.Floor)
@@ -102,5 +106,4 @@ def _kind_of_column(column: Column, relation: Relation, target: Target) -> Colum
             found = {
                 _kind_of_column(Column(part.alias, column.name), part, target) for part in parts
             }
-            one: ColumnType | None = "number" if found == {"integer", "number"} else None
-            return found.pop() if len(found) == 1 else one
+            return found.pop() if len(found) == 1 else _MIXED.get(frozenset(found))

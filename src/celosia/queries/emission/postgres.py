@@ -14,6 +14,7 @@ from sqlglot import exp
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import Relation
 from celosia.queries.emission.kinds import NUMERIC, kind_of
+from celosia.queries.emission.moments import OF_ONE_TYPE, beside
 from celosia.queries.emission.target import Target
 from celosia.queries.policy.values import ColumnType
 
@@ -73,7 +74,8 @@ class _Writer:
             return self._shifted(tree)
         if isinstance(tree, NUMERIC):
             return self._arithmetic(tree)
-        return self._rebuilt(tree)
+        # Dates and timestamps are compared as they are, but one type is made of both by a cast.
+        return self._rebuilt(beside(tree, self._kind) if isinstance(tree, OF_ONE_TYPE) else tree)
 
     def _short(self, tree: exp.Expr) -> exp.Expr:
         """A value that will be written several times."""

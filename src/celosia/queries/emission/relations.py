@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -18,6 +18,8 @@ from celosia.queries.algebra import (
     Stack,
 )
 from celosia.queries.emission.caps import table_source
+from celosia.queries.emission.kinds import kind_of
+from celosia.queries.emission.moments import MOMENTS, as_timestamp
 from celosia.queries.emission.postgres import without_try
 from celosia.queries.emission.spark import without_wrapping
 from celosia.queries.emission.target import Target, column, name, named, whole
@@ -90,7 +92,10 @@ def _body(relation: Relation, target: Target) -> _Body:
             inner_query = select(source, _columns(relation, target), target=target)
             return _Body((_subquery(inner_query, alias),))
         case Stack(parts=parts, alias=alias):
-            queries = [select(part.source, _columns(part, target), target=target) for part in parts]
+            queries = [
+                select(part.source, _columns(part, target), target=target)
+                for part in _side_by_side(parts, target)
+            ]
             stacked: exp.Query = queries[0]
             for query in queries[1:]:
                 stacked = exp.Union(this=stacked, expression=query, distinct=False)
@@ -104,6 +109,27 @@ def _agreement(pair: Join | Match, target: Target) -> tuple[exp.Expr, ...]:
     # The condition of a semi-join speaks of both sides, as that of a join does.
     both = Join(pair.left, pair.right, pair.keys)
     return (*equal, row_wise(pair.condition, both, target=target))
+
+
+def _side_by_side(parts: tuple[Derived, ...], target: Target) -> list[Derived]:
+    """The parts of a stack, dates cast where other parts have timestamps."""
+    kinds = [
+        [kind_of(each.expression, part.source, target=target) for each in part.columns]
+        for part in parts
+    ]
+    mixed = [set(place).issuperset(MOMENTS) for place in zip(*kinds, strict=True)]
+    return [
+        replace(
+            part,
+            columns=tuple(
+                replace(each, expression=as_timestamp(each.expression))
+                if is_mixed and kind == "date"
+                else each
+                for each, kind, is_mixed in zip(part.columns, own, mixed, strict=True)
+            ),
+        )
+        for part, own in zip(parts, kinds, strict=True)
+    ]
 
 
 def _columns(derived: Derived, target: Target) -> list[exp.Expr]:

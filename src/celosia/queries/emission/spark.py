@@ -72,6 +72,12 @@ class _Writer:
                 unit = exp.Literal.string(tree.args["unit"].name.upper())
                 cut = exp.Anonymous(this="DATE_TRUNC", expressions=[unit, self._moment(tree.this)])
                 return _as_moment(cut)
+            case exp.Like():
+                return self._like(tree)
+            case exp.Trim() if tree.args.get("expression") is None:
+                named = {"position": tree.args.get("position")}
+                blanks = exp.Literal.string(BLANKS)
+                return exp.Trim(this=self.write(tree.this), expression=blanks, **named)
             case exp.Add() | exp.Sub() if self._kind(tree) != "number":
                 return self._shifted(tree)
             case exp.Add() | exp.Sub() | exp.Mul():
@@ -101,6 +107,8 @@ class _Writer:
                 return exp.Round(this=self.write(tree.this), decimals=whole(number))
             case exp.Length() | exp.StrPosition():
                 return self.target.cast(self._rebuilt(tree), "whole")  # of 32 bits in Spark
+        if isinstance(tree, (*OF_ONE_TYPE, *COMPARED)):
+            return self._rebuilt(beside(tree, self._kind))
         return self._rebuilt(tree)
 
     def _short(self, tree: exp.Expr) -> exp.Expr:
@@ -161,8 +169,34 @@ class _Writer:
         stepped = self.target.cast(type(tree)(this=value.copy()), "real")
         return exp.Case(ifs=[exp.If(this=near, true=stepped)], default=value.copy())
 
+    def _like(self, tree: exp.Like) -> exp.Expr:
+        """LIKE; a regular expression that never goes back where there are several %.
+
+        Spark's own tries again from every letter for each %: one long text could keep a question
+        from being answered in time. Here each piece is taken where it is first found, which is as
+        good as any other place, and not looked for again.
+        """
+        is_lower = isinstance(tree.expression, exp.Lower)
+        literal = tree.expression.this if is_lower else tree.expression
+        first, *others = re.split("%+", literal.name)
+        if len(others) + (first == "") + (others[-1:] == [""]) < MANY_PIECES:
+            return self._rebuilt(tree)
+        *inner, last = others
+        form = "(?s)^" + _letters(first) + "".join(f"(?>.*?{_letters(each)})" for each in inner)
+        form += f".*{_letters(last)}\\z" if last else ""
+        # No letter of the form itself changes in lower case.
+        written: exp.Expr = exp.Literal.string(form)
+        written = exp.Lower(this=written) if is_lower else written
+        return exp.RegexpLike(this=self.write(tree.this), expression=written)
+
     def _moment(self, tree: exp.Expr) -> exp.Expr:
-        return _as_moment(self.write(tree))
+        """A timestamp, or NULL where one is so far away that something may fail on it."""
+        value = self._near(tree)
+        if isinstance(value, exp.Case) and value.args.get("near"):
+            (branch,) = value.args["ifs"]
+            branch.set("true", _as_moment(branch.args["true"]))
+            return value
+        return _as_moment(value)
 
     def _part(self, part: str, tree: exp.Expr) -> exp.Expr:
         found = {"DOW": "DOW", "ISODOW": "DOW_ISO"}.get(part, part)
