@@ -98,7 +98,8 @@ class Labels:
             return self._values[name], self._codes[name][chunk[CLASS].to_numpy()]
         cells = chunk[place_of(number)]
         if name in self._listed:
-            return self._listed[name], cells.to_numpy()
+            places = cells.to_numpy()
+            return self._listed[name], np.where(places == len(self._listed[name]), -1, places)
         return cells, None
 
 
@@ -146,20 +147,29 @@ def one_zero(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def numbered(
-    chunks: Iterator[pl.DataFrame], recoding: Recoding, *, drop: bool
+    chunks: Iterator[pl.DataFrame], recoding: Recoding, *, drop: bool, places: Sequence[str] = ()
 ) -> Iterator[pl.DataFrame]:
     """The chunks without the rows that are dropped, refused unless all that were counted come.
+
+    Args:
+        chunks: rows with their class.
+        recoding: by which they have it.
+        drop: whether rows of the class `DROPPED` go.
+        places: columns that hold the place of a text in a list, which every text has.
 
     Raises:
         EngineError: CEL-E002 the rows are not those that were counted.
     """
-    rows = 0
+    rows, kept = 0, 0
     for chunk in chunks:
         rows += chunk.height
-        if chunk[CLASS].null_count():  # a row that nobody has judged must never pass as it is
+        # A row that nobody has judged must never pass as it is.
+        if any(chunk[name].null_count() for name in (CLASS, *places)):
             raise changed_source()
-        yield chunk.filter(pl.col(CLASS) != DROPPED) if drop else chunk
-    if rows != recoding.rows:
+        passed = chunk.filter(pl.col(CLASS) != DROPPED) if drop else chunk
+        kept += passed.height
+        yield passed
+    if rows != recoding.rows or kept != recoding.released_rows(drop=drop):
         raise changed_source()
 
 

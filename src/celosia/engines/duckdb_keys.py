@@ -142,9 +142,10 @@ def recoding_query(  # noqa: PLR0913 - each is one fact of what is read
             continue
         place = place_of(number)
         cells.append(f"{source.column(name)} AS {place}")
-        if name in listed:  # as its place, and -1 for an empty cell
-            found = position(f"r.{place}", listed[name])
-            shown.append(f"coalesce({found} - 1, -1)::TINYINT AS {place}")
+        if name in listed:  # as its place, an empty cell last; NULL for a text that is not there
+            texts = [*listed[name], None]
+            found = position(f"r.{place}", pl.Series(texts, dtype=pl.String))
+            shown.append(f"({found} - 1)::TINYINT AS {place}")
         else:
             shown.append(f"r.{place}")
     ordered = ""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -80,10 +81,17 @@ def relation(connection: duckdb.DuckDBPyConnection, place: Place) -> Relation:
     """
     if not names_files(place):
         scan = ".".join(quoted(part) for part in str(place).split("."))
-        return Relation(place, scan, _own_types(connection, place, scan), {})
+        types = _own_types(connection, place, scan)
+        if _is_view(connection, place):
+            # It may read files, or draw at random: only a copy is the same in every pass.
+            copy = f"celosia_view_{token_hex(8)}"
+            connection.execute(f"CREATE TEMP TABLE {copy} AS SELECT * FROM {scan}")
+            scan = copy
+        return Relation(place, scan, types, {})
     files = parquet_files(place)
     if not files:
         raise not_found(place)
+    stamps = {file: _stamp(file) for file in files}
     listed = ", ".join(literal(_no_pattern(str(file))) for file in files)
     hive = "true" if any("=" in part for part in _below(place, files[0])) else "false"
     scan = f"read_parquet([{listed}], hive_partitioning = {hive})"
@@ -91,7 +99,7 @@ def relation(connection: duckdb.DuckDBPyConnection, place: Place) -> Relation:
     told = _told_types(place, files[0])
     # Files that were split by the values of a column have this one in the name of their folder.
     types = dict(zip([*told, *list(own)[len(told) :]], own.values(), strict=True)) | told
-    return Relation(place, scan, types, {file: _stamp(file) for file in files})
+    return Relation(place, scan, types, stamps)
 
 
 def parquet_files(place: Place) -> list[Path]:
@@ -163,6 +171,15 @@ def _own_types(
             kind = pl.Object()
         types[field.name] = _published(field.name, kind, str(field.type))
     return types
+
+
+def _is_view(connection: duckdb.DuckDBPyConnection, place: Place) -> bool:
+    """Whether a name may be that of a view: in whichever schema, if it names none."""
+    *within, name = str(place).lower().split(".")
+    views = connection.execute(
+        "SELECT lower(schema_name) FROM duckdb_views() WHERE lower(view_name) = ?", [name]
+    ).fetchall()
+    return any(not within or schema in within for (schema,) in views)
 
 
 def _told_types(place: Place, file: Path) -> dict[str, pl.DataType]:

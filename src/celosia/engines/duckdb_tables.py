@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 import polars as pl
@@ -40,6 +41,9 @@ from celosia.frames import encode
 if TYPE_CHECKING:
     import duckdb
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
 BATCH, LEAST_BATCH = 1_000_000, 50_000
 """Rows that are here at a time: fewer where they are wide."""
 
@@ -55,6 +59,26 @@ class _Grouped:
     """The distinct values of each column, in the order of their places."""
     codes: dict[str, NDArray[np.int64]] = field(repr=False)
     """For each group, the place of its value among them."""
+
+
+def _watched(
+    work: Callable[Concatenate[DuckDBTables, Place, _P], _R],
+) -> Callable[Concatenate[DuckDBTables, Place, _P], _R]:
+    """Tell files that were written meanwhile from a DuckDB that stopped for another reason."""
+
+    @wraps(work)
+    def run(engine: DuckDBTables, source: Place, *given: _P.args, **named: _P.kwargs) -> _R:
+        try:
+            return work(engine, source, *given, **named)
+        except EngineError as error:
+            failed = error
+        # Outside the handler, so that neither error has the other as its context.
+        known = engine._relations.get(source)
+        if known is not None:
+            known.check_unchanged()
+        raise failed
+
+    return run
 
 
 class DuckDBTables:
@@ -87,6 +111,8 @@ class DuckDBTables:
             "temp_directory": self._overflow.name,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
+            "python_enable_replacements": False,  # a table is none of our variables
+            "enable_external_file_cache": False,  # it would grow with the files that are read
         }
         if memory is not None:
             config["memory_limit"] = memory
@@ -131,6 +157,7 @@ class DuckDBTables:
         if self._exists(target) and not overwrite:
             raise table_exists(target)
 
+    @_watched
     @guarded("DuckDB")
     def count_groups(self, source: Place, columns: Sequence[str]) -> Groups:
         """Group by some columns, see `TableEngine.count_groups`."""
@@ -169,6 +196,7 @@ class DuckDBTables:
         frame = pl.DataFrame([values[name].gather(places[name]).alias(name) for name in columns])
         return Groups(frame, grouped["size"].to_numpy().astype(np.int64))
 
+    @_watched
     @guarded("DuckDB")
     def recode(  # noqa: PLR0913 - as in the protocol
         self,
@@ -211,12 +239,14 @@ class DuckDBTables:
             if name in passed and name not in listed
         }
         stream = self._stream(query, kinds)
-        chunks = numbered(stream, recoding, drop=drop_suppressed)
+        places = [place_of(n) for n, name in enumerate(keep) if name in listed]
+        chunks = numbered(stream, recoding, drop=drop_suppressed, places=places)
         return self._written(
             found, target, chunks, labels.arrow, labels.frame,
             rows=recoding.rows, order=order, randomness=randomness, overwrite=overwrite,
         )  # fmt: skip
 
+    @_watched
     @guarded("DuckDB")
     def map_batches(  # noqa: PLR0913 - as in the protocol
         self,
@@ -345,10 +375,10 @@ class DuckDBTables:
     ) -> Draft:
         beside = Path(target) if names_files(target) else Path(self._overflow.name) / "table"
         folder = DraftFolder(beside)
+        draft: Draft | None = None
         try:
             if order == "shuffled":
                 chunks = shuffled(chunks, folder.path, buckets_for(rows, BATCH), randomness)
-            draft: Draft
             if names_files(target):
                 draft = write_parquet(map(as_arrow, chunks), folder, beside)
             else:
@@ -356,7 +386,9 @@ class DuckDBTables:
                 frames = map(as_frame, chunks)
                 draft = table_draft(writer, frames, folder, str(target))
             found.check_unchanged()
-        except BaseException:
+        except BaseException as error:
+            if draft is not None:
+                draft.__exit__(type(error), error, error.__traceback__)
             folder.close()
             raise
         return draft

@@ -150,10 +150,12 @@ def table_draft(
         connection.execute("BEGIN")
         connection.register("celosia_rows", reader)
         made = connection.execute(f"CREATE TABLE {draft} AS SELECT * FROM celosia_rows").fetchone()
-    finally:
-        if fault:
-            connection.close()
-            raise fault[0]
+    except BaseException:
+        connection.close()
+        raise
+    if fault:
+        connection.close()
+        raise fault[0]
     return TableDraft(connection, folder, (name, target), made[0] if made else 0, first.schema)
 
 

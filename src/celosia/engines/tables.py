@@ -71,11 +71,20 @@ class Recoding:
     hidden_nodes: pl.DataFrame | None = field(default=None, repr=False)
     """With `maps`: the classes that are suppressed, each as the nodes of its columns. Their rows
     show `*` in every column, or are dropped; all others show what the maps say."""
+    hidden_rows: int | None = None
+    """How many rows the suppressed combinations have."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns that are recoded."""
         return tuple(self.combinations.columns)
+
+    def released_rows(self, *, drop: bool) -> int:
+        """So many rows must be written, or the table has changed."""
+        if not drop:
+            return self.rows
+        assert self.hidden_rows is not None, "whoever drops rows must have counted them"
+        return self.rows - self.hidden_rows
 
 
 class Draft(Protocol):

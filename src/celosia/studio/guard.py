@@ -11,19 +11,27 @@ import shutil
 import socket
 from collections.abc import Callable
 from hmac import compare_digest
-from http.cookies import CookieError, SimpleCookie
-from ipaddress import IPv6Address, ip_address
 from secrets import token_urlsafe
 from threading import Lock
 from time import monotonic
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from celosia.studio import entrance
+from celosia.studio.incoming import (
+    body_of,
+    bounded,
+    cookies_of,
+    host_of,
+    is_address,
+    length_of,
+    neighbourhood,
+    wants_page,
+)
 from celosia.studio.language import negotiated
 from celosia.studio.running import Studio
 from celosia.studio.visitors import Visitor
@@ -36,6 +44,8 @@ SCOPE = "celosia.visitor"
 """Where a request carries its visitor."""
 SMALL_BODY = 1_000_000
 """The largest body of a request that is no upload, in bytes."""
+MOST_COOKIES = 16_000
+"""Letters of all cookies: whoever reads them behind the gate may take long for more."""
 MOST_AT_ONCE = 2
 """Files that one visitor may be sending at the same time: each is measured against what is free."""
 MOST_ENTRIES = 10_000
@@ -112,16 +122,22 @@ class Guard:
         if fresh:
             visitor = self._studio.visitors.enter(None)
         scope[SCOPE] = visitor
+        cookie = None if not fresh or visitor is None else self._cookie(VISITOR, visitor.token)
+        await self._inside(scope, receive, _answering(send, cookie), visitor)
+
+    async def _inside(
+        self, scope: Scope, receive: Receive, send: Send, visitor: Visitor | None
+    ) -> None:
+        """Hand a request of somebody who may be here to the application."""
         if self._is_foreign(scope, visitor):
             return await _refuse((403, "This page is another visitor's."), scope, receive, send)
         if scope["type"] == "websocket":
             return await self._app(scope, receive, send)
         if "/upload/" in scope["path"] and scope["method"] == "POST":
             return await self._upload(scope, receive, send, visitor)
-        if length_of(headers) > SMALL_BODY:
+        if length_of(Headers(scope=scope)) > SMALL_BODY:
             return await _refuse((413, "The request is too large."), scope, receive, send)
-        cookie = None if not fresh or visitor is None else self._cookie(VISITOR, visitor.token)
-        await self._app(scope, bounded(receive, SMALL_BODY), _answering(send, cookie))
+        await self._app(scope, bounded(receive, SMALL_BODY), send)
 
     async def _upload(
         self, scope: Scope, receive: Receive, send: Send, visitor: Visitor | None
@@ -137,7 +153,7 @@ class Guard:
             return await _refuse((429, "One file after another."), scope, receive, send)
         self._sending[visitor.token] = running + 1
         try:
-            await self._app(scope, bounded(receive, most), _answering(send, None))
+            await self._app(scope, bounded(receive, most), send)
         finally:
             left = self._sending.pop(visitor.token) - 1
             if left:
@@ -165,6 +181,8 @@ class Guard:
 
     def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
         """Why a request is not from a page of ours, if it is not."""
+        if len(headers.get("cookie", "")) > MOST_COOKIES:
+            return 431, "Too many cookies."
         host = headers.get("host", "")
         name = host_of(f"//{host}")[0]
         # A page elsewhere may point a name of its own at this machine: only our names count.

@@ -66,10 +66,23 @@ class Jobs:
         most: how many jobs one visitor may have waiting or running.
         seconds: how long a job may run.
         memory: what one job may take, in bytes.
+        file: how large a file of a job may become, in bytes; None for any size.
+        has_room: whether a visitor may still write.
     """
 
-    def __init__(self, *, workers: int, most: int, seconds: float, memory: int) -> None:
+    def __init__(
+        self,
+        *,
+        workers: int,
+        most: int,
+        seconds: float,
+        memory: int,
+        file: int | None = None,
+        has_room: Callable[[str], bool] = lambda visitor: True,
+    ) -> None:
         self._most = most
+        self._file = file
+        self._has_room = has_room
         self._seconds = seconds
         self._memory = memory
         self._jobs: list[Job] = []
@@ -100,8 +113,11 @@ class Jobs:
             arguments: its arguments; the first, its voice, is given by the worker.
 
         Raises:
-            EngineError: CEL-W022, the visitor has too many jobs already.
+            EngineError: CEL-W022, the visitor has too many jobs already; CEL-W025, her files take
+                all the room that she has.
         """
+        if not self._has_room(visitor):
+            raise _full()
         name = f"{function.__module__}.{function.__qualname__}"
         job = Job(visitor, title, name, arguments, address)
         with self._changed:
@@ -173,7 +189,7 @@ class Jobs:
 
     def _work(self) -> None:
         """What one thread does: hand one job after another to its process."""
-        process = _Process(self._context, self._memory)
+        process = _Process(self._context, self._memory, self._file)
         try:
             while (job := self._next()) is not None:
                 self._follow(job, process)
@@ -201,7 +217,8 @@ class Jobs:
                     return _end(job, "done", result=told.value)
                 elif told.kind == "failed":
                     return _end(job, "failed", error=told.value)
-        except (EOFError, OSError):  # the process is gone: out of memory, or killed
+        except Exception:  # noqa: BLE001 - this thread must outlive every job
+            # The process is gone (out of memory, or killed), or what it sent cannot be read.
             process.end()
             state: State = "cancelled" if job.stop.is_set() else "failed"
             return _end(job, state, error=_gone())
@@ -210,16 +227,17 @@ class Jobs:
 class _Process:
     """One worker process, started when needed and started again after it was ended."""
 
-    def __init__(self, context: Any, memory: int) -> None:
+    def __init__(self, context: Any, memory: int, file: int | None) -> None:
         self._context = context
         self._memory = memory
+        self._file = file
         self._process: Any = None
         self._start()
 
     def _start(self) -> None:
         self._ours, theirs = self._context.Pipe()
         self._process = self._context.Process(
-            target=worker.serve, args=(theirs, self._memory), daemon=True
+            target=worker.serve, args=(theirs, self._memory, self._file), daemon=True
         )
         self._process.start()
         theirs.close()
@@ -270,4 +288,13 @@ def _gone() -> EngineError:
         "the process of the job ended before the job.",
         why="Most often it needed more memory than there is.",
         fix="Use a smaller table, or the command line.",
+    )
+
+
+def _full() -> EngineError:
+    return EngineError(
+        "CEL-W025",
+        "your files take all the room that one visitor has.",
+        why="Everybody here shares the same disk.",
+        fix="Delete earlier work on the first page of its door, then try again.",
     )

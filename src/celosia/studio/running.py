@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -14,6 +15,8 @@ from celosia.studio.visitors import Visitors
 
 BETWEEN = 30.0
 """Seconds between two looks for visitors who have gone."""
+LEAST_MEMORY = 2_000_000_000
+"""Bytes that a job has on any machine: libraries and their threads take some of them."""
 
 
 class Studio:
@@ -26,11 +29,17 @@ class Studio:
             workers=settings.workers,
             most=settings.most_jobs,
             seconds=settings.job_seconds,
-            memory=settings.job_memory,
+            memory=min(settings.job_memory, _fair_memory(settings.workers)),
+            file=settings.most_area,
+            has_room=self._has_room,
         )
         self.visitors = Visitors(self.folder, idle=settings.idle, leaving=self.jobs.forget)
         self._closing = Event()
         Thread(target=self._sweep, daemon=True).start()
+
+    def _has_room(self, token: str) -> bool:
+        visitor = self.visitors.known(token)
+        return visitor is None or visitor.size() < self.settings.most_area
 
     def _sweep(self) -> None:
         while not self._closing.wait(min(BETWEEN, self.settings.idle / 4)):
@@ -49,6 +58,15 @@ class Studio:
     def __exit__(self, *_: object) -> None:
         _running.remove(self)
         self.close()
+
+
+def _fair_memory(workers: int) -> int:
+    """What a job may take so that all of them and the studio fit into this machine, in bytes."""
+    try:
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not every system says
+        return 1 << 62
+    return max(LEAST_MEMORY, whole // (workers + 1))
 
 
 _running: list[Studio] = []

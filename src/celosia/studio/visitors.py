@@ -7,6 +7,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_urlsafe
@@ -19,7 +20,7 @@ from celosia.core.files import replacing
 MOST_WORKS = 40
 """How many pieces of work a visitor keeps; the oldest goes when there are more."""
 MOST_VISITORS = 1000
-"""How many are remembered; those who were not seen for longest go first."""
+"""How many are remembered; those without work who were not seen for longest go first."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}(\.[a-z0-9]{1,10}){0,3}")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{22,64}")
 _WORK = re.compile(r"[A-Za-z0-9_-]{11}")
@@ -60,7 +61,11 @@ class Work:
 
     def size(self) -> int:
         """Bytes of all files."""
-        return sum(each.stat().st_size for each in self.folder.rglob("*") if each.is_file())
+        total = 0
+        for each in self.folder.rglob("*"):
+            with suppress(FileNotFoundError):  # a job may remove it while we look
+                total += each.stat().st_size if each.is_file() else 0
+        return total
 
     def remove(self) -> None:
         """Remove everything at once."""
@@ -103,8 +108,12 @@ class Visitor:
         """What this visitor has begun, the newest first."""
         if not self.folder.is_dir():
             return []
-        folders = sorted(self.folder.iterdir(), key=lambda each: -each.stat().st_mtime)
-        found = [Work(each.name, each) for each in folders if each.is_dir()]
+        folders = []
+        for each in self.folder.iterdir():
+            with suppress(FileNotFoundError):  # another page may remove it while we look
+                folders.append((each.stat().st_mtime, each))
+        newest = sorted(folders, key=lambda pair: -pair[0])
+        found = [Work(each.name, each) for _changed, each in newest if each.is_dir()]
         return [each for each in found if kind is None or each.load("kind") == kind]
 
     def size(self) -> int:
@@ -141,8 +150,11 @@ class Visitors:
                 self._known[secret] = visitor
             visitor.seen = self._clock()
             crowd = len(self._known) - MOST_VISITORS
-        if crowd > 0:  # somebody asks again and again without a cookie: memory must not grow
-            self._drop(sorted(self._known.values(), key=lambda each: each.seen)[:crowd])
+            others = [each for each in self._known.values() if each is not visitor]
+        if crowd > 0:
+            # Somebody asks again and again without a cookie: memory must not grow, and whoever has
+            # begun some work must not lose it to those who have none.
+            self._drop(sorted(others, key=lambda each: (each.folder.is_dir(), each.seen))[:crowd])
         return visitor
 
     def known(self, token: str | None) -> Visitor | None:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from celosia.core.errors import CelosiaError, EngineError
@@ -53,11 +54,11 @@ class Voice:
         self._tell(Told("part", value))
 
 
-def serve(connection: Connection, memory: int) -> None:
+def serve(connection: Connection, memory: int, file: int | None = None) -> None:
     """Do jobs until the studio hangs up; each is the name of a function and its arguments."""
     with suppress(ValueError):  # Ctrl-C is for the studio, which ends its workers itself
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _limit(memory)
+    _limit(memory, file)
     _warm()
     connection.send(Told("ready"))
     while True:
@@ -85,12 +86,17 @@ def _done(name: str, arguments: dict[str, Any], tell: Callable[[Told], None]) ->
         return Told("failed", _fault())
 
 
-def _limit(memory: int) -> None:
+def _limit(memory: int, file: int | None) -> None:
     """Bound what a job may take, where the system can: one visitor must not starve the others."""
+    with suppress(OSError):  # Linux: a machine without memory ends a job, never the studio
+        Path("/proc/self/oom_score_adj").write_text("900", "ascii")
     with suppress(ImportError, ValueError, OSError):
         import resource  # noqa: PLC0415 - not on every system
 
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an image of memory holds cells
+        if file is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file, file))
 
 
 def _warm() -> None:

@@ -182,7 +182,7 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
 
 
 def finish(release: Written, draft: Draft, *, overwrite: bool) -> None:
-    """Give certificate and data their names, in this order: one without the other is refused."""
+    """Give data and certificate their names; an older certificate stays if that fails."""
     place = release.target
     file = Path(place).name if names_files(place) else str(place)
     described = {
@@ -195,11 +195,8 @@ def finish(release: Written, draft: Draft, *, overwrite: bool) -> None:
     with replacing(release.certificate_file, overwrite=overwrite) as paper:
         facts = release.certificate() | {"data": described}
         paper.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    try:
+        # Whole and on the disk before the data appears: only its name is left to be given.
         draft.commit()
-    except BaseException:
-        release.certificate_file.unlink(missing_ok=True)  # it would speak of what is not there
-        raise
 
 
 def certificate_place(target: Place, certificate: str | Path | None) -> Path:

@@ -35,6 +35,7 @@ def recoding_of(schema: Schema, groups: Groups, protected: Protected) -> Recodin
         rows=protected.scale.rows,
         maps=maps,
         hidden_nodes=hidden_nodes,
+        hidden_rows=int(groups.sizes[protected.hidden].sum()),
     )
 
 

@@ -72,6 +72,11 @@ class FileTable:
             return tuple(sorted(fresh.inputFiles()))
         return tuple(sorted(_stamps(self._local)))
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the files are on this machine, so that a change of them can be told."""
+        return self._local is not None
+
     def drop(self) -> None:
         """Take the table out of the session."""
         self._session.catalog.dropTempView(self.name)

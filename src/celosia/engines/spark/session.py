@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from shutil import rmtree
 from subprocess import DEVNULL
 from tempfile import mkdtemp
@@ -132,9 +133,12 @@ def _started(where: str, home: Any, settings: dict[str, str]) -> Any:
     launch: Any = java_gateway.launch_gateway
     chosen = EVERYWHERE | {"spark.master": where, "spark.app.name": "celosia"}
     if where.startswith("local"):
-        managed = mkdtemp(prefix="celosia-spark-")  # for managed tables: not the working folder
-        atexit.register(rmtree, managed, ignore_errors=True)
-        chosen |= LOCAL | {"spark.sql.warehouse.dir": managed}
+        # Managed tables, not in the working folder; and what Spark puts aside of rows while it
+        # works, which in a folder of its own choice anybody could read.
+        private = mkdtemp(prefix="celosia-spark-")
+        atexit.register(rmtree, private, ignore_errors=True)
+        places = {"spark.sql.warehouse.dir": "tables", "spark.local.dir": "aside"}
+        chosen |= LOCAL | {name: str(Path(private, word)) for name, word in places.items()}
     conf = SparkConf(loadDefaults=False).setAll(list((chosen | settings).items()))
     try:
         # Workers on this machine run this Python: another would not have our modules.

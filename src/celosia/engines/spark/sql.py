@@ -43,7 +43,10 @@ SETTINGS = {
     "spark.sql.groupByOrdinal": "false",
     "spark.sql.orderByOrdinal": "false",
     "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
-    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    # A product of decimals has all its places or is NULL; else Spark rounds it to fewer.
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    # What a view of the catalogue was made with does not count: it may fail on rows.
+    "spark.sql.legacy.useCurrentConfigsForView": "true",
     # Rows that cannot be read are an error, never left out.
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
@@ -165,8 +168,11 @@ class SparkEngine:
 
     @property
     def version(self) -> object | None:
-        """What tells one state of the files from another; None where the catalogue has tables."""
-        if self._catalogued:
+        """What tells one state of the files from another; None where they are elsewhere.
+
+        Of tables of the catalogue, and of files in other places, no more is known than names.
+        """
+        if self._catalogued or not all(each.is_local for each in self._files.values()):
             return None
         return tuple(each.stamp() for each in self._files.values())
 
@@ -216,14 +222,20 @@ class SparkEngine:
 
 
 def _widened(query: exp.Expr) -> exp.Expr:
-    """The query with sums that cannot overflow.
+    """The query with sums and places that cannot overflow.
 
     Spark adds up BIGINT within 64 bits. Beside a decimal zero whole numbers become decimal ones,
-    of which a sum has 38 digits: more than 2^64 rows of 62 bits need. Doubles stay doubles.
+    of which a sum has 38 digits: more than 2^64 rows of 62 bits need. Doubles stay doubles. ROW_NUMBER has 32 bits and would
+    go round, so that rows beyond a cap came below it; a running count has 64.
     """
     from sqlglot import exp  # noqa: PLC0415 - whoever gives a tree has loaded it
 
     def wide(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Window) and isinstance(node.this, exp.RowNumber):
+            node.set("this", exp.Count(this=exp.Star()))
+            ends = {"start": "UNBOUNDED", "start_side": "PRECEDING", "end": "CURRENT ROW"}
+            node.set("spec", exp.WindowSpec(kind="ROWS", **ends))
+            return node
         if not isinstance(node, exp.Sum) or isinstance(node.this, exp.Distinct):
             return node
         zero = exp.cast(exp.Literal.number(0), exp.DataType.build("DECIMAL(27, 0)"))

@@ -138,9 +138,7 @@ def _spread(rows: exp.Select, flat: Flat, most: int) -> exp.Select:
     # A cap of at most 2^20 times 2^42 rows of one owner stays within 64 bits: Spark has 32 for a
     # place, and would go round, to numbers below 0 whose rows would all be kept.
     wide = flat.target.cast(column("place"), "whole")
-    moved = exp.Add(
-        this=exp.Mul(this=wide, expression=whole(most)), expression=_start(flat.target)
-    )
+    moved = exp.Add(this=exp.Mul(this=wide, expression=whole(most)), expression=_start(flat.target))
     rest = exp.Mod(this=exp.Paren(this=moved), expression=column("held"))
     # A case is lazy: no hash is needed of people who keep all their rows.
     kept = (

@@ -8,6 +8,8 @@ something else than in DuckDB, and so do the days of the week. Questions come wi
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -15,12 +17,19 @@ from sqlglot import exp
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import Relation
 from celosia.queries.emission.kinds import kind_of
+from celosia.queries.emission.moments import COMPARED, MOMENTS, OF_ONE_TYPE, beside, between
 from celosia.queries.emission.postgres import FALSE, MOST_REPEATED, NUMBER, TRUE
 from celosia.queries.emission.target import Target, whole
 from celosia.queries.policy.values import ColumnType
 
 WHOLE_DOUBLES = 2**52
 """From here on all doubles are whole, and CEIL need not look."""
+NEAR = ("-200000-01-01", "+200000-01-01")
+"""Years that Spark's 64 bits of microseconds hold, with all spans that a question may add."""
+SEVERAL = 2
+"""So many % in a pattern, one of them inside, and the time to match may grow with a power."""
+BLANKS = " \u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u202f\u205f\u3000"
+"""What DuckDB trims: Spark by itself trims the first of them only."""
 MOST_PLACES = 400
 """No double has digits behind so many places."""
 DATE = r"^\s*[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}\s*$"
@@ -115,12 +124,9 @@ class _Writer:
         """A value that will be written several times."""
         value = self.write(tree)
         if sum(1 for _ in value.walk()) > MOST_REPEATED:
-            raise QueryRefused(
-                "CEL-Q127",
-                "casts and moments that are computed from each other so often cannot be asked "
-                "of Spark.",
+            raise _refused(
+                "casts and moments that are computed from each other so often",
                 why="Each is written several times, and the query would grow beyond measure.",
-                fix="Leave it out, or declare a view with the value that you need.",
             )
         return value
 
@@ -179,9 +185,10 @@ class _Writer:
         is_lower = isinstance(tree.expression, exp.Lower)
         literal = tree.expression.this if is_lower else tree.expression
         first, *others = re.split("%+", literal.name)
-        if len(others) + (first == "") + (others[-1:] == [""]) < MANY_PIECES:
+        *inner, last = others or [""]
+        is_inside = len(others) - (first == "") - (last == "") > 0
+        if len(others) < SEVERAL or not is_inside:
             return self._rebuilt(tree)
-        *inner, last = others
         form = "(?s)^" + _letters(first) + "".join(f"(?>.*?{_letters(each)})" for each in inner)
         form += f".*{_letters(last)}\\z" if last else ""
         # No letter of the form itself changes in lower case.
@@ -191,12 +198,15 @@ class _Writer:
 
     def _moment(self, tree: exp.Expr) -> exp.Expr:
         """A timestamp, or NULL where one is so far away that something may fail on it."""
-        value = self._near(tree)
-        if isinstance(value, exp.Case) and value.args.get("near"):
-            (branch,) = value.args["ifs"]
-            branch.set("true", _as_moment(branch.args["true"]))
-            return value
-        return _as_moment(value)
+        return self._near(tree, _as_moment)
+
+    def _near(self, tree: exp.Expr, made: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+        """What is made of a moment, or NULL where that is beyond all calendars that matter."""
+        if not tree.find(exp.Column):  # written, and checked
+            return made(self.write(tree))
+        value = self._short(tree)
+        first, last = (exp.Cast(this=each, to=exp.DataType.build("date")) for each in _texts(NEAR))
+        return between(value, first, last, made(value.copy()))
 
     def _part(self, part: str, tree: exp.Expr) -> exp.Expr:
         found = {"DOW": "DOW", "ISODOW": "DOW_ISO"}.get(part, part)
@@ -209,13 +219,17 @@ class _Writer:
     def _shifted(self, tree: exp.Add | exp.Sub) -> exp.Expr:
         """A moment and a span, a date and days, or the days between two dates."""
         kinds = [self._kind(each) for each in _sides(tree)]
-        left, right = (
-            self._moment(each) if kind in ("date", "timestamp") else self.write(each)
-            for each, kind in zip(_sides(tree), kinds, strict=True)
-        )
         if self._kind(tree) == "timestamp":
+            left, right = (
+                self._moment(each) if kind in MOMENTS else self.write(each)
+                for each, kind in zip(_sides(tree), kinds, strict=True)
+            )
             return self._tried(type(tree), left, right)
-        dates = [self.write(each) for each in _sides(tree)]
+        # Days have 32 bits, and go round in silence.
+        dates = [
+            self._near(each, exp.Expr.copy) if kind == "date" else self.write(each)
+            for each, kind in zip(_sides(tree), kinds, strict=True)
+        ]
         if kinds == ["date", "date"]:
             days = exp.Anonymous(this="DATEDIFF", expressions=dates)
             return self.target.cast(days, "whole")
@@ -247,9 +261,29 @@ class _Writer:
                 # Spark would cut the fraction off.
                 rounded = exp.Round(this=value, decimals=whole(0))
                 return exp.TryCast(this=rounded, to=to.copy(), safe=True)
+            case ("number", "text") if not self._is_whole(tree):
+                raise _refused(
+                    "a text of a number that may have a fraction",
+                    why="Spark writes such numbers in another way than questions are read.",
+                )
             case ("date", "timestamp"):
-                return _as_moment(value)
+                return self._moment(tree)
         return plain
+
+
+def _refused(what: str, *, why: str) -> QueryRefused:
+    return QueryRefused(
+        "CEL-Q127",
+        f"{what} cannot be asked of Spark.",
+        why=why,
+        fix="Leave it out, or declare a view with the value that you need.",
+    )
+
+
+def _letters(piece: str) -> str:
+    """A piece of a LIKE pattern as a regular expression: what is no letter may be escaped."""
+    escaped = (f"\\{each}" if each.isascii() and not each.isalnum() else each for each in piece)
+    return "".join(escaped).replace("\\_", ".")
 
 
 def _sides(tree: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
