@@ -146,7 +146,6 @@ class PostgresEngine:
         work: Callable[[Any, str], Any],
     ) -> Any:
         import psycopg  # noqa: PLC0415 - loaded already, by the constructor
-        from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
 
         text = select_text(query, self.dialect)
         settings = SETTINGS | {

@@ -44,7 +44,9 @@ def build(running: Studio) -> Any:
         ) from None
     from celosia.studio import pages, shell  # noqa: PLC0415
     from celosia.studio.guard import Guard  # noqa: PLC0415
+    from celosia.studio.quiet import keep_quiet  # noqa: PLC0415
 
+    keep_quiet()
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.mount("/assets", StaticFiles(directory=ASSETS))
     _add_routes(app)
@@ -57,7 +59,7 @@ def build(running: Studio) -> Any:
         reconnect_timeout=30.0,
         show_welcome_message=False,
     )
-    app.add_middleware(Guard, studio=running)
+    app.add_middleware(Guard, studio=running, owner=shell.owner)
     return app
 
 
@@ -89,7 +91,11 @@ def _add_routes(app: Any) -> None:
         return answer
 
     async def file(request: Request) -> Response:
-        """A file of one of the visitor's own works: to keep, or a report to read."""
+        """A file of one of the visitor's own works: to keep, or a report to read.
+
+        Cells are written as they are, those too that a spreadsheet would take for a formula: a
+        release must be exactly what its certificate says. It is handed out as a file, never opened.
+        """
         visitor = request.scope.get(guard.SCOPE)
         name = request.path_params["name"]
         try:
@@ -157,4 +163,6 @@ def serve(settings: Settings) -> None:
             ssl_keyfile=settings.key,
             timeout_graceful_shutdown=2,
             server_header=False,
+            proxy_headers=False,  # who counts attempts must not believe what a visitor says she is
+            ws_max_size=2_000_000,
         )

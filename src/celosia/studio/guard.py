@@ -114,7 +114,9 @@ class Guard:
         if self._studio.settings.passwords:
             if not self._has_entered(cookies.get(ENTRY)):
                 return await self._entrance(scope, receive, send, cookies)
-            if "token" in parse_qs(scope["query_string"].decode("latin-1")):
+            if scope["type"] == "http" and "token" in parse_qs(
+                scope["query_string"].decode("latin-1")
+            ):
                 # It was used before: it goes from the address, and so from history and pictures.
                 return await RedirectResponse("/", 303)(scope, receive, _answering(send, None))
         visitor = self._studio.visitors.known(cookies.get(VISITOR))

@@ -10,11 +10,12 @@ from functools import cache, wraps
 from typing import Any
 from urllib.parse import quote
 
-from nicegui import app, ui
+from nicegui import Client, app, core, ui
+from nicegui.logging import log
 from starlette.requests import Request
 
 from celosia.core.catalogue import explanations
-from celosia.core.errors import CelosiaError
+from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.studio import guard, language
 from celosia.studio.language import NAMES, Language, _, negotiated
 from celosia.studio.running import studio
@@ -37,15 +38,53 @@ def prepare() -> None:
     language.resolve_by(_language_of_client)
     ui.add_head_html('<link rel="stylesheet" href="/assets/studio.css">', shared=True)
     app.on_exception(lambda error: None)  # logged by the toolkit already
+    _bind_sockets()
+
+
+def owner(client: str) -> Visitor | None:
+    """Whose an open page is, by its id; None where nobody knows."""
+    found = Client.instances.get(client)
+    return None if found is None else found.request.scope.get(guard.SCOPE)
+
+
+def _bind_sockets() -> None:
+    """Let a socket speak for pages of its own visitor only; to the toolkit any id of a page does.
+
+    The ids are secrets that nobody else is told, so this is a second lock on the same door.
+    """
+    sio = core.sio
+    for name in ("handshake", "event", "javascript_response", "ack", "log"):
+        sio.on(name, handler=_bound(sio, sio.handlers["/"][name]))
+
+
+def _bound(sio: Any, inner: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    async def bound(sid: str, message: Any) -> Any:
+        if not isinstance(message, dict) or not isinstance(message.get("client_id"), str):
+            return False
+        whose = owner(message["client_id"])
+        if whose is not None and whose is not sio.get_environ(sid)["asgi.scope"].get(guard.SCOPE):
+            return False
+        result = inner(sid, message)
+        return await result if isinstance(result, Awaitable) else result
+
+    return bound
 
 
 def visitor() -> Visitor:
     """Whose page is being shown."""
     found = ui.context.client.request.scope.get(guard.SCOPE)
-    if found is None or studio().visitors.known(found.token) is None:
-        # A page left open for longer than work is kept: a reload gives a new visitor.
+    if found is None:  # somebody without cookies
+        found = studio().visitors.enter(None)
+    elif studio().visitors.known(found.token) is None:
+        # A page left open for longer than work is kept: a reload gives a new visitor. Nothing may
+        # be done for the old one, whose folder nobody would remove again.
         ui.navigate.reload()
-        found = found or studio().visitors.enter(None)
+        raise InputError(
+            "CEL-W012",
+            "this page was left open for longer than work is kept.",
+            why="Its work is removed.",
+            fix="Open the page again and begin anew.",
+        )
     assert isinstance(found, Visitor)
     return found
 
@@ -74,6 +113,10 @@ def page(path: str, title: str, *, door: str = "") -> Callable[[Any], Any]:
                         result = await result
                 except CelosiaError as error:
                     show_error(error)
+                    return None
+                except Exception as error:  # its text may hold a cell, and the toolkit shows it
+                    log.exception(error)
+                    show_error(_fault())
                     return None
             return result
 
@@ -223,6 +266,15 @@ def show_error(error: CelosiaError) -> None:
             if error.fix:
                 ui.label(error.fix).classes("text-bold")
         ui.label(error.code).classes("celosia-quiet")
+
+
+def _fault() -> EngineError:
+    return EngineError(
+        "CEL-W033",
+        "the page met a fault of ours.",
+        why="What went wrong is not shown, because it may hold values of your table.",
+        fix="Go back and try it otherwise, and tell us what you did.",
+    )
 
 
 def _title(error: CelosiaError) -> str:

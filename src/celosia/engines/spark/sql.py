@@ -225,8 +225,10 @@ def _widened(query: exp.Expr) -> exp.Expr:
     """The query with sums and places that cannot overflow.
 
     Spark adds up BIGINT within 64 bits. Beside a decimal zero whole numbers become decimal ones,
-    of which a sum has 38 digits: more than 2^64 rows of 62 bits need. Doubles stay doubles. ROW_NUMBER has 32 bits and would
-    go round, so that rows beyond a cap came below it; a running count has 64.
+    of which a sum has 38 digits: more than 2^64 rows of 62 bits need. Doubles stay doubles.
+
+    ROW_NUMBER has 32 bits and would go round, so that rows beyond a cap came below it; a running
+    count has 64.
     """
     from sqlglot import exp  # noqa: PLC0415 - whoever gives a tree has loaded it
 

@@ -53,11 +53,13 @@ def chart(
         "color": list(PALETTE),
         "animation": False,
         "grid": {"left": 60, "right": 20, "top": 40, "bottom": 50, "containLabel": True},
-        "tooltip": {"confine": True},
         "backgroundColor": "transparent",
         **_readable(option),
+        # Drawn as letters, never as HTML: names of series and categories may come from a table.
+        "tooltip": {"confine": True} | option.get("tooltip", {}) | {"renderMode": "richText"},
         "aria": {"enabled": True, "label": {"description": description}},
     }
+    check_keys(full)
     drawn = ui.echart(full, on_point_click=on_click, renderer="canvas")
     drawn.props('role="img"').props["aria-label"] = description
     drawn.style(f"height: {height}")
@@ -65,6 +67,25 @@ def chart(
         with ui.expansion(_("The same as a table")).classes("w-full celosia-quiet"):
             show_table(columns, rows[:MOST_LISTED])
     return drawn
+
+
+def check_keys(option: Any) -> None:
+    """Refuse an option with a key that the toolkit would run as a program, but for ours.
+
+    It runs the value of each key that begins with a colon, however deep, so no text of a table may
+    ever be a key.
+
+    Raises:
+        ValueError: there is one.
+    """
+    if isinstance(option, dict):
+        for key, value in option.items():
+            if str(key).startswith(":") and key != ":renderItem":
+                raise ValueError("a key of a chart would be run")
+            check_keys(value)
+    elif isinstance(option, list | tuple) and option and isinstance(option[0], dict | list | tuple):
+        for each in option:
+            check_keys(each)
 
 
 def _readable(option: Option) -> Option:

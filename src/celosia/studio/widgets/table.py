@@ -13,6 +13,8 @@ from celosia.studio.language import _, n_, number, short
 
 COLOURS = 8
 """How many colours of classes the style sheet has; after that they come again."""
+MOST_LETTERS = 500
+"""Letters of a cell that are shown."""
 
 
 def html_table(
@@ -37,7 +39,7 @@ def html_table(
         cell_titles: more to say of a cell (row, column), shown when it is pointed at.
     """
     titles = cell_titles or {}
-    head = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in columns)
+    head = "".join(f'<th scope="col">{escape(_cut(str(name)))}</th>' for name in columns)
     if classes is not None:
         head = f'<th scope="col">{escape(_("class"))}</th>{head}'
     body = []
@@ -121,7 +123,8 @@ def key_figures(figures: Sequence[tuple[str, str, str]]) -> None:
     """Numbers in boxes: what it is called, its value with its unit, what it means."""
     with ui.element("div").classes("celosia-figures"):
         for name, value, meaning in figures:
-            with ui.element("div").classes("celosia-figure").props(f'title="{escape(meaning)}"'):
+            with ui.element("div").classes("celosia-figure") as box:
+                box.props["title"] = meaning
                 ui.label(name).classes("name")
                 ui.label(value).classes("value")
                 ui.label(meaning).classes("celosia-quiet")
@@ -136,7 +139,12 @@ def _cell(value: Any, title: str | None) -> str:
     if isinstance(value, int | float):
         told = str(value) if isinstance(value, int) else _float(value)
         return f'<td class="number"{more}>{escape(told)}</td>'
-    return f"<td{more}>{escape(str(value))}</td>"
+    return f"<td{more}>{escape(_cut(str(value)))}</td>"
+
+
+def _cut(text: str) -> str:
+    """What is shown of a text: a cell may be as long as a file, and pages wait while it is sent."""
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"
 
 
 def _float(value: float) -> str:
