@@ -110,10 +110,10 @@ def pack(digits: Sequence[Digit], codes: Sequence[NDArray[np.int64]]) -> Words:
     """Pack the digits of rows, and of combinations, of which each has a place in each column."""
     expressions: list[str] = []
     values: list[NDArray[np.int64]] = []
-    product = WORD
+    product = 1
     for each, places in zip(digits, codes, strict=True):
         number = each.of_value[places]
-        if product > WORD // each.size:
+        if not expressions or product > WORD // each.size:
             expressions.append(each.times(1))
             values.append(number)
             product = each.size

@@ -4,15 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 import polars as pl
 
+from celosia.core.errors import EngineError
 from celosia.engines.tables import (
     Place,
     changed_source,
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     import duckdb
 
 Stamp = tuple[int, ...]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 _PLAIN = (
     pl.Boolean,
@@ -61,7 +66,7 @@ class Relation:
         """A column as DuckDB compares it: text byte by byte, whatever collation its table has."""
         number = list(self.columns).index(name)
         collated = self.columns[name] == pl.String and not self.stamps
-        return f"t.c{number} COLLATE C" if collated else f"t.c{number}"
+        return f"t.c{number}::VARCHAR COLLATE C" if collated else f"t.c{number}"
 
     def check_unchanged(self) -> None:
         """Refuse files that were written since they were first looked at.
@@ -71,6 +76,33 @@ class Relation:
         """
         if any(_stamp(file) != stamp for file, stamp in self.stamps.items()):
             raise changed_source()
+
+
+class _Reader(Protocol):
+    _relations: dict[Place, Relation]
+
+
+_E = TypeVar("_E", bound=_Reader)
+
+
+def watched(
+    work: Callable[Concatenate[_E, Place, _P], _R],
+) -> Callable[Concatenate[_E, Place, _P], _R]:
+    """Tell files that were written meanwhile from a DuckDB that stopped for another reason."""
+
+    @wraps(work)
+    def run(engine: _E, source: Place, *given: _P.args, **named: _P.kwargs) -> _R:
+        try:
+            return work(engine, source, *given, **named)
+        except EngineError as error:
+            failed = error
+        # Outside the handler, so that neither error has the other as its context.
+        known = engine._relations.get(source)
+        if known is not None:
+            known.check_unchanged()
+        raise failed
+
+    return run
 
 
 def relation(connection: duckdb.DuckDBPyConnection, place: Place) -> Relation:

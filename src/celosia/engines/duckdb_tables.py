@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import polars as pl
@@ -22,7 +21,7 @@ from celosia.engines.classes import Labels, fresh_table, numbered, one_zero, pla
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.duckdb import Groups
 from celosia.engines.duckdb_keys import MOST_LISTED, Digit, digit, is_simple, pack, recoding_query
-from celosia.engines.duckdb_places import Relation, as_type, quoted, relation
+from celosia.engines.duckdb_places import Relation, as_type, quoted, relation, watched
 from celosia.engines.shuffling import buckets_for, shuffled
 from celosia.engines.sinks import table_draft, write_parquet
 from celosia.engines.tables import (
@@ -41,9 +40,6 @@ from celosia.frames import encode
 if TYPE_CHECKING:
     import duckdb
 
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-
 BATCH, LEAST_BATCH = 1_000_000, 50_000
 """Rows that are here at a time: fewer where they are wide."""
 
@@ -59,26 +55,6 @@ class _Grouped:
     """The distinct values of each column, in the order of their places."""
     codes: dict[str, NDArray[np.int64]] = field(repr=False)
     """For each group, the place of its value among them."""
-
-
-def _watched(
-    work: Callable[Concatenate[DuckDBTables, Place, _P], _R],
-) -> Callable[Concatenate[DuckDBTables, Place, _P], _R]:
-    """Tell files that were written meanwhile from a DuckDB that stopped for another reason."""
-
-    @wraps(work)
-    def run(engine: DuckDBTables, source: Place, *given: _P.args, **named: _P.kwargs) -> _R:
-        try:
-            return work(engine, source, *given, **named)
-        except EngineError as error:
-            failed = error
-        # Outside the handler, so that neither error has the other as its context.
-        known = engine._relations.get(source)
-        if known is not None:
-            known.check_unchanged()
-        raise failed
-
-    return run
 
 
 class DuckDBTables:
@@ -157,7 +133,7 @@ class DuckDBTables:
         if self._exists(target) and not overwrite:
             raise table_exists(target)
 
-    @_watched
+    @watched
     @guarded("DuckDB")
     def count_groups(self, source: Place, columns: Sequence[str]) -> Groups:
         """Group by some columns, see `TableEngine.count_groups`."""
@@ -196,7 +172,7 @@ class DuckDBTables:
         frame = pl.DataFrame([values[name].gather(places[name]).alias(name) for name in columns])
         return Groups(frame, grouped["size"].to_numpy().astype(np.int64))
 
-    @_watched
+    @watched
     @guarded("DuckDB")
     def recode(  # noqa: PLR0913 - as in the protocol
         self,
@@ -246,7 +222,7 @@ class DuckDBTables:
             rows=recoding.rows, order=order, randomness=randomness, overwrite=overwrite,
         )  # fmt: skip
 
-    @_watched
+    @watched
     @guarded("DuckDB")
     def map_batches(  # noqa: PLR0913 - as in the protocol
         self,

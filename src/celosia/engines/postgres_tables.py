@@ -35,6 +35,7 @@ from celosia.engines.tables import (
     not_found,
     same_place,
     table_exists,
+    unpublishable,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 
 BATCH = 50_000
 """Rows that are here at a time."""
+
+_TABLES = (b"r", b"p", b"m", "r", "p", "m")
+"""Kinds of relations whose rows stay as they are within a transaction, and have a place."""
 
 SETTINGS = ("timezone = 'UTC'", "datestyle = 'ISO, YMD'", "extra_float_digits = 1")
 """What a server or role may set otherwise, and what a result must not depend on."""
@@ -66,6 +70,7 @@ class PostgresTables:
     def __init__(self, url: str) -> None:
         self._connection = _connect(url)
         self._described: dict[Place, dict[str, ServerColumn]] = {}
+        self._sources: dict[Place, str] = {}
         self._keys: dict[str, str] = {}
 
     @guarded("PostgreSQL")
@@ -98,9 +103,10 @@ class PostgresTables:
         self._run(
             "CREATE TEMP TABLE celosia_groups ON COMMIT DROP AS "
             f"SELECT (row_number() OVER ())::int - 1 AS id, {listed}, count(*) AS n "
-            f"FROM (SELECT {chosen} FROM {_name(source)}) AS t GROUP BY {listed}"
+            f"FROM (SELECT {chosen} FROM {self._source(source)}) AS g GROUP BY {listed}"
         )
         self._run("ANALYZE celosia_groups")
+        self._refuse_strange("celosia_groups", {key: types[name] for name, key in keys.items()})
         query = f"SELECT {listed}, n FROM celosia_groups ORDER BY id"
         found = pl.concat([pl.DataFrame(schema=kinds), *self._rows(query, kinds)], how="vertical")
         self._keys = keys
@@ -147,18 +153,23 @@ class PostgresTables:
             for name in recoding.names
         )
         shown = " WHERE NOT m.hidden" if drop_suppressed else ""
+        if names_files(target):
+            passed = {f"t.{quoted(name)}": types[name] for name in keep}
+            self._refuse_strange(self._source(source), passed)
         self._load(recoding, texts)
         query = _ordered(
-            f"SELECT {', '.join(cells)}", f"{_name(source)} AS t JOIN celosia_map AS m ON {same}"
-            f"{shown}", order, kinds
-        )  # fmt: skip
+            f"SELECT {', '.join(cells)}",
+            f"{self._source(source)} JOIN celosia_map AS m ON {same}{shown}",
+            order,
+            kinds,
+        )
         if names_files(target):
             draft: Draft = _to_file(self._rows(query, kinds), keep, target)
         else:
             draft = self._to_table(query, target, dict(zip(keep, kinds.values(), strict=True)))
         # One state of the data cannot lose rows; one that is damaged, or a join by another equality
         # than that of the groups, would.
-        if draft.rows != recoding.rows and not drop_suppressed:
+        if draft.rows != recoding.released_rows(drop=drop_suppressed):
             with draft:
                 raise changed_source()
         return draft
@@ -179,7 +190,9 @@ class PostgresTables:
         types = self._columns(source)
         kinds = {f"c{number}": column.kind for number, column in enumerate(types.values())}
         cells = ", ".join(f"{c.passed} AS c{n}" for n, c in enumerate(types.values()))
-        query = _ordered(f"SELECT {cells}", f"{_name(source)} AS t", order, kinds)
+        rows_of = self._source(source)
+        self._refuse_strange(rows_of, {f"t.{quoted(name)}": each for name, each in types.items()})
+        query = _ordered(f"SELECT {cells}", rows_of, order, kinds)
         back = dict(zip(kinds, types, strict=True))
         made = (
             one_zero(function(chunk.rename(back)).cast(pl.Schema(columns)))
@@ -232,6 +245,35 @@ class PostgresTables:
             columns = [server_column(each, enums) for each in described]
             self._described[source] = {column.name: column for column in columns}
         return self._described[source]
+
+    def _source(self, source: Place) -> str:
+        """What comes after FROM: the table as t, or a copy of what a view gives."""
+        if source not in self._sources:
+            name = _name(source)
+            kind = self._one("SELECT relkind FROM pg_class WHERE oid = to_regclass(%s)", (name,))
+            if kind[0] not in _TABLES:
+                # It may draw at random or ask elsewhere, and its rows have no place of their own:
+                # only a copy is the same in every pass.
+                copy = f"pg_temp.celosia_view_{token_hex(8)}"
+                self._run(f"CREATE TEMP TABLE {copy} ON COMMIT DROP AS SELECT * FROM {name}")
+                name = copy
+            self._sources[source] = f"{name} AS t"
+        return self._sources[source]
+
+    def _refuse_strange(self, rows_of: str, columns: Mapping[str, ServerColumn]) -> None:
+        """Refuse columns with values that have no counterpart here, before they are fetched.
+
+        Raises:
+            EngineError: CEL-E022.
+        """
+        strange = {cell: each.strange for cell, each in columns.items() if each.strange}
+        if not strange:
+            return
+        tests = ", ".join(f"bool_or({test.format(cell)})" for cell, (_, test) in strange.items())
+        found = self._one(f"SELECT {tests} FROM {rows_of}", ())
+        for (cell, (told, _)), holds in zip(strange.items(), found, strict=True):
+            if holds:
+                raise unpublishable(columns[cell].name, told)
 
     def _rows(self, query: str, kinds: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         """The rows of a query in chunks, read as they are asked for; at least one chunk."""
@@ -349,7 +391,11 @@ def _ordered(select: str, rest: str, order: Order, kinds: Mapping[str, pl.DataTy
         return (
             f"SELECT {listed} FROM ({select}, gen_random_uuid() AS o FROM {rest}) AS q ORDER BY o"
         )
-    return f"SELECT {listed} FROM ({select}, t.ctid AS o FROM {rest}) AS q ORDER BY o"
+    # Parts of a table count their places each for itself.
+    return (
+        f"SELECT {listed} FROM ({select}, t.tableoid AS p, t.ctid AS o FROM {rest}) AS q "
+        "ORDER BY p, o"
+    )
 
 
 def _equal(left: str, right: str, values: pl.Series) -> str:

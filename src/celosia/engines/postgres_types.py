@@ -45,17 +45,35 @@ class ServerColumn:
     def compared(self) -> str:
         """What it is grouped by: text byte by byte, without padding, and one zero."""
         if self.kind == pl.String:
-            return f'{quoted(self.name)}::text COLLATE "C"'
+            return f'{self._cell}::text COLLATE "C"'
         return self.passed
 
     @property
     def passed(self) -> str:
         """What is written where it is not recoded."""
-        cell = quoted(self.name)
+        cell = self._cell
         if self.kind.is_float():
             # -0.0 equals 0.0, and is another text in a file.
             return f"(CASE WHEN {cell} = 0 THEN abs({cell}) ELSE {cell} END)"
         return f"{cell}::text" if self.kind == pl.String and self.number != _TEXT else cell
+
+    @property
+    def _cell(self) -> str:
+        """Of the source, which every query calls t: other tables may have the same names."""
+        return f"t.{quoted(self.name)}"
+
+    @property
+    def strange(self) -> tuple[str, str] | None:
+        """Which of its values are none here: what they are, and a condition with {} for a value."""
+        if isinstance(self.kind, pl.Decimal):
+            return "numeric with NaN", "{} = 'NaN'"
+        if isinstance(self.kind, pl.Date | pl.Datetime):
+            kind = "date" if self.kind == pl.Date else "timestamp"
+            told = f"{kind} with infinite values or years out of 1 to 9999"
+            return told, "NOT ({0} >= '0001-01-01' AND {0} < '10000-01-01')"
+        if self.kind == pl.Time:
+            return "time with 24:00", "{} = '24:00'"
+        return None
 
 
 def server_column(described: Any, enums: set[int]) -> ServerColumn:

@@ -217,7 +217,7 @@ class Jobs:
                     return _end(job, "done", result=told.value)
                 elif told.kind == "failed":
                     return _end(job, "failed", error=told.value)
-        except Exception:  # noqa: BLE001 - this thread must outlive every job
+        except Exception:  # this thread must outlive every job
             # The process is gone (out of memory, or killed), or what it sent cannot be read.
             process.end()
             state: State = "cancelled" if job.stop.is_set() else "failed"

@@ -74,7 +74,7 @@ def _done(name: str, arguments: dict[str, Any], tell: Callable[[Told], None]) ->
         module, _, function = name.rpartition(".")
         return Told("done", getattr(import_module(module), function)(Voice(tell), **arguments))
     except CelosiaError as error:
-        return Told("failed", error)
+        return Told("failed", _placeless(error, str(arguments.get("folder") or "")))
     except MemoryError:
         return Told("failed", _too_large())
     except Exception:
@@ -84,6 +84,21 @@ def _done(name: str, arguments: dict[str, Any], tell: Callable[[Told], None]) ->
 
             traceback.print_exc()
         return Told("failed", _fault())
+
+
+def _placeless(error: CelosiaError, folder: str) -> CelosiaError:
+    """The same error without the folder of the work: where files lie is ours to know."""
+
+    def told(value: Any) -> Any:
+        if not isinstance(value, str | Path):
+            return value
+        return str(value).replace(f"{folder}{os.sep}", "").replace(folder, "the folder")
+
+    if folder:
+        error.what, error.why, error.fix = told(error.what), told(error.why), told(error.fix)
+        error.args = tuple(map(told, error.args))
+        error.details = {key: told(value) for key, value in error.details.items()}
+    return error
 
 
 def _limit(memory: int, file: int | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -57,6 +58,7 @@ class Place:
         self.url = url
         self.engine: SqlEngine | None = None
         self.vaults: list[Vault] = []
+        self.files: tuple[tuple[str, str], ...] = ()
 
     def fill(self, rows: Tables, policy: Policy, **types: pl.DataType) -> Policy:
         """Put rows in place, and return the policy with the place.
@@ -109,14 +111,40 @@ class Place:
     def open(self, rows: Tables, policy: Policy, **types: pl.DataType) -> SqlEngine:
         """An engine over rows."""
         self.close()
-        there = self.fill(rows, policy, **types).database
-        if self.kind == "postgres":
-            self.engine = PostgresEngine(self.url or "")
-        elif self.kind == "spark":
-            self.engine = SparkEngine(files=dict(there.files))
-        else:
-            self.engine = DuckDbEngine(files=dict(there.files), threads=1)
+        self.files = self.fill(rows, policy, **types).database.files
+        self.engine = self._opened()
         return self.engine
+
+    def _opened(self) -> SqlEngine:
+        if self.kind == "postgres":
+            return PostgresEngine(self.url or "")
+        if self.kind == "spark":
+            return SparkEngine(files=dict(self.files))
+        return DuckDbEngine(files=dict(self.files), threads=1)
+
+    def open_far(self, table: str, policy: Policy) -> None:
+        """An engine over dates and timestamps (d and t): two beyond Python's, and one of 2024."""
+        far = 150_000_000  # days: some 410,000 years, where no timestamp reaches
+        engine = self.open({table: [{"i": 0}] * 3}, policy)
+        if self.url is not None:
+            with psycopg.connect(self.url, autocommit=True) as connection:
+                connection.execute(f"DELETE FROM {quoted(table)}")
+                connection.execute(
+                    f"INSERT INTO {quoted(table)} (i, d, t) VALUES "
+                    f"(0, DATE '1970-01-01' + {far}, 'infinity'), (0, 'infinity', '4000-01-01 BC'),"
+                    "(0, '2024-01-01', '2024-01-01')"
+                )
+            return
+        ((_, file),) = self.files
+        near = (dt.date(2024, 1, 1) - dt.date(1970, 1, 1)).days
+        days = pl.Series([far, -far, near], dtype=pl.Int32)
+        moments = pl.Series([2**63 - 2, -(2**63) + 2, near * 86_400_000_000], dtype=pl.Int64)
+        rows = pl.read_parquet(file).with_columns(
+            d=days.cast(pl.Date), t=moments.cast(pl.Datetime("us"))
+        )
+        engine.close()
+        rows.write_parquet(file)
+        self.engine = self._opened()
 
     def ask(self, query: exp.Expr) -> list[tuple[Any, ...]]:
         """The rows of a query."""

@@ -12,12 +12,21 @@ from random import Random
 from typing import Any
 
 import polars as pl
+import pytest
 from sqlglot import exp
 from tests.queries.emission.shop import tree
 from tests.queries.engines.places import Place
 
-from celosia.queries.algebra import Aggregate, Filter, Key, Question, Scan
-from celosia.queries.emission import FixedPoint, count_query, grouped_query
+from celosia.core.errors import QueryRefused
+from celosia.queries.algebra import Aggregate, Derived, Filter, Key, Named, Question, Scan, Stack
+from celosia.queries.emission import (
+    FixedPoint,
+    Target,
+    count_query,
+    grouped_query,
+    people_by_key_query,
+)
+from celosia.queries.emission.relations import row_wise
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
 from celosia.queries.sql.total import total
 
@@ -158,6 +167,11 @@ def test_decimals_are_exact(place: Place) -> None:
         where_part="o.n * (1 - o.m) = 0.115",
     )
     assert found == {"plain": steps(prices), "times": 4500, "where_equal": 1, "where_part": 1}
+    # Twenty places of a product, none of which is rounded away.
+    small = Decimal("0.0000000001")
+    long = pl.Decimal(20, 10)
+    place.open({TABLE: [{"n": small, "m": small}]}, POLICY, n=long, m=long)
+    assert asked(place, where_small="o.n * o.m > 0") == {"where_small": 1}
 
 
 def test_neither_order_nor_cutting_of_rows_matters(place: Place) -> None:
@@ -227,6 +241,73 @@ def test_texts_are_told_apart_letter_by_letter(place: Place) -> None:
         "where_inside": 1 + TEXTS.index("${env:HOME}"),
         "where_short": sum(number for number, each in numbered if len(each) == 1),
     }
+
+
+def test_patterns_mean_the_same_and_take_no_power_of_the_time(place: Place) -> None:
+    # Of the last text each `a` could be tried from each letter: some 10^15 ways.
+    texts = ["ab", "xayb", "ba", "a.b", "a(b)c", "AxB", "b", "a\nb\nc", "a%b", "a$b^c", "a" * 3000]
+    patterns = ["%a%b", "a%b%", "%a%b%", "a%b", "%(%)%", "%a%a%a%a%a%b", "%$%^%", "%.%b", "x%a%y%b"]
+    place.open({TABLE: [{"x": each} for each in [*texts, None]]}, POLICY)
+    found = asked(
+        place,
+        **{f"where_{number}": f"o.x LIKE '{each}'" for number, each in enumerate(patterns)},
+        where_any_case="LOWER(o.x) LIKE LOWER('%A%B')",
+        where_not="NOT o.x LIKE '%a%b'",
+    )
+    forms = [".*".join(map(re.escape, each.split("%"))) for each in patterns]
+    matching = [
+        sum(re.fullmatch(form, each, re.DOTALL) is not None for each in texts[:-1])
+        for form in forms
+    ]
+    assert [found[f"where_{number}"] for number, _ in enumerate(patterns)] == matching
+    assert found["where_any_case"] == matching[0] + 1
+    assert found["where_not"] == len(texts) - matching[0]
+
+
+def test_blanks_are_trimmed_as_questions_are_read(place: Place) -> None:
+    place.open({TABLE: [{"x": each + "a "} for each in (" ", "\u00a0", "\u3000", "\t")]}, POLICY)
+    found = asked(place, where_both="TRIM(o.x) = 'a'", where_left="LTRIM(o.x) = 'a '")
+    kept = 1 if place.kind == "postgres" else 3  # whose own SQL is asked
+    assert found == {"where_both": kept, "where_left": kept}
+
+
+def test_a_text_of_a_fraction_is_refused_on_spark() -> None:
+    target = Target(policy=POLICY, dialect="spark")
+    for text in ("CAST(o.n AS TEXT)", "CAST(o.i / 2 AS TEXT) LIKE '1%'"):
+        with pytest.raises(QueryRefused) as caught:
+            row_wise(of(text), SCAN, target=target)
+        assert caught.value.code == "CEL-Q127"
+    for text in ("CAST(o.i AS TEXT)", "CAST(o.i + 1 AS TEXT)", "CAST(LENGTH(o.x) AS TEXT)"):
+        row_wise(of(text), SCAN, target=target)
+
+
+def test_moments_beyond_all_calendars_fail_nowhere(place: Place) -> None:
+    place.open_far(TABLE, POLICY)
+    # Each is so of the one near row; what is far may count or not.
+    tests = [
+        *("EXTRACT(YEAR FROM o.d) = 2024", "EXTRACT(DOW FROM o.t) = 1", "o.d <= o.t", "o.t = o.d"),
+        *("o.d BETWEEN o.t AND o.t", "o.d IN (o.t)", "COALESCE(o.d, o.t) = o.t"),
+        *("GREATEST(o.t, o.d) = o.d", "CASE WHEN o.i = 0 THEN o.t ELSE o.d END = o.d"),
+        *("DATE_TRUNC('year', o.d) <= o.t", "DATE_TRUNC('week', o.t) <= o.t"),
+        *("o.d + 10000 > o.d", "o.d - 10000 < o.d", "o.d - DATE '2024-01-01' = 0"),
+        *("o.d + INTERVAL '10000' DAY > o.t", "o.t - INTERVAL '4000' YEAR < o.d"),
+        *("CAST(o.d AS TIMESTAMP) = o.t", "CAST(o.t AS DATE) = o.d", "NULLIF(o.d, o.t) IS NULL"),
+    ]
+    found = asked(place, **{f"where_{number}": f"TRY({each})" for number, each in enumerate(tests)})
+    assert [text for text, rows in zip(tests, found.values(), strict=True) if rows < 1] == []
+    near = [dt.date(2024, 1, 1), dt.datetime(2024, 1, 1)]
+    for word, first in zip(("o.d", "o.t"), near, strict=True):
+        question = Question(SCAN, (Aggregate("rows", "n"),), (Key("k", tree(word)),))
+        rows = place.ask(people_by_key_query(question, None, groups=1, target=place.target(POLICY)))
+        assert (first, 1) in rows
+        assert place.kind == "duckdb" or len(rows) == 1
+    parts = tuple(
+        Derived(SCAN, alias, (Named("k", tree(word)),))
+        for alias, word in (("p", "o.d"), ("q", "o.t"))
+    )
+    both = count_query(Stack(parts, "s"), target=place.target(POLICY), argument=tree("s.k"))
+    [(number,)] = place.ask(both)
+    assert 2 <= number <= 6
 
 
 def test_moments_have_no_zone(place: Place) -> None:

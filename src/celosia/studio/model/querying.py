@@ -26,6 +26,8 @@ EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0)
 """At which the error of a question is foretold."""
 MOST_QUERY = 10_000
 """Letters of a query."""
+MOST_ROWS = 500
+"""Rows of an answer that are shown: whoever writes a policy may ask for a million groups."""
 _TABLE = re.compile(r"[a-z][a-z0-9_]{0,40}\.parquet")
 
 SQL_EXAMPLES = (
@@ -210,7 +212,10 @@ def asked(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -> di
     told = answer.as_dict()
     left = vault.ledger.remaining if answer.entry is not None else None
     return told | {
-        "told_noise": answer.told_noise,
+        "rows": told["rows"][:MOST_ROWS],
+        "intervals": told["intervals"][:MOST_ROWS],
+        "told_noise": answer.told_noise[:MOST_ROWS],
+        "more": max(0, len(told["rows"]) - MOST_ROWS),
         "left": None if left is None else _epsilon(left),
     }
 

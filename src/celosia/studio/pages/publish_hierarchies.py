@@ -12,7 +12,7 @@ from nicegui import run, ui
 from celosia.core.errors import CelosiaError
 from celosia.studio import shell
 from celosia.studio.language import _, n_, number
-from celosia.studio.model.publish.asking import LARGE, ask
+from celosia.studio.model.publish.asking import LARGE, ask, is_small
 from celosia.studio.model.publish.choices import DATA, ColumnChoice
 from celosia.studio.model.publish.hierarchies import Preview, Values, preview, values_of
 from celosia.studio.model.publish.words import kind_word
@@ -90,8 +90,9 @@ def _chooser(
 async def _check(board: Board, at: int, name: str, mark: ui.icon) -> None:
     """Mark a column as covered or not, in sign and words."""
 
-    def look() -> Preview:
-        return preview(board.choices.column(name), values_of(board.work.path(DATA), at))
+    def look() -> Preview | None:
+        column, values = board.choices.column(name), values_of(board.work.path(DATA), at)
+        return preview(column, values) if is_small(column, values) else None
 
     if (found := await run.io_bound(look)) is not None:
         _mark(mark, found)
@@ -165,7 +166,7 @@ class Editor:
         Long columns are for a job: the page stays free, and the job is in the list.
         """
         try:
-            if self.values is not None:
+            if self.values is not None and is_small(self.column, self.values):
                 return await run.io_bound(partial(ask, what, self.column, self.values, **how))
             job = studio().jobs.submit(
                 shell.visitor().token,

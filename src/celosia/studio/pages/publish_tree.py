@@ -11,6 +11,7 @@ from celosia.core.errors import CelosiaError
 from celosia.studio import shell
 from celosia.studio.language import _, n_
 from celosia.studio.model.publish import grid as grids
+from celosia.studio.model.publish.asking import is_small
 from celosia.studio.model.publish.grid import Grid
 from celosia.studio.model.publish.rules import MOST_EDITED, editable, too_many
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def edit_tree(editor: Editor, rule: dict[str, Any]) -> None:
     """The tree with a tick for each value and group, and what can be done with those ticked."""
     try:
-        if editor.values is None:
+        if editor.values is None or not is_small(editor.column, editor.values):
             raise too_many(editor.facts["distinct"])
         grid = editable(editor.column, editor.values)
     except CelosiaError as error:

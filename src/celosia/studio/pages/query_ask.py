@@ -234,6 +234,14 @@ def _answer(answer: dict[str, Any]) -> None:
         )
     else:
         _groups(answer, names, noisy)
+    if answer["more"]:
+        ui.label(
+            n_(
+                "{count} more row is not shown here.",
+                "{count} more rows are not shown here.",
+                answer["more"],
+            )
+        ).classes("celosia-quiet")
     _price(answer)
 
 

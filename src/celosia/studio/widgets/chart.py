@@ -83,9 +83,10 @@ def check_keys(option: Any) -> None:
             if str(key).startswith(":") and key != ":renderItem":
                 raise ValueError("a key of a chart would be run")
             check_keys(value)
-    elif isinstance(option, list | tuple) and option and isinstance(option[0], dict | list | tuple):
+    elif isinstance(option, list | tuple):
         for each in option:
-            check_keys(each)
+            if isinstance(each, dict | list | tuple):
+                check_keys(each)
 
 
 def _readable(option: Option) -> Option:

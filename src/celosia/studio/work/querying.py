@@ -8,6 +8,7 @@ from typing import Any
 from celosia import frames
 from celosia.core.progress import Step
 from celosia.studio.model import querying
+from celosia.studio.work.reading import check_names
 from celosia.studio.worker import Voice
 
 
@@ -24,6 +25,7 @@ def bring(voice: Voice, *, folder: str, file: str, table: str) -> str:
         frame = frames.read(place / file)
     finally:
         (place / file).unlink(missing_ok=True)
+    check_names(frame.columns)
     frames.write(frame, place / f"{table}.parquet")
     voice(Step("Drafting the policy", 0))
     return querying.draft(place, sorted(each.name for each in place.glob("*.parquet")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from celosia.studio.worker import Voice
 
 MOST_COLUMNS = 300
 """A table with more columns cannot be shown so that somebody looks at each."""
+LONGEST_NAME = 300
+"""Letters of a name of a column."""
 PROFILE = "profile"
 """The name under which a work keeps what is known of its columns."""
 
@@ -115,7 +118,23 @@ def _read(voice: Voice, path: Path, shown: str, reading: dict[str, Any]) -> pl.D
             why="Somebody must look at the role of each.",
             fix="Leave columns out of the file, or use the command line.",
         )
+    check_names(frame.columns)
     return frame
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse names that no page could show.
+
+    Raises:
+        InputError: CEL-W060, one is too long.
+    """
+    if any(len(name) > LONGEST_NAME for name in names):
+        raise InputError(
+            "CEL-W060",
+            f"a column has a name of more than {LONGEST_NAME} letters.",
+            why="Every page of the table would carry it, many times.",
+            fix="Give it a shorter name, or check how the file was read.",
+        )
 
 
 def _kept(

@@ -17,6 +17,30 @@ LARGE = 10_000
 """With more distinct values than this, a question is for a job: it would hold up the pages."""
 
 
+MOST_LETTERS = 5_000_000
+"""Letters of all labels of a hierarchy that a thread of the studio may build."""
+
+
+def is_small(column: ColumnChoice, values: Values) -> bool:
+    """Whether a question about a column is quick and takes little; else it is for a job.
+
+    A short rule can make a long hierarchy: a domain of a thousand million numbers is written with
+    two of them. Only a job has limits.
+    """
+    rule = column.hierarchy or {}
+    leaves = len(values.texts)
+    longest = max(map(len, values.texts), default=0)
+    if "domain" in rule:
+        try:
+            ends = [int(each) for each in rule["domain"]]
+            ends += [int(each) for each in values.texts if each.lstrip("-").isdecimal()]
+        except (TypeError, ValueError, OverflowError):
+            return True  # it will be refused
+        leaves += max(ends, default=0) - min(ends, default=0)
+    levels = [len(rule[key]) for key in ("widths", "bounds", "levels", "sizes") if rule.get(key)]
+    return leaves <= LARGE and leaves * max([*levels, min(longest, 64)]) * longest <= MOST_LETTERS
+
+
 def ask(what: str, column: ColumnChoice, values: Values, **how: Any) -> Any:
     """The answer to one of the `QUESTIONS` about a column with these values.
 
