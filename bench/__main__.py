@@ -18,13 +18,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("name", nargs="?", choices=names, help="which benchmark")
     parser.add_argument("--rows", type=int, help="size of the table, where a benchmark takes one")
+    parser.add_argument(
+        "--memory-rows",
+        type=lambda text: tuple(int(each) for each in text.split(",")),
+        metavar="N,N,...",
+        help="sizes at which memory is measured, where a benchmark does that at several",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     if arguments.name is None:
         print("\n".join(names))
         return
     module = import_module(f"bench.{arguments.name}")
-    result = module.run() if arguments.rows is None else module.run(rows=arguments.rows)
+    given = {"rows": arguments.rows, "memory_rows": arguments.memory_rows}
+    result = module.run(**{name: value for name, value in given.items() if value is not None})
     if arguments.json:
         print(json.dumps({"bench": arguments.name, **result}, indent=2))
         return

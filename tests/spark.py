@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SETTINGS = {
-    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.shuffle.partitions": "1",
     "spark.driver.memory": "1g",
-    "spark.default.parallelism": "2",
+    "spark.default.parallelism": "1",
     "spark.sql.adaptive.enabled": "false",  # tiny tables: planning again costs more than it saves
+    "spark.sql.codegen.wholeStage": "false",  # and so does compiling a class for each query
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
 }

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import polars as pl
 import pytest
+from tests.engines.server import postgres_server
 from tests.engines.tables import CELLS, as_rows, same_rows, table_of
 
 from celosia import EngineError, InputError, KAnonymity, Role, Schema, Seeded, datasets, frames
 from celosia.core.progress import Step
-from celosia.engines import PostgresTables
+from celosia.engines import PostgresTables, postgres_drafts
 from celosia.engines.postgres_types import server_type
 from celosia.tables import DistinctDiversity, publish, publish_on
 
@@ -248,6 +253,211 @@ def test_rows_that_others_write_meanwhile_are_not_seen(
     assert release.rows_written == 2000
     whole = publish(census, SCHEMA, KAnonymity(5), keep_order=True).data
     assert same_rows(frames.read(tmp_path / "safe.parquet"), whole)
+
+
+def test_columns_may_have_the_names_of_our_own(postgres: str, owner: Any, tmp_path: Path) -> None:
+    names = ["id", "n", "hidden", "k0", "r0", "c0", "o", "p", "t", "m", "q", 'say "hi"', "A", "a"]
+    table = pl.DataFrame({name: [f"{n}", f"{n}", "x", "x"] for n, name in enumerate(names)})
+    store(owner, "named", table)
+    schema = Schema.of(
+        quasi_identifiers=["id", "hidden", "r0", "m"], other_columns=Role.INSENSITIVE
+    )
+    for kept in (True, False):
+        with PostgresTables(postgres) as engine:
+            publish_on(
+                engine, "named", tmp_path / "safe.parquet", schema, KAnonymity(2), keep_order=kept
+            )
+        assert same_rows(frames.read(tmp_path / "safe.parquet"), table)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cell", "told"),
+    [
+        ("numeric(12, 2)", "NaN", "NaN"),
+        ("date", "infinity", "infinite"),
+        ("date", "0044-03-15 BC", "years"),
+        ("timestamp", "-infinity", "infinite"),
+        ("timestamptz", "20000-01-01", "years"),
+        ("time", "24:00", "24:00"),
+    ],
+)
+def test_values_that_have_no_counterpart_are_a_clear_error(  # noqa: PLR0917 - fixtures
+    postgres: str, owner: Any, tmp_path: Path, kind: str, cell: str, told: str
+) -> None:
+    owner.execute("DROP TABLE IF EXISTS strange")
+    owner.execute(f"CREATE TABLE strange (zip text, odd {kind})")
+    owner.execute("INSERT INTO strange VALUES ('1', NULL), ('1', %s), ('1', %s)", (cell, cell))
+    target = tmp_path / "safe.parquet"
+    columns = {"zip": {"role": "quasi-identifier"}, "odd": {"role": "insensitive"}}
+    as_it_is = Schema.from_table({"columns": columns})
+    columns["odd"] = {"role": "quasi-identifier", "missing": "value"}
+    recoded = Schema.from_table({"columns": columns})
+    for schema in (as_it_is, recoded):
+        with PostgresTables(postgres) as engine, pytest.raises(EngineError, match=told) as refused:
+            publish_on(engine, "strange", target, schema, KAnonymity(2), suppression=1.0)
+        assert refused.value.code == "CEL-E022"
+        assert "'odd'" in str(refused.value)
+        assert [*tmp_path.iterdir()] == []
+    with PostgresTables(postgres) as engine, pytest.raises(EngineError, match=told):
+        engine.map_batches(
+            "strange", target, lambda rows: rows, columns={}, order="kept", randomness=Seeded(1),
+            overwrite=True,
+        )  # fmt: skip
+    # From table to table nothing needs to come here.
+    with PostgresTables(postgres) as engine:
+        publish_on(
+            engine, "strange", "strange_safe", as_it_is, KAnonymity(2),
+            certificate=tmp_path / "c.json",
+        )  # fmt: skip
+    query = "SELECT odd::text, count(*) FROM {} GROUP BY 1 ORDER BY 1"
+    found, expected = (
+        owner.execute(query.format(name)).fetchall() for name in ("strange_safe", "strange")
+    )
+    assert found == expected
+
+
+def test_a_view_is_read_once_and_its_order_can_be_kept(
+    postgres: str, owner: Any, census: pl.DataFrame, people: str, tmp_path: Path
+) -> None:
+    owner.execute(f"CREATE VIEW backwards AS SELECT * FROM {people} ORDER BY age DESC")
+    target = tmp_path / "safe.parquet"
+    with PostgresTables(postgres) as engine:
+        publish_on(
+            engine, "backwards", target, SCHEMA, KAnonymity(2), keep_order=True, suppression=1.0,
+            levels={"age": 0, "sex": 0},
+        )  # fmt: skip
+    found = frames.read(target)["age"]
+    assert len(found) == census.height
+    shown = [int(age) for age in found if age != "*"]
+    assert shown == sorted(shown, reverse=True)
+    # Each look at this one gives other rows.
+    owner.execute(
+        "CREATE VIEW drawn AS SELECT (random() * 3)::int AS zip FROM generate_series(1, 5000) "
+        "WHERE random() < 0.5"
+    )
+    for drop in (True, False):
+        with PostgresTables(postgres) as engine:
+            release = publish_on(
+                engine, "drawn", target, Schema.of(quasi_identifiers=["zip"]), KAnonymity(2),
+                drop_suppressed=drop,
+            )  # fmt: skip
+        assert release.rows_written == release.risk_before.rows
+    assert left_over(owner) == []
+
+
+def test_the_order_of_a_table_in_parts_is_kept(postgres: str, owner: Any, tmp_path: Path) -> None:
+    owner.execute("CREATE TABLE parted (zip int) PARTITION BY RANGE (zip)")
+    for number in range(3):
+        owner.execute(
+            f"CREATE TABLE parted_{number} PARTITION OF parted "
+            f"FOR VALUES FROM ({number}) TO ({number + 1})"
+        )
+    owner.execute("INSERT INTO parted SELECT n % 3 FROM generate_series(1, 30) AS s(n)")
+    with PostgresTables(postgres) as engine:
+        publish_on(
+            engine, "parted", tmp_path / "safe.parquet", Schema.of(quasi_identifiers=["zip"]),
+            KAnonymity(2), keep_order=True,
+        )  # fmt: skip
+    found = frames.read(tmp_path / "safe.parquet")["zip"]
+    assert found.to_list() == [number for number in range(3) for _ in range(10)]
+
+
+@pytest.mark.parametrize("drop", [True, False])
+@pytest.mark.parametrize("target", ["judged", "judged.parquet"])
+@pytest.mark.parametrize("zip_code", ["50", "11"])
+def test_a_row_that_nobody_judged_never_passes(  # noqa: PLR0917 - fixtures
+    postgres: str, owner: Any, tmp_path: Path, target: str, drop: bool, zip_code: str
+) -> None:
+    place = tmp_path / target if "." in target else target
+    store(owner, "changing", pl.DataFrame({"zip": ["11"] * 5 + ["99"]}))
+    with PostgresTables(postgres) as engine, pytest.raises(EngineError) as refused:
+        # By the same transaction, which alone could see it.
+        insert = at_recoding(
+            lambda: engine._run(f"INSERT INTO changing VALUES ('{zip_code}'), ('50')")
+        )
+        publish_on(
+            engine, "changing", place, Schema.of(quasi_identifiers=["zip"]), KAnonymity(5),
+            suppression=0.2, levels={"zip": 0}, progress=insert, drop_suppressed=drop,
+            certificate=tmp_path / "c.json",
+        )  # fmt: skip
+    assert refused.value.code == "CEL-E002"
+    assert [*tmp_path.iterdir()] == []
+    assert owner.execute("SELECT to_regclass('judged')").fetchone() == (None,)
+    assert left_over(owner) == []
+
+
+def test_rows_that_are_lost_are_missed_though_suppressed_ones_are_dropped(
+    postgres: str, owner: Any, tmp_path: Path
+) -> None:
+    store(owner, "losing", pl.DataFrame({"zip": ["11"] * 6 + ["99"]}))
+    with PostgresTables(postgres) as engine, pytest.raises(EngineError) as refused:
+        lose = at_recoding(lambda: engine._run("UPDATE losing SET zip = '50' WHERE ctid = '(0,1)'"))
+        publish_on(
+            engine, "losing", tmp_path / "safe.parquet", Schema.of(quasi_identifiers=["zip"]),
+            KAnonymity(5), suppression=0.2, levels={"zip": 0}, progress=lose, drop_suppressed=True,
+        )  # fmt: skip
+    assert refused.value.code == "CEL-E002"
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_an_older_certificate_stays_if_the_server_does_not_take_the_new_table(
+    postgres: str, owner: Any, people: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper = tmp_path / "c.json"
+    with PostgresTables(postgres) as engine:
+        publish_on(engine, people, "twice", SCHEMA, KAnonymity(5), certificate=paper)
+    older, rows = paper.read_bytes(), owner.execute("SELECT * FROM twice").fetchall()
+    renaming = postgres_drafts.TableDraft.commit
+
+    def cut(draft: postgres_drafts.TableDraft) -> None:
+        draft._connection.close()
+        renaming(draft)
+
+    monkeypatch.setattr(postgres_drafts.TableDraft, "commit", cut)
+    with PostgresTables(postgres) as engine, pytest.raises(EngineError) as failed:
+        publish_on(engine, people, "twice", SCHEMA, KAnonymity(9), certificate=paper)
+    assert failed.value.code == "CEL-E020"
+    assert paper.read_bytes() == older
+    assert [*tmp_path.iterdir()] == [paper]
+    assert owner.execute("SELECT * FROM twice").fetchall() == rows
+    assert left_over(owner) == []
+
+
+def test_a_server_that_crashes_in_the_middle_leaves_nothing_and_a_second_run_succeeds(
+    tmp_path: Path,
+) -> None:
+    table = pl.DataFrame({"zip": [f"{n % 10}" for n in range(1000)]})
+    schema = Schema.of(quasi_identifiers=["zip"])
+    paper = tmp_path / "c.json"
+    with postgres_server() as url:
+        with psycopg.connect(url, autocommit=True) as owner:
+            store(owner, "people", table)
+        with PostgresTables(url) as engine, pytest.raises(EngineError) as failed:
+            pid = engine._connection.info.backend_pid
+            # A backend that dies so takes the whole server down, which then recovers.
+            crash = at_recoding(lambda: os.kill(pid, signal.SIGKILL))
+            publish_on(
+                engine, "people", "safe", schema, KAnonymity(5), certificate=paper, progress=crash
+            )
+        assert failed.value.code == "CEL-E020"
+        assert failed.value.__context__ is None
+        assert [*tmp_path.iterdir()] == []
+        owner = answering(url)
+        with owner:
+            assert owner.execute("SELECT to_regclass('safe')").fetchone() == (None,)
+            assert left_over(owner) == []
+        with PostgresTables(url) as engine:
+            release = publish_on(engine, "people", "safe", schema, KAnonymity(5), certificate=paper)
+        assert release.rows_written == 1000
+
+
+def answering(url: str) -> Any:
+    """A connection to a server that recovers, which takes some moments."""
+    for _ in range(200):
+        with suppress(psycopg.OperationalError):
+            return psycopg.connect(url, autocommit=True)
+        sleep(0.1)
+    raise AssertionError("the server did not come back")
 
 
 @pytest.mark.parametrize("target", ["mapped", "mapped.parquet"])

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
+from typing import Any
+from uuid import uuid4
 
 import polars as pl
 import pytest
@@ -54,6 +56,33 @@ def test_a_query_returns_python_numbers(engine: SparkEngine) -> None:
     assert {type(each) for each in (count, total, wide)} == {int}
     table = engine.arrow(query('SELECT n FROM "few `rows" WHERE n < 3 ORDER BY n'), timeout=60)
     assert table.column("n").to_pylist() == [0, 1, 2]
+
+
+def test_places_have_64_bits(engine: SparkEngine) -> None:
+    placed = "SELECT MAX(p * 2147483647) FROM (SELECT ROW_NUMBER() OVER (ORDER BY n) AS p FROM t)"
+    assert engine.run(query(placed), timeout=60) == [(1001 * 2147483647,)]
+
+
+def test_what_spark_puts_aside_is_for_nobody_else(spark: Any) -> None:
+    for name in ("spark.local.dir", "spark.sql.warehouse.dir"):
+        folder = Path(spark.sparkContext.getConf().get(name).removeprefix("file:"))
+        assert folder.parent.stat().st_mode & 0o077 == 0
+
+
+def test_a_view_fails_on_no_row_whatever_it_was_made_with(spark: Any, folder: Path) -> None:
+    owner = spark_session()
+    owner.conf.set("spark.sql.ansi.enabled", "true")
+    name = f"celosia_view_{uuid4().hex}"
+    place = (folder / "parts").as_uri()
+    owner.sql(f"CREATE TABLE {name}_rows USING parquet LOCATION '{place}'")
+    owner.sql(f"CREATE VIEW {name} AS SELECT n, CAST(s AS INT) AS s FROM {name}_rows")
+    try:
+        with SparkEngine() as engine:
+            text = f"SELECT COUNT(*), COUNT(s) FROM {name} WHERE n < 2"
+            assert engine.run(query(text), timeout=60) == [(3, 0)]
+    finally:
+        owner.sql(f"DROP VIEW {name}")
+        owner.sql(f"DROP TABLE {name}_rows")
 
 
 def test_types_are_told_without_reading_rows(engine: SparkEngine) -> None:
@@ -138,6 +167,12 @@ def test_files_that_are_written_meanwhile_are_no_snapshot(spark: object, tmp_pat
     with pytest.raises(EngineError) as caught:
         engine.run(work, timeout=60)
     assert caught.value.code == "CEL-E010"
+
+
+def test_of_files_elsewhere_no_version_is_known(spark: object, folder: Path) -> None:
+    # A file of the same name may hold other rows by now, so what is unique is looked at again.
+    with SparkEngine(files={"t": (folder / "parts").as_uri()}) as engine:
+        assert engine.version is None
 
 
 def test_other_files_and_settings_cannot_be_reached(engine: SparkEngine, folder: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
+from typing import Any
 
 from celosia.core.errors import InputError
 from celosia.core.progress import Step
@@ -46,3 +48,20 @@ def vanish(voice: Voice) -> None:
 def grow(voice: Voice, *, size: int) -> int:
     """Take memory."""
     return len(bytearray(size))
+
+
+def write_bytes(voice: Voice, *, path: str, size: int) -> None:
+    """Write a file of this size."""
+    Path(path).write_bytes(b"x" * size)
+
+
+def give_what_cannot_be_read(voice: Voice) -> Any:
+    """A result that can be sent, and that fails where it is received."""
+    return Unreadable()
+
+
+class Unreadable:
+    """Sent as a call that fails wherever it is made."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return int, ("no number",)

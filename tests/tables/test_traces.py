@@ -99,6 +99,17 @@ def test_zeros_of_both_signs_are_one_value(tmp_path: Path) -> None:
     assert "-0.0" not in (tmp_path / "streamed.csv").read_text()
 
 
+def test_zeros_of_columns_that_stay_as_they_are_have_one_sign(tmp_path: Path) -> None:
+    table = pl.DataFrame({"zip": ["1"] * 4, "x": [0.0, -0.0, -0.0, 2.0], "y": [None, -0.0] * 2})
+    schema = Schema.of(quasi_identifiers="zip", sensitive="x", insensitive="y")
+    frames.write(table, tmp_path / "raw.parquet")
+    publish_file(tmp_path / "raw.parquet", tmp_path / "streamed.csv", schema, KAnonymity(2))
+    assert "-0.0" not in (tmp_path / "streamed.csv").read_text()
+    found = frames.read(tmp_path / "streamed.csv")
+    assert found["x"].sort().to_list() == [0.0, 0.0, 0.0, 2.0]
+    assert found["y"].null_count() == 2
+
+
 @pytest.mark.parametrize(
     "dtype",
     [pl.Datetime("ns", "UTC"), pl.Datetime("ns"), pl.Datetime("us", "UTC"), pl.Duration("ns")],

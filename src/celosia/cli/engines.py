@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from celosia.cli.places import place_of
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
 
@@ -95,18 +95,24 @@ def check_options(
 
 
 def opened(engine: str, url: str | None) -> AbstractContextManager[TableEngine]:
-    """The engine, ready to work."""
+    """The engine, ready to work.
+
+    Raises:
+        InputError: CEL-Q204 the variable of an address is not set, CEL-Q205 an address with a
+            password, which others would see.
+    """
+    address = None if url is None else place_of(url)
     if engine == "postgres":
         from celosia.engines.postgres_tables import PostgresTables
 
-        return PostgresTables(url or "")
+        return PostgresTables(address or "")
     if engine == "spark":
         from celosia.engines.spark.tables import SparkTables
 
-        return SparkTables(url)
+        return SparkTables(address)
     from celosia.engines.duckdb_tables import DuckDBTables
 
-    return DuckDBTables(os.environ.get(url[1:]) if url and url.startswith("$") else url)
+    return DuckDBTables(address)
 
 
 def _clash(what: str, fix: str) -> InputError:

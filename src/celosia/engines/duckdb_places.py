@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import polars as pl
 
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 Stamp = tuple[int, ...]
 
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_MOST_DAYS = 95_000_000
+"""From 1970; some 260,000 years, and a little less than what Polars can tell."""
 
 _PLAIN = (
     pl.Boolean,
@@ -78,31 +80,25 @@ class Relation:
             raise changed_source()
 
 
-class _Reader(Protocol):
-    _relations: dict[Place, Relation]
+def watched(work: _F) -> _F:
+    """Tell files that were written meanwhile from a DuckDB that stopped for another reason.
 
-
-_E = TypeVar("_E", bound=_Reader)
-
-
-def watched(
-    work: Callable[Concatenate[_E, Place, _P], _R],
-) -> Callable[Concatenate[_E, Place, _P], _R]:
-    """Tell files that were written meanwhile from a DuckDB that stopped for another reason."""
+    Of methods whose first argument is a source, of engines that keep what they know of sources.
+    """
 
     @wraps(work)
-    def run(engine: _E, source: Place, *given: _P.args, **named: _P.kwargs) -> _R:
+    def run(engine: Any, source: Place, *given: Any, **named: Any) -> Any:
         try:
             return work(engine, source, *given, **named)
         except EngineError as error:
             failed = error
         # Outside the handler, so that neither error has the other as its context.
-        known = engine._relations.get(source)
+        known: Relation | None = engine._relations.get(source)
         if known is not None:
             known.check_unchanged()
         raise failed
 
-    return run
+    return cast("_F", run)
 
 
 def relation(connection: duckdb.DuckDBPyConnection, place: Place) -> Relation:
@@ -114,6 +110,7 @@ def relation(connection: duckdb.DuckDBPyConnection, place: Place) -> Relation:
     if not names_files(place):
         scan = ".".join(quoted(part) for part in str(place).split("."))
         types = _own_types(connection, place, scan)
+        _check_times(connection, scan, types)
         if _is_view(connection, place):
             # It may read files, or draw at random: only a copy is the same in every pass.
             copy = f"celosia_view_{token_hex(8)}"
@@ -167,6 +164,21 @@ def as_type(series: pl.Series, kind: pl.DataType) -> pl.Series:
     return series.cast(kind)
 
 
+def check_days(name: str, values: pl.Series) -> None:
+    """Refuse days so far away that Polars cannot tell them, such as DuckDB's infinite ones.
+
+    Raises:
+        EngineError: CEL-E022.
+    """
+    units = {"ms": 86_400_000, "us": 86_400_000_000}  # nanoseconds do not reach that far
+    kind = values.dtype
+    day = 1 if kind == pl.Date else units.get(getattr(kind, "time_unit", "ns"))
+    if not isinstance(kind, pl.Date | pl.Datetime) or day is None:
+        return
+    if (values.to_physical().abs() > _MOST_DAYS * day).any():
+        raise unpublishable(name, f"{kind} with infinite values")
+
+
 def quoted(name: str) -> str:
     """A name in SQL.
 
@@ -203,6 +215,21 @@ def _own_types(
             kind = pl.Object()
         types[field.name] = _published(field.name, kind, str(field.type))
     return types
+
+
+def _check_times(
+    connection: duckdb.DuckDBPyConnection, scan: str, types: dict[str, pl.DataType]
+) -> None:
+    """Refuse times of day that would lose their zone, or the whole of themselves."""
+    kinds = connection.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
+    for kind, name in zip((row[1] for row in kinds), types, strict=True):
+        if kind == "TIME WITH TIME ZONE":
+            raise unpublishable(name, kind)
+        if kind == "TIME":
+            query = f"SELECT bool_or({quoted(name)} = '24:00:00'::TIME) FROM {scan}"
+            found = connection.execute(query).fetchone()
+            if found and found[0]:
+                raise unpublishable(name, "TIME with 24:00")
 
 
 def _is_view(connection: duckdb.DuckDBPyConnection, place: Place) -> bool:

@@ -21,7 +21,14 @@ from celosia.engines.classes import Labels, fresh_table, numbered, one_zero, pla
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.duckdb import Groups
 from celosia.engines.duckdb_keys import MOST_LISTED, Digit, digit, is_simple, pack, recoding_query
-from celosia.engines.duckdb_places import Relation, as_type, quoted, relation, watched
+from celosia.engines.duckdb_places import (
+    Relation,
+    as_type,
+    check_days,
+    quoted,
+    relation,
+    watched,
+)
 from celosia.engines.shuffling import buckets_for, shuffled
 from celosia.engines.sinks import table_draft, write_parquet
 from celosia.engines.tables import (
@@ -168,6 +175,8 @@ class DuckDBTables:
                 places[name] = grouped[f"k{n}"].to_numpy().astype(np.int64)
             else:
                 values[name], places[name] = _coded(grouped[f"k{n}"], found.columns[name])
+        for name in columns:
+            check_days(name, values[name])
         self._grouped = _Grouped(found, tables, values, places)
         frame = pl.DataFrame([values[name].gather(places[name]).alias(name) for name in columns])
         return Groups(frame, grouped["size"].to_numpy().astype(np.int64))

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
@@ -17,12 +16,11 @@ import polars as pl
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
 from celosia.core.randomness import Source
-from celosia.engines.classes import fresh_table, one_zero, plain_text
-from celosia.engines.drafts import DraftFolder
+from celosia.engines.classes import one_zero, plain_text
 from celosia.engines.duckdb import Groups
 from celosia.engines.duckdb_places import quoted
+from celosia.engines.postgres_drafts import TableDraft, place_name, to_file
 from celosia.engines.postgres_types import ServerColumn, server_column, server_type
-from celosia.engines.sinks import write_parquet
 from celosia.engines.tables import (
     Batch,
     Draft,
@@ -85,7 +83,7 @@ class PostgresTables:
             check_writable(Path(target), overwrite=overwrite)
             return
         query = "SELECT to_regclass(%s)::oid, to_regclass(%s)::oid"
-        places = self._one(query, (_name(source), _name(target)))
+        places = self._one(query, (place_name(source), place_name(target)))
         if places[0] == places[1]:
             raise same_place(target)
         if places[1] is not None and not overwrite:
@@ -164,7 +162,7 @@ class PostgresTables:
             kinds,
         )
         if names_files(target):
-            draft: Draft = _to_file(self._rows(query, kinds), keep, target)
+            draft: Draft = to_file(self._rows(query, kinds), keep, target)
         else:
             draft = self._to_table(query, target, dict(zip(keep, kinds.values(), strict=True)))
         # One state of the data cannot lose rows; one that is damaged, or a join by another equality
@@ -199,7 +197,7 @@ class PostgresTables:
             for chunk in self._rows(query, kinds)
         )
         if names_files(target):
-            return _to_file(made, list(columns), target)
+            return to_file(made, list(columns), target)
         draft = self._new_table(target)
         listed = ", ".join(f"{quoted(n)} {server_type(kind)}" for n, kind in columns.items())
         self._run(f"CREATE TABLE {draft} ({listed})")
@@ -207,7 +205,7 @@ class PostgresTables:
         for chunk in made:
             self._copy(draft, chunk)
             rows += chunk.height
-        return _TableDraft(self._connection, (draft, target), rows, dict(columns))
+        return TableDraft(self._connection, (draft, target), rows, dict(columns))
 
     def close(self) -> None:
         """End the transaction, and let go of the server."""
@@ -234,7 +232,9 @@ class PostgresTables:
         if source not in self._described:
             described, enums = None, set()
             with suppress(psycopg.Error):
-                found = self._connection.execute(f"SELECT * FROM {_name(source)} LIMIT 0".encode())
+                found = self._connection.execute(
+                    f"SELECT * FROM {place_name(source)} LIMIT 0".encode()
+                )
                 described = found.description or []
                 listed = self._connection.execute("SELECT oid FROM pg_type WHERE typtype = 'e'")
                 enums = {number for (number,) in listed}
@@ -249,7 +249,7 @@ class PostgresTables:
     def _source(self, source: Place) -> str:
         """What comes after FROM: the table as t, or a copy of what a view gives."""
         if source not in self._sources:
-            name = _name(source)
+            name = place_name(source)
             kind = self._one("SELECT relkind FROM pg_class WHERE oid = to_regclass(%s)", (name,))
             if kind[0] not in _TABLES:
                 # It may draw at random or ask elsewhere, and its rows have no place of their own:
@@ -317,67 +317,13 @@ class PostgresTables:
 
     def _new_table(self, target: Place) -> str:
         *within, _ = str(target).split(".")
-        return _name(".".join([*within, f"celosia_draft_{token_hex(8)}"]))
+        return place_name(".".join([*within, f"celosia_draft_{token_hex(8)}"]))
 
-    def _to_table(self, query: str, target: Place, columns: dict[str, pl.DataType]) -> _TableDraft:
+    def _to_table(self, query: str, target: Place, columns: dict[str, pl.DataType]) -> TableDraft:
         draft = self._new_table(target)
         names = ", ".join(quoted(name) for name in columns)
         made = self._connection.execute(f"CREATE TABLE {draft} ({names}) AS {query}".encode())
-        return _TableDraft(self._connection, (draft, target), made.rowcount, columns)
-
-
-class _TableDraft:
-    """A table in a transaction that is still open, see `tables.Draft`."""
-
-    def __init__(
-        self,
-        connection: psycopg.Connection[Any],
-        names: tuple[str, Place],
-        rows: int,
-        columns: dict[str, pl.DataType],
-    ) -> None:
-        self._connection = connection
-        self._draft, self._target = names
-        self.rows = rows
-        self.columns = columns
-
-    def sha256(self) -> None:
-        """There is no file."""
-        return
-
-    @guarded("PostgreSQL")
-    def commit(self) -> None:
-        """Give the table its name, in the place of one that has it, and end the transaction."""
-        last = str(self._target).split(".")[-1]
-        self._connection.execute(f"DROP TABLE IF EXISTS {_name(self._target)}".encode())
-        self._connection.execute(f"ALTER TABLE {self._draft} RENAME TO {quoted(last)}".encode())
-        self._connection.commit()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        import psycopg  # noqa: PLC0415 - loaded already, by whoever has a connection
-
-        with suppress(psycopg.Error):
-            self._connection.rollback()
-
-
-def _to_file(chunks: Iterator[pl.DataFrame], names: Sequence[str], target: Place) -> Draft:
-    folder = DraftFolder(Path(target))
-    try:
-        named = (
-            fresh_table(one_zero(pl.DataFrame(list(chunk), schema=list(names)))) for chunk in chunks
-        )
-        return write_parquet(named, folder, Path(target))
-    except BaseException:
-        folder.close()
-        raise
+        return TableDraft(self._connection, (draft, target), made.rowcount, columns)
 
 
 def _ordered(select: str, rest: str, order: Order, kinds: Mapping[str, pl.DataType]) -> str:
@@ -403,10 +349,6 @@ def _equal(left: str, right: str, values: pl.Series) -> str:
     if values.null_count() == 0:
         return f"{left} = {right}"
     return f"coalesce('v' || ({left})::text, '') = coalesce('v' || {right}::text, '')"
-
-
-def _name(place: Place) -> str:
-    return ".".join(quoted(part) for part in str(place).split("."))
 
 
 def _connect(url: str) -> psycopg.Connection[Any]:

@@ -109,6 +109,9 @@ class DuckDbEngine:
             # Groups by a key of a known range of up to a million values, such as people, take an
             # array instead of a hash table: ten times faster, for some 20 MB a core.
             "perfect_ht_threshold": 20,
+            # What stands twice in a query would be computed once, and before the TRY around it:
+            # TRY(x * x + x * x) would then fail on a row, and tell of it.
+            "disabled_optimizers": "common_subexpressions",
         }
         if memory is not None:
             config["memory_limit"] = memory

@@ -90,7 +90,8 @@ def number(value: float, digits: int = 0) -> str:
     >>> number(1234.5, 1)
     '1,234.5'
     """
-    return _localised(f"{value:,.{digits}f}")
+    exact = isinstance(value, int) and digits == 0  # however large: never by way of a float
+    return _localised(f"{value:,}" if exact else f"{value:,.{digits}f}")
 
 
 def short(value: float) -> str:

@@ -138,6 +138,8 @@ def test_whole_numbers_beyond_64_bits_are_added_up_in_full(place: Place) -> None
         where_turned="o.i // -1 IS NULL",
         where_size="ABS(o.i) IS NULL",
         where_narrow="CAST(o.i AS SMALLINT) IS NULL",
+        # An engine that computes once what stands twice must not do so before TRY.
+        where_twice="o.i * o.i + o.i * o.i > 60 AND (o.i + o.i) * 2 > o.i + o.i - 10000",
     )
     # What leaves 64 bits on the way is wide in PostgreSQL and NULL elsewhere; it never wraps.
     doubles = [2 * each for each in values if each is not None]
@@ -150,6 +152,7 @@ def test_whole_numbers_beyond_64_bits_are_added_up_in_full(place: Place) -> None
         "where_turned": 1 if is_wide else 2,
         "where_size": 1 if is_wide else 2,
         "where_narrow": len(values) - 2,
+        "where_twice": 24 if is_wide else 1,
     }
 
 

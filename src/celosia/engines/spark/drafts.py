@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from secrets import token_hex
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -16,12 +15,16 @@ from celosia.engines.spark.files import quoted
 from celosia.engines.spark.places import (
     HadoopFiles,
     abandoned,
+    before_name,
+    before_start,
     draft_name,
     draft_start,
+    file_exists,
     forget,
     parent_and_name,
 )
 from celosia.engines.spark.running import run
+from celosia.engines.spark.swapping import brought_back, swapped
 from celosia.engines.tables import Place, engine_failed, table_exists
 
 if TYPE_CHECKING:
@@ -69,8 +72,9 @@ class SparkDraft:
 class LocalDraft(SparkDraft):
     """A folder of this machine: it can be taken away even when Spark is gone."""
 
-    def __init__(self, session: SparkSession, target: Path) -> None:
-        self._session, self._target = session, target
+    def __init__(self, session: SparkSession, target: Path, *, overwrite: bool) -> None:
+        self._session, self._target, self._overwrite = session, target, overwrite
+        brought_back(target)
         self._folder = DraftFolder(target)
         self._data = self._folder.path / "data"
 
@@ -84,32 +88,44 @@ class LocalDraft(SparkDraft):
 
     def commit(self) -> None:
         """Give the folder its name; what had it before goes when the new one has it."""
-        before = self._folder.path / "before"
+        done = True
+        if self._target.exists() and not self._overwrite:
+            raise file_exists(self._target)
         try:
             if self._target.exists():
-                os.rename(self._target, before)
-            os.rename(self._data, self._target)
+                swapped(self._data, self._target)
+            else:
+                os.rename(self._data, self._target)
         except OSError:
-            with suppress(OSError):
-                os.rename(before, self._target)
-        if self._data.exists():
+            done = False
+        if not done:
             raise engine_failed("Spark")
 
     def close(self) -> None:
-        """Take away what was not committed."""
+        """Take away what was not committed, or what was replaced."""
         self._folder.close()
 
 
 class HadoopDraft(SparkDraft):
     """A folder of HDFS or of an object store, which Spark itself renames."""
 
-    def __init__(self, session: SparkSession, target: str) -> None:
+    def __init__(self, session: SparkSession, target: str, *, overwrite: bool) -> None:
         self._session, self._files, self._target = session, HadoopFiles(session), target.rstrip("/")
-        self._parent, name = parent_and_name(target)
-        left = run(session, lambda: self._files.beside(self._target, draft_start(name)))
-        for each in abandoned(left):
-            run(session, lambda each=each: self._files.remove(f"{self._parent}/{each}"))  # type: ignore[misc]  # bound now, for each
-        self._draft = f"{self._parent}/{draft_name(name)}"
+        self._overwrite = overwrite
+        self._parent, self._name = parent_and_name(target)
+        run(session, self._sweep)
+        self._draft = f"{self._parent}/{draft_name(self._name)}"
+
+    def _sweep(self) -> None:
+        """Take away what runs that were killed have left, but bring back what they took away."""
+        for each in abandoned(self._files.beside(self._target, before_start(self._name))):
+            left = f"{self._parent}/{each}"
+            if self._files.exists(self._target):
+                self._files.remove(left)
+            else:
+                self._files.rename(left, self._target)
+        for each in abandoned(self._files.beside(self._target, draft_start(self._name))):
+            self._files.remove(f"{self._parent}/{each}")
 
     def write(self, frame: DataFrame) -> None:
         """Let Spark write a frame here."""
@@ -124,18 +140,23 @@ class HadoopDraft(SparkDraft):
         run(self._session, self._rename)
 
     def _rename(self) -> None:
-        before = f"{self._draft}_{token_hex(4)}"
         had = self._files.exists(self._target)
+        if had and not self._overwrite:
+            raise file_exists(self._target)
+        before = f"{self._parent}/{before_name(self._name)}"
         if had:
             self._files.rename(self._target, before)
         try:
             self._files.rename(self._draft, self._target)
-        except Exception:
+        except BaseException:
             if had:
                 self._files.rename(before, self._target)
             raise
+        finally:
+            forget(before)
         if had:
-            self._files.remove(before)
+            with suppress(Exception):  # it is published; the next run takes this away
+                self._files.remove(before)
 
     def close(self) -> None:
         """Take away what was not committed; where Spark is gone, the next run does."""
@@ -150,16 +171,23 @@ class TableDraft(SparkDraft):
     def __init__(self, session: SparkSession, target: Place, *, overwrite: bool) -> None:
         self._session, self._overwrite = session, overwrite
         self._target = str(target)
-        base, _, name = self._target.rpartition(".")
+        base, _, self._name = self._target.rpartition(".")
         self._base = f"{base}." if base else ""
-        where = f" IN {base}" if base else ""
-        run(session, lambda: self._sweep(where, name))
-        self._draft = f"{self._base}{quoted(draft_name(name))}"
+        self._where = f" IN {base}" if base else ""
+        run(session, self._sweep)
+        self._draft = f"{self._base}{quoted(draft_name(self._name))}"
 
-    def _sweep(self, where: str, name: str) -> None:
-        rows = self._session.sql(f"SHOW TABLES{where}").collect()
-        names = [row["tableName"] for row in rows if row["tableName"].startswith(draft_start(name))]
-        for each in abandoned(names):
+    def _sweep(self) -> None:
+        """Take away what runs that were killed have left, but bring back what they took away."""
+        rows = self._session.sql(f"SHOW TABLES{self._where}").collect()
+        names = [row["tableName"] for row in rows]
+        for each in abandoned([one for one in names if one.startswith(before_start(self._name))]):
+            left = f"{self._base}{quoted(each)}"
+            if self._session.catalog.tableExists(self._target):
+                self._session.sql(f"DROP TABLE IF EXISTS {left}")
+            else:
+                self._session.sql(f"ALTER TABLE {left} RENAME TO {self._target}")
+        for each in abandoned([one for one in names if one.startswith(draft_start(self._name))]):
             self._session.sql(f"DROP TABLE IF EXISTS {self._base}{quoted(each)}")
 
     def write(self, frame: DataFrame) -> None:
@@ -171,19 +199,28 @@ class TableDraft(SparkDraft):
         return self._session.table(self._draft)
 
     def commit(self) -> None:
-        """Give the table its name."""
+        """Give the table its name; what had it before goes when the new one has it."""
         run(self._session, self._rename)
 
     def _rename(self) -> None:
         exists = self._session.catalog.tableExists(self._target)
         if exists and not self._overwrite:
             raise table_exists(self._target)
-        before = f"{self._base}{quoted(draft_name('before'))}"
+        name = before_name(self._name)
+        before = f"{self._base}{quoted(name)}"
         if exists:
             self._session.sql(f"ALTER TABLE {self._target} RENAME TO {before}")
-        self._session.sql(f"ALTER TABLE {self._draft} RENAME TO {self._target}")
+        try:
+            self._session.sql(f"ALTER TABLE {self._draft} RENAME TO {self._target}")
+        except BaseException:
+            if exists:
+                self._session.sql(f"ALTER TABLE {before} RENAME TO {self._target}")
+            raise
+        finally:
+            forget(name)
         if exists:
-            self._session.sql(f"DROP TABLE {before}")
+            with suppress(Exception):  # it is published; the next run takes this away
+                self._session.sql(f"DROP TABLE {before}")
 
     def close(self) -> None:
         """Take away what was not committed; where Spark is gone, the next run does."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from celosia.core.errors import EngineError
+from celosia.core.errors import EngineError, InputError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,8 +54,16 @@ def stamps(path: Path) -> tuple[tuple[object, ...], ...]:
         for each in place.rglob("*") if place.is_dir() else [place]:
             if each.is_file():
                 seen = each.stat()
-                found.append((str(each), seen.st_ino, seen.st_size, seen.st_mtime_ns))
+                times = (seen.st_mtime_ns, seen.st_ctime_ns)
+                found.append((str(each), seen.st_dev, seen.st_ino, seen.st_size, *times))
     return tuple(sorted(found, key=str))
+
+
+def stamps_elsewhere(session: SparkSession, place: str) -> tuple[tuple[object, ...], ...]:
+    """The same of files that only Spark can see; it lists them and reads none."""
+    files = session.read.format("binaryFile").option("recursiveFileLookup", "true").load(place)
+    told = files.selectExpr("path", "length", "CAST(modificationTime AS STRING)")
+    return tuple(sorted(tuple(row) for row in told.collect()))
 
 
 class HadoopFiles:
@@ -121,6 +129,16 @@ def draft_start(name: str) -> str:
     return f"_celosia_draft_{name}_"
 
 
+def before_name(name: str) -> str:
+    """A name for what is replaced, until what replaces it has the name of the target."""
+    return draft_name(name).replace(draft_start(name), before_start(name))
+
+
+def before_start(name: str) -> str:
+    """What the names of all that a target has replaced start with."""
+    return f"_celosia_before_{name}_"
+
+
 def forget(draft: str) -> None:
     """Say that a draft is no longer written."""
     _LIVE.discard(draft.rpartition("_")[2])
@@ -160,3 +178,14 @@ def parent_and_name(place: str) -> tuple[str, str]:
     """
     parent, _, name = place.rstrip("/").rpartition("/")
     return parent, name
+
+
+def file_exists(place: str | Path) -> InputError:
+    """The error of files that would be written over."""
+    return InputError(
+        "CEL-I004",
+        f"{place} exists already.",
+        why="It would be lost.",
+        fix="Choose another name, or allow overwriting (--force).",
+        path=str(place),
+    )

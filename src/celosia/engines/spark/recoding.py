@@ -29,8 +29,10 @@ KEY = "k"
 STAR = "*"
 HIDDEN = -1
 """The number of suppressed rows, where no other row shows stars alone."""
-MOST_BITS = 62
-"""Of all digits together, so that no sum overflows 64 bits and none is negative."""
+GONE = -(1 << 57)
+"""What a label adds that is shown in no row: so the sum is below 0, whatever else is added."""
+MOST_BITS, MOST_COLUMNS = 56, 60
+"""Of all digits together, and of columns: no sum of 60 of either leaves 64 bits."""
 MOST_LABELS = 50_000
 """Labels of a column that are sent with the plan of the work."""
 MOST_BROADCAST = 5_000_000
@@ -48,18 +50,31 @@ class Digits:
 
     name: str
     values: pl.Series = field(repr=False)
-    codes: pl.Series = field(repr=False)
-    """The place of the label of each value, as `Int64`."""
     nodes: pl.Series = field(repr=False)
-    """The node of each label, in the order of the labels."""
+    """The node of each value."""
+    codes: pl.Series = field(repr=False)
+    """The place of the label of each value, as `Int64`; empty where no row shows the label."""
     labels: pl.Series = field(repr=False)
+    """Those that rows show, sorted: codes must tell nothing of rows that are suppressed."""
     is_same: bool
-    """Whether the released column is the original one."""
+    """Whether the released column is the original one; it needs no codes then."""
 
     @property
     def bits(self) -> int:
         """How many binary digits tell the labels apart."""
-        return max(0, len(self.labels) - 1).bit_length()
+        return 0 if self.is_same else max(0, len(self.labels) - 1).bit_length()
+
+    @property
+    def tells(self) -> bool:
+        """Whether codes differ, so that they must be looked up."""
+        return not self.is_same and bool((self.codes != 0).fill_null(value=True).any())
+
+    def of_nodes(self, nodes: pl.Series) -> pl.DataFrame:
+        """The value and the code of some nodes."""
+        known = pl.DataFrame({"node": self.nodes, "value": self.values, "code": self.codes})
+        asked = pl.DataFrame({"node": nodes})
+        first = known.unique("node", keep="first")
+        return asked.join(first, on="node", how="left", maintain_order="left")
 
 
 def digits_of(recoding: Recoding) -> list[Digits] | None:
@@ -67,30 +82,35 @@ def digits_of(recoding: Recoding) -> list[Digits] | None:
     if recoding.maps is None or recoding.hidden_nodes is None:
         return None
     found = []
+    shows = pl.Series(~recoding.hidden)
     for name, column in zip(recoding.names, recoding.maps, strict=True):
-        made = _digits(name, column)
+        made = _digits(name, column, recoding.released[name].filter(shows))
         if made is None:
             return None
         found.append(made)
-    return found if sum(each.bits for each in found) <= MOST_BITS else None
+    fits = sum(each.bits for each in found) <= MOST_BITS and len(found) <= MOST_COLUMNS
+    return found if fits else None
 
 
-def _digits(name: str, column: ColumnMap) -> Digits | None:
-    shown = pl.DataFrame({"node": column.nodes, "label": column.released})
-    labels = shown.unique(maintain_order=True)
+def _digits(name: str, column: ColumnMap, shown: pl.Series) -> Digits | None:
+    labels = pl.DataFrame({"node": column.nodes, "label": column.released}).unique()
     # Rows are sorted by their numbers: nodes that look alike must not have different ones.
     if labels["node"].n_unique() < labels.height or labels["label"].n_unique() < labels.height:
         return None
-    is_same = column.values.dtype == column.released.dtype and bool(
-        column.values.eq_missing(column.released).all()
-    )
-    listed = column.released.dtype == pl.String and labels.height <= MOST_LABELS
-    if not is_same and not (listed and _separator(labels["label"]) is not None):
+    same_type = column.values.dtype == column.released.dtype
+    if same_type and bool(column.values.eq_missing(column.released).all()):
+        none = pl.Series([0], dtype=pl.Int64).new_from_index(0, len(column.values))
+        return Digits(name, column.values, column.nodes, none, shown.unique(), is_same=True)
+    if column.released.dtype != pl.String or labels.height > MOST_LABELS:
         return None
-    codes = column.nodes.replace_strict(
-        labels["node"], pl.Series(range(labels.height)), return_dtype=pl.Int64
+    if _separator(labels["label"]) is None:
+        return None
+    listed = pl.DataFrame({"label": shown.unique().sort()}).with_row_index("code")
+    told = pl.DataFrame({"label": column.released}).join(
+        listed, on="label", how="left", nulls_equal=True, maintain_order="left"
     )
-    return Digits(name, column.values, codes, labels["node"], labels["label"], is_same)
+    codes = told["code"].cast(pl.Int64)
+    return Digits(name, column.values, column.nodes, codes, listed["label"], is_same=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,34 +153,24 @@ def by_digits(  # noqa: PLR0913 - one fact each
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 - its usual name; heavy
 
-    hidden = recoding.hidden_nodes
-    assert hidden is not None
     parts: list[Column] = []
-    packed = pl.Series(np.zeros(hidden.height, dtype=np.int64))
     shift = 0
     shifts: dict[str, int] = {}
     for number, column in enumerate(digits):
-        if every or (len(column.labels) > 1 and (not column.is_same or hidden.height)):
-            table = pl.DataFrame({"v": column.values, "p": column.codes * (1 << shift)})
+        if every or column.tells:
+            digit = (column.codes * (1 << shift)).fill_null(GONE)
+            table = pl.DataFrame({"v": column.values, "p": digit})
             lookup = as_table(session, table).toDF(f"v{number}", f"p{number}")
-            cell, value = frame[place(names.index(column.name))], lookup[f"v{number}"]
-            # Where no empty cell was counted, none may be found: the plain comparison is faster.
-            met = cell.eqNullSafe(value) if column.values.null_count() else cell == value
+            met = _met(frame[place(names.index(column.name))], lookup[f"v{number}"], column.values)
             frame = frame.join(F.broadcast(lookup), met, "left")
             parts.append(F.col(f"p{number}"))
-            order = pl.Series(range(len(column.nodes)), dtype=pl.Int64)
-            packed = packed + hidden[column.name].replace_strict(column.nodes, order) * (1 << shift)
         shifts[column.name] = shift
         shift += column.bits
     key: Column = F.lit(0).cast("long")
     if parts:  # a value that nobody has counted has no digits: the sum is empty
         key = F.coalesce(reduce(add, parts), F.raise_error(F.lit(CHANGED)).cast("long"))
     frame = frame.withColumn(KEY, key)
-    is_hidden: Column | None = None
-    if hidden.height:
-        classes = as_table(session, pl.DataFrame({"h": packed.unique()}))
-        frame = frame.join(F.broadcast(classes), frame[KEY] == classes["h"], "left")
-        is_hidden = F.col("h").isNotNull()
+    frame, is_hidden = _marked(session, frame, names, digits, shifts, recoding)
     stars = is_hidden if not drop else None
     return Recoded(
         frame,
@@ -175,6 +185,52 @@ def by_digits(  # noqa: PLR0913 - one fact each
     )
 
 
+def _met(cell: Column, value: Column, values: pl.Series) -> Column:
+    """Whether a cell is a value; where no empty cell was counted, the plain comparison is faster."""
+    return cell.eqNullSafe(value) if values.null_count() else cell == value
+
+
+def _marked(  # noqa: PLR0913 - one fact each
+    session: SparkSession,
+    frame: DataFrame,
+    names: Sequence[str],
+    digits: list[Digits],
+    shifts: dict[str, int],
+    recoding: Recoding,
+) -> tuple[DataFrame, Column | None]:
+    """The rows joined with the suppressed classes, and what tells that a row is of one of them.
+
+    A class is known by the number of its labels and the values of columns that stay as they are. A
+    label that only suppressed rows have tells by itself.
+    """
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+
+    hidden = recoding.hidden_nodes
+    assert hidden is not None
+    if not hidden.height:
+        return frame, None
+    packed = pl.Series(np.zeros(hidden.height, dtype=np.int64))
+    classes: dict[str, pl.Series] = {}
+    for number, column in enumerate(digits):
+        told = column.of_nodes(hidden[column.name])
+        if column.is_same:
+            classes[f"h{number}"] = told["value"]
+        else:
+            packed = packed + told["code"] * (1 << shifts[column.name])
+    table = pl.DataFrame({"h": packed} | classes).filter(pl.col("h").is_not_null())
+    is_hidden = F.col(KEY) < F.lit(0)
+    if table.height:
+        lookup = as_table(session, table)
+        met = frame[KEY] == lookup["h"]
+        for number, column in enumerate(digits):
+            if column.is_same:
+                cell = frame[place(names.index(column.name))]
+                met &= _met(cell, lookup[f"h{number}"], column.values)
+        frame = frame.join(F.broadcast(lookup), met, "left")
+        is_hidden |= F.col("h").isNotNull()
+    return frame, is_hidden
+
+
 def _carried(
     names: Sequence[str], digits: list[Digits], shifts: dict[str, int], stars: Column | None
 ) -> dict[str, Column]:
@@ -183,7 +239,7 @@ def _carried(
 
     found = {KEY: F.col(KEY)}
     found |= {
-        here: F.col(here)
+        here: one_zero(here, each.values.dtype)
         for each in digits
         if each.is_same and (here := place(names.index(each.name)))
     }
@@ -191,13 +247,12 @@ def _carried(
         return found
     # A class that shows nothing but stars by itself has the same number as the suppressed: the
     # order must not tell which is which.
-    natural = [(each.labels == STAR).arg_max() if STAR in each.labels else None for each in digits]
     number = HIDDEN
-    if None not in natural:
+    if all(STAR in each.labels for each in digits):
         number = sum(
-            int(at) << shifts[each.name]
-            for at, each in zip(natural, digits, strict=True)
-            if at is not None
+            int((each.labels == STAR).arg_max() or 0) << shifts[each.name]
+            for each in digits
+            if not each.is_same
         )
     found = {here: F.when(stars, F.lit(STAR)).otherwise(each) for here, each in found.items()}
     found[KEY] = F.when(stars, F.lit(number).cast("long")).otherwise(F.col(KEY))
@@ -215,8 +270,8 @@ def _label(column: Digits, shift: int, *, stars: bool) -> Column:
 def _listed(column: Digits, shift: int) -> Column:
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
-    if len(column.labels) == 1:
-        return F.lit(column.labels[0]).cast("string")
+    if len(column.labels) < 2:
+        return F.lit(column.labels.first()).cast("string")
     mark = _separator(column.labels)
     assert mark is not None
     texts = column.labels.fill_null("").to_list()
@@ -232,6 +287,21 @@ def _separator(labels: pl.Series) -> str | None:
     """A letter that no label has, and that means itself in a pattern."""
     texts = "".join(labels.drop_nulls().to_list()) if labels.dtype == pl.String else ""
     return next((mark for mark in map(chr, range(1, 9)) if mark not in texts), None)
+
+
+def one_zero(here: str, kind: pl.DataType) -> Column:
+    """A column as it is; of the two zeros of floats, and of all their NaN, one is left.
+
+    They are one class, so nothing may tell its rows apart.
+    """
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+
+    column = F.col(here)
+    if not kind.is_float():
+        return column
+    name = "float" if kind == pl.Float32() else "double"
+    zero, nan = (F.lit(each).cast(name) for each in (0.0, float("nan")))
+    return F.when(column == zero, zero).when(F.isnan(column), nan).otherwise(column)
 
 
 def by_combinations(

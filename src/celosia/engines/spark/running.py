@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hmac
 import pickle
 import re
 from collections.abc import Callable
@@ -18,13 +19,20 @@ if TYPE_CHECKING:
 
 CHANGED = "celosia: the table has changed"
 """What a row says that nobody has counted."""
-_SENT = re.compile(r"celosia error <([A-Za-z0-9+/=]*)>")
+_SENT = re.compile(r"celosia error <([0-9a-f]+) ([A-Za-z0-9+/=]*)>")
+_SPEAKERS = ("pyarrow", "polars")
+"""Packages whose errors may quote cells."""
 
 T = TypeVar("T")
 
 
-def run(session: SparkSession, work: Callable[[], T]) -> T:
+def run(session: SparkSession, work: Callable[[], T], *, word: str | None = None) -> T:
     """What some work gives; its error is ours, and holds nothing of what Spark said.
+
+    Args:
+        session: that does the work.
+        work: to be done.
+        word: that errors of functions of ours carry, see `sent`.
 
     Raises:
         EngineError: CEL-E002 a row was not counted, CEL-E020 Spark failed or is gone, CEL-E071 its
@@ -36,10 +44,10 @@ def run(session: SparkSession, work: Callable[[], T]) -> T:
     except CelosiaError:
         raise
     except failures() as error:
-        failure = _translated(error)
-    except Exception:
+        failure = _translated(error, word)
+    except Exception as error:
         # A context that was stopped leaves None behind, on which pyspark stumbles.
-        if is_alive(session):
+        if not may_quote(error) and is_alive(session):
             raise
         failure = engine_failed("Spark")
     except BaseException:  # Ctrl-C here must end the work there
@@ -58,9 +66,25 @@ def is_alive(session: SparkSession) -> bool:
     return True
 
 
-def sent(error: BaseException) -> RuntimeError:
-    """An error of a worker in a form that comes through Spark."""
-    return RuntimeError(f"celosia error <{base64.b64encode(pickle.dumps(error)).decode()}>")
+def sent(error: Exception, word: str) -> RuntimeError:
+    """An error of a worker in a form that comes through Spark.
+
+    The word is drawn for one piece of work. Spark's own errors quote cells, and without it whoever
+    writes a cell could have anything unpickled here.
+    """
+    if may_quote(error):
+        return RuntimeError("celosia: a function failed")
+    try:
+        packed = pickle.dumps(error)
+    except Exception:
+        packed = pickle.dumps(RuntimeError(f"{type(error).__name__} on a worker"))
+    return RuntimeError(f"celosia error <{word} {base64.b64encode(packed).decode()}>")
+
+
+def may_quote(error: BaseException) -> bool:
+    """Whether an error may hold cells, or says nothing of our own."""
+    speaks = type(error).__module__.split(".")[0] in _SPEAKERS
+    return speaks or isinstance(error, OSError | MemoryError)
 
 
 def workers_have_none() -> EngineError:
@@ -73,7 +97,7 @@ def workers_have_none() -> EngineError:
     )
 
 
-def _translated(error: BaseException) -> BaseException:
+def _translated(error: BaseException, word: str | None) -> BaseException:
     try:
         told = str(error)
     except Exception:
@@ -81,9 +105,9 @@ def _translated(error: BaseException) -> BaseException:
     if CHANGED in told:
         return changed_source()
     found = _SENT.search(told)
-    if found is not None:
+    if found is not None and word is not None and hmac.compare_digest(found.group(1), word):
         # From our own workers, whose answers pyspark reads in the same way.
-        raised: BaseException = pickle.loads(base64.b64decode(found.group(1)))  # noqa: S301
+        raised: BaseException = pickle.loads(base64.b64decode(found.group(2)))  # noqa: S301
         return raised
     if "No module named 'celosia" in told:
         return workers_have_none()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from secrets import token_hex
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 import polars as pl
@@ -17,20 +17,28 @@ from celosia.core.randomness import Source
 from celosia.engines.duckdb import Groups
 from celosia.engines.spark.arrow import map_arrow
 from celosia.engines.spark.drafts import HadoopDraft, LocalDraft, SparkDraft, TableDraft
-from celosia.engines.spark.places import HadoopFiles, local_path, spark_place, stamps
+from celosia.engines.spark.mapping import check_draws, mapped
+from celosia.engines.spark.ordering import in_order, number_of_files, shown_columns
+from celosia.engines.spark.places import (
+    HadoopFiles,
+    file_exists,
+    local_path,
+    spark_place,
+    stamps,
+    stamps_elsewhere,
+)
 from celosia.engines.spark.recoding import (
     Recoded,
     by_combinations,
     by_digits,
     digits_of,
+    one_zero,
     place,
 )
-from celosia.engines.spark.running import run, sent
+from celosia.engines.spark.running import run
 from celosia.engines.spark.session import spark_session
 from celosia.engines.spark.types import (
-    check_file,
-    plain_table,
-    plain_type,
+    check_files,
     polars_types,
     spark_type,
 )
@@ -48,17 +56,19 @@ from celosia.engines.tables import (
 )
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
 SETTINGS = {
     "spark.sql.caseSensitive": "true",  # names that differ in case alone are two columns
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
+    # Where a machine is lost, rows of a function that draws would be drawn again, and some of the
+    # first draws be written beside the second: such work is begun anew, or fails.
+    "spark.sql.shuffle.orderIndependentChecksum.enabled": "true",
+    "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "true",
 }
-ORDER = "o"
-"""The column by which rows are sorted."""
+T = TypeVar("T")
 
 
 class SparkTables:
@@ -83,14 +93,14 @@ class SparkTables:
         self._session = spark_session(url, settings=dict(settings or {}) | SETTINGS)
         self._seen: dict[Place, tuple[tuple[object, ...], ...]] = {}
         self._types: dict[Place, dict[str, pl.DataType]] = {}
+        self._rows: dict[Place, int] = {}
 
     def columns(self, source: Place) -> dict[str, pl.DataType]:
         """Names and types, see `TableEngine.columns`."""
         if source not in self._types:
-            path = self._local(source)
-            if path is not None:
-                self._seen[source] = stamps(path)
-                _check_files(source, self._seen[source])
+            self._seen[source] = self._stamps(source)
+            if self._local(source) is not None:
+                check_files(source, self._seen[source])
             self._types[source] = polars_types(self._read(source).schema)
         return dict(self._types[source])
 
@@ -115,13 +125,7 @@ class SparkTables:
         if same:
             raise same_place(target)
         if exists and not overwrite:
-            raise InputError(
-                "CEL-I004",
-                f"{target} exists already.",
-                why="It would be lost.",
-                fix="Choose another name, or allow overwriting (--force).",
-                path=str(target),
-            )
+            raise file_exists(target)
         if not parent:
             raise InputError(
                 "CEL-I005",
@@ -142,6 +146,7 @@ class SparkTables:
             for number, name in enumerate(columns)
         ]
         sizes = found.to_series(len(places)).to_numpy().astype(np.int64)
+        self._rows[source] = int(sizes.sum())
         return Groups(pl.DataFrame(values), sizes)
 
     def recode(  # noqa: PLR0913 - as in the protocol
@@ -163,6 +168,7 @@ class SparkTables:
         names = list(self.columns(source))
         digits = digits_of(recoding) if set(recoding.names) <= set(keep) else None
         seen = Observation()
+        parts = self._parts(recoding.released_rows(drop=drop_suppressed))
 
         def released() -> DataFrame:
             frame = self._scan(source)
@@ -175,14 +181,15 @@ class SparkTables:
                     names,
                     digits,
                     recoding,
-                    every=source not in self._seen,
+                    every=not names_files(source),
                     drop=drop_suppressed,
                 )
             frame = found.frame
             if drop_suppressed:
                 frame = frame.observe(seen, F.count(F.lit(1)).alias("rows"))
                 frame = frame if found.hidden is None else frame.where(~found.hidden)
-            return self._released(source, replace(found, frame=frame), keep, order)
+            rows = self._narrow(source, replace(found, frame=frame), keep)
+            return shown_columns(in_order(rows, order, parts), found, names, keep)
 
         draft = self._written(source, target, released, overwrite=overwrite)
         try:
@@ -213,18 +220,24 @@ class SparkTables:
             StructField(place(number), spark_type(name, kind))
             for number, (name, kind) in enumerate(columns.items())
         ]
-        mapping = partial(_mapped, function, types, dict(columns))
+        check_draws(function)
+        word = token_hex(16)
+        mapping = partial(mapped, function, types, dict(columns), word)
+        if source not in self._rows:
+            self._rows[source] = run(self._session, lambda: self._scan(source).count())
+        parts = self._parts(self._rows[source])
 
         def released() -> DataFrame:
             mapped = map_arrow(self._scan(source), mapping, StructType(fields))
-            return _in_order(mapped, order).toDF(*columns)
+            return in_order(mapped, order, parts).toDF(*columns)
 
-        return self._written(source, target, released, overwrite=overwrite)
+        return self._written(source, target, released, overwrite=overwrite, word=word)
 
     def close(self) -> None:
         """Forget what was read; the Spark of the process runs on, for others may use it."""
         self._seen.clear()
         self._types.clear()
+        self._rows.clear()
 
     def __enter__(self) -> Self:
         return self
@@ -241,43 +254,54 @@ class SparkTables:
         Raises:
             EngineError: CEL-E020 Spark is gone, CEL-E021 there is no such source.
         """
-        from pyspark.errors import AnalysisException  # noqa: PLC0415 - heavy
 
-        def read() -> DataFrame | None:
-            try:
-                if names_files(source):
-                    return self._session.read.parquet(spark_place(self._session, source))
-                return self._session.table(str(source))
-            except AnalysisException:
-                return None
+        def read() -> DataFrame:
+            if names_files(source):
+                return self._session.read.parquet(spark_place(self._session, source))
+            return self._session.table(str(source))
 
-        found = run(self._session, read)
+        found = self._tried(read)
         if found is None:
             raise not_found(source)
         return found
+
+    def _tried(self, work: Callable[[], T]) -> T | None:
+        """What some work gives; None where Spark knows no such place."""
+        from pyspark.errors import AnalysisException  # noqa: PLC0415 - heavy
+
+        def attempt() -> T | None:
+            try:
+                return work()
+            except AnalysisException:
+                return None
+
+        return run(self._session, attempt)
 
     def _scan(self, source: Place) -> DataFrame:
         """The source with columns c0, c1, ...: names of users may be anything."""
         found = self._read(source)
         if list(polars_types(found.schema).items()) != list(self.columns(source).items()):
             raise changed_source()
-        return found.toDF(*[place(number) for number in range(len(found.columns))])
+        from pyspark.sql import functions as F  # noqa: N812, PLC0415 - its usual name
 
-    def _released(
-        self, source: Place, found: Recoded, keep: Sequence[str], order: Order
-    ) -> DataFrame:
-        """The released columns in their order, and the rows in theirs."""
+        places = [place(number) for number in range(len(found.columns))]
+        # Metadata of columns, such as comments or all labels there are, would be written along.
+        plain = [F.col(each).alias(each, metadata={}) for each in places]
+        return found.toDF(*places).select(*plain)
+
+    def _narrow(self, source: Place, found: Recoded, keep: Sequence[str]) -> DataFrame:
+        """The columns that are shuffled: the recoded ones as they are carried, then the others."""
         types = self.columns(source)
         names = list(types)
         passed = {name: place(names.index(name)) for name in keep if name not in found.shown}
         carried = found.carried | {
-            here: _one_zero(here, types[name]) for name, here in passed.items()
+            here: one_zero(here, types[name]) for name, here in passed.items()
         }
-        narrow = found.frame.select(*(each.alias(here) for here, each in carried.items()))
-        rows = _in_order(narrow, order)
-        shown = found.shown | {name: rows[here] for name, here in passed.items()}
-        numbered = [shown[name].alias(f"s{number}") for number, name in enumerate(keep)]
-        return rows.select(*numbered).toDF(*keep)
+        return found.frame.select(*(each.alias(here) for here, each in carried.items()))
+
+    def _parts(self, rows: int) -> int:
+        usual = self._session.conf.get("spark.sql.shuffle.partitions")
+        return number_of_files(rows, int(usual or 200))
 
     def _written(
         self,
@@ -286,11 +310,12 @@ class SparkTables:
         released: Callable[[], DataFrame],
         *,
         overwrite: bool,
+        word: str | None = None,
     ) -> SparkDraft:
         """What Spark has written, checked and counted."""
         draft = self._draft(target, overwrite=overwrite)
         try:
-            run(self._session, lambda: draft.write(released()))
+            run(self._session, lambda: draft.write(released()), word=word)
             self._check_unchanged(source)
             draft.rows = run(self._session, lambda: draft.read().count())
             draft.columns = polars_types(draft.read().schema)
@@ -304,82 +329,21 @@ class SparkTables:
             return TableDraft(self._session, target, overwrite=overwrite)
         path = local_path(self._session, target)
         if path is None:
-            return HadoopDraft(self._session, str(target))
-        return LocalDraft(self._session, path.absolute())
+            return HadoopDraft(self._session, str(target), overwrite=overwrite)
+        return LocalDraft(self._session, path.absolute(), overwrite=overwrite)
+
+    def _stamps(self, source: Place) -> tuple[tuple[object, ...], ...]:
+        """What tells one state of a source from another; of a table, the names of its files."""
+        path = self._local(source)
+        if path is not None:
+            return stamps(path)
+        if not names_files(source):
+            return tuple((each,) for each in sorted(self._read(source).inputFiles()))
+        found = self._tried(lambda: stamps_elsewhere(self._session, str(source)))
+        if found is None:
+            raise not_found(source)
+        return found
 
     def _check_unchanged(self, source: Place) -> None:
-        path = self._local(source)
-        if path is not None and stamps(path) != self._seen.get(source):
+        if self._stamps(source) != self._seen[source]:
             raise changed_source()
-
-
-def _in_order(frame: DataFrame, order: Order) -> DataFrame:
-    """The rows by a hash of all that they hold, or as they come.
-
-    Equal rows cannot be told apart, and different ones are sorted by what they show: so neither the
-    order nor the files say anything of the order that the rows had. No random number is needed.
-    """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 - its usual name
-
-    if order == "kept":
-        return frame
-    hashed = frame.withColumn(ORDER, F.xxhash64(*frame.columns))
-    return hashed.repartition(ORDER).sortWithinPartitions(ORDER).drop(ORDER)
-
-
-def _one_zero(here: str, kind: pl.DataType) -> Column:
-    """A column that is not recoded; of the two zeros of floats one is left."""
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415
-
-    column = F.col(here)
-    if not kind.is_float():
-        return column
-    zero = F.lit(0.0).cast("float" if kind == pl.Float32() else "double")
-    return F.when(column == zero, zero).otherwise(column)
-
-
-def _mapped(
-    function: Batch,
-    types: dict[str, pl.DataType],
-    columns: dict[str, pl.DataType],
-    batches: Iterable[pa.RecordBatch],
-) -> Iterator[pa.RecordBatch]:
-    """On a worker: what a function makes of batches; its errors in a form that comes through."""
-    try:
-        for batch in batches:
-            frame = pl.DataFrame(pl.from_arrow(batch))
-            given = pl.DataFrame(
-                [
-                    frame.to_series(n).cast(kind).alias(name)
-                    for n, (name, kind) in enumerate(types.items())
-                ]
-            )
-            made = function(given)
-            shown = [made[name].cast(plain_type(kind)) for name, kind in columns.items()]
-            named = [each.alias(place(number)) for number, each in enumerate(shown)]
-            yield from plain_table(pl.DataFrame(named)).to_batches()
-    except Exception as error:
-        failure = sent(error)
-    else:
-        return
-    raise failure
-
-
-def _check_files(source: Place, seen: tuple[tuple[object, ...], ...]) -> None:
-    """Look at the types in the first Parquet file, of which Spark would change some."""
-    import pyarrow as pa  # noqa: PLC0415 - heavy
-    from pyarrow import parquet  # noqa: PLC0415 - likewise
-
-    first = next((str(each[0]) for each in seen if _is_data(Path(str(each[0])))), None)
-    schema = None
-    if first is not None:
-        with suppress(pa.ArrowException, OSError):
-            schema = parquet.read_schema(first)
-    if schema is None:
-        raise not_found(source)
-    check_file(schema)
-
-
-def _is_data(path: Path) -> bool:
-    """As Spark sees it: what begins with a dot or a line below is not."""
-    return not path.name.startswith((".", "_"))

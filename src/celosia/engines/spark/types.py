@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from celosia.engines.tables import unpublishable
+from celosia.engines.tables import Place, not_found, unpublishable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,3 +110,23 @@ def check_file(schema: pa.Schema) -> None:
         finest = pa.types.is_timestamp(kind) and kind.unit == "ns"
         if finest or pa.types.is_time(kind) or pa.types.is_duration(kind):
             raise unpublishable(column.name, str(kind))
+
+
+def check_files(source: Place, seen: Iterable[tuple[object, ...]]) -> None:
+    """Look at the types in the first Parquet file, of which Spark would change some."""
+    import pyarrow as pa  # noqa: PLC0415 - heavy
+    from pyarrow import parquet  # noqa: PLC0415 - likewise
+
+    first = next((str(each[0]) for each in seen if _is_data(Path(str(each[0])))), None)
+    schema = None
+    if first is not None:
+        with suppress(pa.ArrowException, OSError):
+            schema = parquet.read_schema(first)
+    if schema is None:
+        raise not_found(source)
+    check_file(schema)
+
+
+def _is_data(path: Path) -> bool:
+    """As Spark sees it: what begins with a dot or a line below is not."""
+    return not path.name.startswith((".", "_"))

@@ -67,21 +67,22 @@ def between(value: exp.Expr, first: exp.Expr, last: exp.Expr, result: exp.Expr) 
 def as_key(tree: exp.Expr, kind: ColumnType | None, *, target: Target) -> exp.Expr:
     """A key whose values are fetched: a moment that Python has no value for is NULL.
 
-    DuckDB's driver has texts for such moments. A timestamp of Spark with a time zone would be
-    fetched in the zone of this machine, so it goes without.
+    A timestamp of Spark with a time zone would be fetched in the zone of this machine, so it goes
+    without; one of DuckDB may be finer than the bounds, which it is then compared with as they are.
     """
-    if kind not in MOMENTS or target.dialect == "duckdb":
+    if kind not in MOMENTS:
         return tree
-    word = "TIMESTAMP_NTZ" if target.dialect == "spark" else "TIMESTAMP"
-    moment = exp.DataType.build(word, dialect=target.dialect)
-    first, last = (
-        exp.Cast(this=exp.Literal.string(text), to=moment.copy()) for text in (FIRST, LAST)
-    )
     if kind == "date":  # compared as a date: a far one cannot be cast
         day = exp.DataType.build("date")
         first, last = (
             exp.Cast(this=exp.Literal.string(text[:10]), to=day.copy()) for text in (FIRST, LAST)
         )
         return between(tree, first, last, tree.copy())
+    word = "TIMESTAMP_NTZ" if target.dialect == "spark" else "TIMESTAMP"
+    moment = exp.DataType.build(word, dialect=target.dialect)
+    first, last = (
+        exp.Cast(this=exp.Literal.string(text), to=moment.copy()) for text in (FIRST, LAST)
+    )
     found = exp.Cast(this=tree.copy(), to=moment) if target.dialect == "spark" else tree.copy()
-    return between(tree, first, last, found)
+    coarse = as_timestamp(tree) if target.dialect == "duckdb" else tree
+    return between(coarse, first, last, found)

@@ -41,6 +41,10 @@ def row_wise(expression: exp.Expr, relation: Relation, *, target: Target) -> exp
             return without_try(tree, relation, target=target)
         case "spark":
             return without_wrapping(tree, relation, target=target)
+    for cut in tree.find_all(exp.TimestampTrunc):
+        # DuckDB cuts the first and last moment of a column when it plans, where no TRY around
+        # helps if they are at the ends of time. Of TRY it knows no first and last.
+        cut.set("this", exp.Try(this=cut.this))
     return tree
 
 

@@ -227,7 +227,7 @@ class _Writer:
             return self._tried(type(tree), left, right)
         # Days have 32 bits, and go round in silence.
         dates = [
-            self._near(each, exp.Expr.copy) if kind == "date" else self.write(each)
+            self._near(each, lambda value: value) if kind == "date" else self.write(each)
             for each, kind in zip(_sides(tree), kinds, strict=True)
         ]
         if kinds == ["date", "date"]:

@@ -115,8 +115,8 @@ class Collection:
     def one_report(self, seed: int) -> list[int]:
         """The bits of the report that the first device might have sent."""
         reports = self.protocol.client(rng=Seeded(seed)).privatise(self._values[:1])
-        bits: list[int] = np.unpackbits(reports.packed[0]).tolist()
-        return bits
+        bits: list[int] = np.unpackbits(reports.packed[0], bitorder="little").tolist()
+        return bits[: self.protocol.report_bits]  # the rest fills up the last byte
 
 
 def edges(devices: int) -> list[int]:

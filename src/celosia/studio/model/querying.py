@@ -18,6 +18,7 @@ from celosia.queries import Vault
 from celosia.queries.ledger import Ledger
 from celosia.queries.places import ledger_of
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
+from celosia.studio.language import _
 
 SCALE = 0.005
 FACTS = 20_000
@@ -90,6 +91,32 @@ def tree(steps: Iterable[str]) -> list[Branch]:
         (above[-1][1].parts if above else roots).append(branch)
         above.append((depth, branch))
     return roots
+
+
+def neighbours_told(told: str) -> str:
+    """What a step between two databases is, in the page's language; the unit is of the policy.
+
+    >>> neighbours_told("add or remove one customer")
+    'add or remove one customer'
+    """
+    verb, _one, unit = told.partition(" one ")
+    if verb == "add or remove":
+        return _("add or remove one {unit}", unit=unit)
+    return _("change one {unit}", unit=unit) if verb == "change" else told
+
+
+def method_told(name: str) -> str:
+    """How a method bounds what one unit adds; its own name where it has no other."""
+    return {
+        "capped": _("a cap of the policy"),
+        "chosen-cap": _("a cap chosen privately"),
+        "race": _("race to the top"),
+        "race-cap": _("race to the top, then a cap"),
+        "global": _("the bounds of the policy"),
+        "elastic": _("elastic sensitivity"),
+        "rank": _("rank of the rows"),
+        "public": _("nothing private takes part"),
+    }.get(name, name)
 
 
 def make_sample(folder: Path, sample: str, progress: Progress = silent) -> None:

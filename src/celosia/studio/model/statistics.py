@@ -9,6 +9,10 @@ from typing import Any
 from celosia import lab
 
 
+WIDE = 1000
+"""The greatest and the least bar of a chart, from which on its axis is logarithmic."""
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One figure of a study over the runs that have it."""
@@ -23,6 +27,12 @@ class Measure:
     def is_number(self) -> bool:
         """Whether it can be drawn; labels and intervals are listed only."""
         return all(_is_number(each) for each in (*self.published, *self.computed))
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its values are so far apart that only their powers of ten can be drawn."""
+        values = (*self.published, *self.computed)
+        return self.is_number and min(values) > 0 and max(values) > WIDE * min(values)
 
     @property
     def matched(self) -> int:

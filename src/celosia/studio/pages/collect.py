@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import Any
 
 from nicegui import ui
 
-from celosia.studio.language import _, number, percent
+from celosia.studio.language import _, n_, number, percent, short
 from celosia.studio.model import collecting
 from celosia.studio.model.collecting import DATA, MOST_DEVICES, PROTOCOLS
 from celosia.studio.shell import page
@@ -51,9 +52,9 @@ def simulator(
     heading(_("Collect without looking"))
     ui.label(
         _(
-            "Each device scrambles its value before it sends anything, so that nobody can tell "
-            "from a report what the value was. The server sees noise only, and still learns how "
-            "common each value is. Start the devices and watch."
+            "Each device scrambles its value before it sends anything, so that no report proves "
+            "what the value was. The server never sees a value, and still learns how common each "
+            "one is. Start the devices and watch."
         )
     ).classes("celosia-lead")
     choices: dict[str, Any] = {
@@ -68,7 +69,7 @@ def simulator(
 
 
 def _controls(choices: dict[str, Any]) -> None:
-    with ui.element("div").classes("celosia-split"):
+    with ui.element("div").classes("celosia-sides"):
         ui.select(
             {each: _(DATA_NAMES[each]) for each in DATA}, label=_("What devices have")
         ).bind_value(choices, "data")
@@ -80,16 +81,17 @@ def _controls(choices: dict[str, Any]) -> None:
             choices, "devices"
         )
         with ui.column().classes("gap-0"):
-            told = ui.label()
+            told = ui.label(_epsilon(choices["epsilon"]))
             slider = ui.slider(min=0.1, max=10, step=0.1).bind_value(choices, "epsilon")
             slider.props["aria-label"] = "epsilon"
-            told.bind_text_from(choices, "epsilon", _epsilon)
+            slider.on_value_change(lambda event: told.set_text(_epsilon(event.value)))
             ui.label(_("stronger privacy on the left, sharper estimates on the right")).classes(
                 "celosia-quiet"
             )
     with ui.row().classes("q-my-md"):
         button = ui.button(_("Start the devices"), icon="play_arrow")
         again = ui.button(_("Other coins"), icon="casino").props("flat")
+        again.props["title"] = _("The same devices again; their coins fall otherwise")
     stage = ui.column().classes("w-full")
     address = ui.column().classes("w-full")
 
@@ -216,13 +218,17 @@ class _Stage:
                 ),
                 (
                     _("One report"),
-                    f"{number(bits)} bit",
+                    n_("{count} bit", "{count} bits", bits),
                     _("what a device sends, without the head of a batch"),
                 ),
                 (
                     "epsilon",
                     number(self._choices["epsilon"], 1),
-                    _("no value makes a report more than e^epsilon times likelier than another"),
+                    _(
+                        "no value makes a report more than e^epsilon = {times} times likelier "
+                        "than another",
+                        times=short(exp(self._choices["epsilon"])),
+                    ),
                 ),
             ]
         )
@@ -230,6 +236,16 @@ class _Stage:
     def _done(self, state: dict[str, Any]) -> None:
         facts = self._facts
         with self._table:
+            with ui.expansion(_("The error as a table")).classes("w-full celosia-quiet"):
+                show_table(
+                    [
+                        _("Devices that have reported"),
+                        _("Error now"),
+                        _("Error that theory foretells"),
+                    ],
+                    [[many, *(percent(each, 3) for each in errors)] for many, *errors in self._path],
+                    caption=_("Errors in percentage points"),
+                )
             heading(_("Numbers"), 2)
             show_table(
                 [_("Value"), _("Truth"), _("Estimate"), _("From"), _("To")],
@@ -256,8 +272,9 @@ def _one_device(choices: dict[str, Any]) -> None:
 
     def show(found: list[list[int]]) -> None:
         for report in found:
+            told = _("One report: {bits}", bits="".join(map(str, report[:256])))
             ui.html(
-                '<div class="celosia-bits">'
+                f'<div class="celosia-bits" role="img" aria-label="{told}">'
                 + "".join(f'<span class="bit-{each}">{each}</span>' for each in report[:256])
                 + ("…" if len(report) > 256 else "")
                 + "</div>",
@@ -265,8 +282,8 @@ def _one_device(choices: dict[str, Any]) -> None:
             )
         ui.label(
             _(
-                "Two reports that the same device could have sent for the same value. They differ "
-                "because its coins fell otherwise; neither tells what the value was."
+                "Two reports that the same device could have sent for the same value, drawn with "
+                "other coins. The smaller epsilon is, the less a report says about the value."
             )
         ).classes("celosia-quiet")
 

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from celosia.studio.language import _, number, percent
 from celosia.studio.model.collecting import EPSILONS
-from celosia.studio.pages.collect import DEVICES
+from celosia.studio.pages.collect import DEVICES, PROTOCOL_NAMES
 from celosia.studio.shell import page
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
@@ -52,7 +52,7 @@ def comparison(users: int = 1_000_000, domain: int = 1_000, epsilon: float = 2.0
             start(
                 _("Comparing the protocols"),
                 work.compare,
-                on_done=lambda found: _compared(found, choices),
+                on_done=lambda found, chosen=dict(choices): _compared(found, chosen),
                 address=f"/collect/compare?{words}",
                 **choices,
             )
@@ -90,10 +90,17 @@ def _compared(found: dict[str, Any], choices: dict[str, Any]) -> None:
         )
     ).classes("text-bold")
     show_table(
-        [_("Protocol"), _("Standard error"), _("Bits of a report"), _("Memory of the server (KB)")],
+        [
+            _("Protocol"),
+            _("Its name"),
+            _("Standard error"),
+            _("Bits of a report"),
+            _("Memory of the server (KB)"),
+        ],
         [
             [
                 each["label"],
+                _full_name(each["label"]),
                 percent(each["share"], 3),
                 each["report_bits"],
                 round(each["server_bytes"] / 1000),
@@ -117,3 +124,10 @@ def _compared(found: dict[str, Any], choices: dict[str, Any]) -> None:
             ),
         ]
     )
+
+
+def _full_name(label: str) -> str:
+    """What a protocol is called in full; some come in two kinds."""
+    if label == "olh-pool":
+        return _("Optimal local hashing, with a pool of hash functions")
+    return _(PROTOCOL_NAMES[label]) if label in PROTOCOL_NAMES else label

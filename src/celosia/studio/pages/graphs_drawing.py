@@ -28,6 +28,7 @@ def draw_one(drawing: Mapping[str, Any]) -> None:
         side,
         named=drawing["named"],
         title=_("The graph"),
+        level=2,
         marked="",
         words=n_("A graph with {count} edge.", "A graph with {count} edges.", side["edges"]),
     )
@@ -140,6 +141,7 @@ def _chart(
     *,
     named: bool,
     title: str,
+    level: int = 3,
     marked: str,
     words: str,
     chances: bool = False,
@@ -170,7 +172,7 @@ def _chart(
     ]
     names = [str(point[2]) for point in side["points"]]
     alone_word = _("only here") if marked else ""
-    heading(title, 3)
+    heading(title, level)
     chart(
         {
             "tooltip": {"confine": True, "renderMode": "richText", "formatter": "{b}: {c}"},

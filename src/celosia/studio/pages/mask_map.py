@@ -87,13 +87,13 @@ def _drawn(desk: Desk, found: Mapping[str, Any]) -> None:
     chosen = ui.element("div").classes("w-full")
     with chosen:
         quiet(_("Click a point to see it and to apply it, or choose one of the best below."))
-    heading(_("Best trade-offs"), 3)
+    heading(_("Best trade-offs"))
     with ui.row():
         best = [point for point in by_name.values() if point["is_best"]]
         for point in sorted(best, key=lambda each: float(each["loss"])):
             ui.button(
                 str(point["name"]), on_click=lambda name=str(point["name"]): choose(name)
-            ).props("outline dense no-caps")
+            ).props("outline dense no-caps").classes("q-px-sm")
 
 
 def _offer(desk: Desk, point: Mapping[str, Any], columns: list[str]) -> None:

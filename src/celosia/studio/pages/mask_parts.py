@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -53,7 +54,7 @@ def figures(found: Sequence[tuple[str, str, str]]) -> None:
 
 def summary_of(card: MethodCard) -> str:
     """What a method does, as a sentence begins."""
-    told = _(card.summary)
+    told = re.sub(r"^mdav\b", "MDAV", _(card.summary))
     return told[:1].upper() + told[1:]
 
 

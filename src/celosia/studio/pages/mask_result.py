@@ -109,7 +109,7 @@ def side_by_side(before: pl.DataFrame, after: pl.DataFrame, names: tuple[str, st
                 last=number(begin + part.height),
             )
             # All cells are escaped by html_table.
-            box.set_content(html_table(part.columns, rows, caption=caption))
+            box.set_content(html_table(part.columns, rows, caption=caption, plain=True))
 
     if pages > 1:
         turner = ui.pagination(

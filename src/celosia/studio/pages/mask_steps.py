@@ -222,7 +222,7 @@ def _seed(desk: Desk) -> None:
         on_change=lambda event: desk.save(
             seed=None if event.value is None else max(0, int(event.value))
         ),
-    ).style("min-width: 12rem")
+    ).style("min-width: min(17rem, 100%)")
     box.props("clearable debounce=400")
     box.tooltip(_("With a seed every draw can be repeated; leave it empty for a release."))
 

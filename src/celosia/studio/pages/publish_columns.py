@@ -141,7 +141,8 @@ def _preview(board: Board, cells: list[tuple[Any, ...]]) -> str:
         shown=number(len(cells)),
     )
     return (
-        '<div class="celosia-scroll" tabindex="0"><table class="celosia-table">'
+        f'<div class="celosia-scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
+        '<table class="celosia-table">'
         f"<caption>{escape(caption)}</caption><thead><tr>{heads}</tr></thead>"
         f"<tbody>{rows}</tbody></table></div>"
     )

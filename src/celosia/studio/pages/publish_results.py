@@ -25,8 +25,8 @@ from celosia.studio.pages import (
     publish_results_take,
     publish_results_tradeoff,
 )
-from celosia.studio.pages.publish_results_parts import Results, address, heading, lead
-from celosia.studio.pages.publish_steps import step_bar
+from celosia.studio.pages.publish_results_parts import Results, address, lead
+from celosia.studio.pages.publish_steps import step_bar, title
 from celosia.studio.running import studio
 from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
@@ -53,8 +53,9 @@ async def show(work_id: str, request: Any, view: str = "summary") -> None:
     """Follow the run of a work, or show one view of what came of it."""
     work = visitor().work(work_id, "publish")
     wanted = view if view in VIEWS else "summary"
+    choices = Choices.load(work)
+    title(choices)
     step_bar(work.id, "results")
-    heading(_("Results"), 1)
     job = _job(work)
     if job is not None and not job.over:
         _wait(work, job, wanted)
@@ -68,7 +69,7 @@ async def show(work_id: str, request: Any, view: str = "summary") -> None:
     solutions = None
     if wanted in WITH_SOLUTIONS:
         solutions = await run.io_bound(Solutions.load, work)
-    if results.is_outdated(told, Choices.load(work)):
+    if results.is_outdated(told, choices):
         with ui.card().classes("w-full q-mb-md").props('role="status"'):
             ui.label(_("The choices have changed since this run; these are its results."))
             ui.link(_("Run again"), f"/publish/{work.id}?step=models")

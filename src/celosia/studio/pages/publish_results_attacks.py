@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
 
-from celosia.studio.language import _, n_, percent
+from celosia.studio.language import _, n_, number, percent
 from celosia.studio.pages.publish_results_parts import Results, heading, lead, quiet
 from celosia.studio.widgets.chart import Option, axis, chart
 
@@ -30,9 +30,40 @@ def show(found: Results) -> None:
                 "Mark one under Columns to see them."
             )
         )
-    with ui.element("div").classes("celosia-cards"):
+    _left_out(found.told.get("suppressed", ()))
+    with ui.element("div").classes("celosia-cards q-mt-md"):
         for each in attacks:
             _card(each)
+
+
+def _left_out(suppressed: Sequence[Mapping[str, Any]]) -> None:
+    """What the attacks on classes do not count: records in no class keep their sensitive values."""
+    if not suppressed:
+        return
+    with ui.card().classes("w-full celosia-tight celosia-warning q-mt-md").props('role="note"'):
+        ui.label(_("Suppressed records still show their sensitive values")).classes("text-bold")
+        ui.label(
+            n_(
+                "{count} suppressed record is in no class, so all attacks but the linkages leave "
+                "it out, and look better than they are. Whoever fits no class must be it.",
+                "{count} suppressed records are in no class, so all attacks but the linkages "
+                "leave them out, and look better than they are. Whoever fits no class must be "
+                "among them.",
+                suppressed[0]["records"],
+            )
+        )
+        for each in suppressed:
+            ui.label(
+                _(
+                    "{column}: {same} of these {records} have the same value, so a guess among "
+                    "them is right in {share}.",
+                    column=each["column"],
+                    same=number(each["commonest"]),
+                    records=number(each["records"]),
+                    share=percent(each["commonest"] / each["records"]),
+                )
+            )
+        quiet(_("Leave suppressed records out of the file (under Models) to close this."))
 
 
 def name_of(attack: Mapping[str, Any]) -> str:

@@ -110,6 +110,7 @@ def _diagram(found: Results, solutions: Solutions, pick: Any) -> None:
                 "bottom": 30,
                 "left": "8%",
                 "right": "8%",
+                "preserveAspect": True,  # on a phone the shapes would be stretched
                 "categories": [
                     {
                         "name": names[each],
@@ -294,6 +295,32 @@ def _grid(found: Results, solutions: Solutions, pick: Any) -> None:
             metric=metric,
         )
     )
+    if solutions.is_cut or solutions.is_thinned:
+        _incomplete(solutions)
+
+
+def _incomplete(solutions: Solutions) -> None:
+    """Why the counts of the grid may be too small."""
+    with ui.card().classes("w-full celosia-tight celosia-warning q-mt-md").props('role="note"'):
+        if solutions.is_thinned:
+            ui.label(
+                _(
+                    "The grid counts only the {kept} solutions that were kept for this page (the "
+                    "front, and of the others evenly spread ones), of {found} that were found: a "
+                    "cell may have more that meet the models, and a grey one may have some.",
+                    kept=number(len(solutions.points)),
+                    found=number(solutions.found),
+                )
+            )
+        if solutions.is_cut:
+            ui.label(
+                _(
+                    "The time was up after {tried} of {nodes} nodes; those that were not tried "
+                    "are counted as if they did not meet the models.",
+                    tried=number(solutions.tried),
+                    nodes=number(solutions.nodes),
+                )
+            )
 
 
 def _column(found: Results, key: str, default: str, known: dict[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -64,6 +64,12 @@ def lead(text: str) -> None:
 def quiet(text: str) -> None:
     """A remark."""
     ui.label(text).classes("celosia-quiet")
+
+
+def figures(found: Sequence[tuple[str, str, str]]) -> None:
+    """Key figures in boxes of one width."""
+    with ui.element("div").classes("celosia-even"):
+        key_figures(found)
 
 
 def picker(label: str, options: Mapping[Any, str], value: Any, test: str) -> ui.select:
@@ -136,7 +142,7 @@ def show_point(found: Results, levels: Levels) -> None:
 
 def _figures(found: Results, point: Point) -> None:
     assert found.solutions is not None
-    key_figures(
+    figures(
         [
             (
                 metric_name(found.solutions.metric),

@@ -72,6 +72,7 @@ def _table(side: Side) -> str:
         list(side.rows.iter_rows()),
         classes=side.classes,
         faded=hidden,
+        plain=True,
         caption=_("Class 0, faded: suppressed records") if hidden else "",
     )
 

@@ -11,6 +11,9 @@ from celosia.studio.language import _, n_, number, percent, short
 from celosia.studio.pages.publish_results_parts import Results, heading, lead, quiet
 from celosia.studio.widgets.table import show_table
 
+NOUGHT = 1e-9
+"""What is smaller than this comes from rounding."""
+
 
 def show(found: Results) -> None:
     """A table for each column of numbers."""
@@ -88,7 +91,7 @@ def _value(key: str, value: Any) -> str:
         return str(value)
     if key in ("count", "mode_count"):
         return number(value)
-    return short(value)
+    return short(0.0 if abs(value) < NOUGHT else value)
 
 
 def _change(key: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
@@ -96,9 +99,11 @@ def _change(key: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> st
     old, new = before[key], after[key]
     if key == "mode" or old is None or new is None:
         return ""
-    if old == 0:
-        return _("none") if new == 0 else ""
-    change = (new - old) / abs(old)
+    if abs(old) < NOUGHT:
+        return _("none") if abs(new) < NOUGHT else ""
+    change = round((new - old) / abs(old), 3) + 0.0  # no minus before a nought
+    if change == 0 and new != old:
+        return _("below 0.1 %") if abs(new - old) > NOUGHT * abs(old) else percent(0)
     return f"{'+' if change > 0 else ''}{percent(change)}"
 
 

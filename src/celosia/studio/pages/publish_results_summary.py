@@ -12,13 +12,14 @@ from celosia.studio.model.publish import promises
 from celosia.studio.model.publish.results_tray import Candidate
 from celosia.studio.pages.publish_results_parts import (
     Results,
+    figures,
     heading,
     keep,
     level_text,
     metric_name,
     quiet,
 )
-from celosia.studio.widgets.table import key_figures, show_table
+from celosia.studio.widgets.table import show_table
 
 
 def show(found: Results) -> None:
@@ -39,7 +40,7 @@ def show(found: Results) -> None:
         )
     _warnings(told)
     heading(_("Key figures"), 2)
-    key_figures(_figures(found))
+    figures(_figures(found))
     heading(_("What became of each column"), 2)
     _columns(found)
     ui.button(

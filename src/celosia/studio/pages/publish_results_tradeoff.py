@@ -90,20 +90,11 @@ def show(found: Results) -> None:
     if named is not None:
         with detail:
             show_point(found, named)
-    _remarks(solutions)
+    _remarks(solutions, highest)
 
 
 def _draw(found: Results, solutions: Solutions, highest: bool) -> ui.echart:
     places = {point.levels: place for place, point in enumerate(solutions.points)}
-    risk_name = (
-        _("Highest risk, % (chance to pick the most exposed person's record)")
-        if highest
-        else _("Average risk, % (chance to pick a random person's record)")
-    )
-    cost_name = _(
-        "{metric}, % (0 is the raw table, 100 tells nothing)",
-        metric=metric_name(solutions.metric),
-    )
     short_names = [
         metric_name(solutions.metric),
         _("Highest risk") if highest else _("Average risk"),
@@ -116,8 +107,8 @@ def _draw(found: Results, solutions: Solutions, highest: bool) -> ui.echart:
     option = {
         "legend": {"data": list(names), "textStyle": {"color": "#7d8b8f"}},
         "tooltip": {"confine": True, "renderMode": "richText"},
-        "xAxis": axis(cost_name, scale=True),
-        "yAxis": axis(risk_name, kind="log", nameGap=48),
+        "xAxis": axis(f"{short_names[0]}, %", scale=True),
+        "yAxis": axis(f"{short_names[1]}, %", kind="log", nameGap=48),
         "series": [
             {
                 **common,
@@ -200,7 +191,18 @@ def _draw(found: Results, solutions: Solutions, highest: bool) -> ui.echart:
     return drawn
 
 
-def _remarks(solutions: Solutions) -> None:
+def _remarks(solutions: Solutions, highest: bool) -> None:
+    quiet(
+        _(
+            "{metric}: 0 % is the raw table, 100 % tells nothing.",
+            metric=metric_name(solutions.metric),
+        )
+    )
+    quiet(
+        _("Highest risk: the chance to pick the record of the person who is most exposed.")
+        if highest
+        else _("Average risk: the chance to pick the record of a random person.")
+    )
     quiet(
         _(
             "{found} of {nodes} nodes of the lattice meet the models. Levels stand for: {columns}.",

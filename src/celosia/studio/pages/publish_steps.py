@@ -137,20 +137,25 @@ def problem(choices: Choices) -> CelosiaError | None:
 def _head(board: Board, step: str) -> None:
     choices = board.choices
     with ui.row().classes("items-end justify-between w-full"):
-        with ui.column().classes("gap-0"):
-            ui.label(choices.file).classes("celosia-h1 celosia-break").props(
-                "role=heading aria-level=1"
-            )
-            ui.label(
-                n_(
-                    "{count} row, {columns} columns",
-                    "{count} rows, {columns} columns",
-                    choices.rows,
-                    columns=number(len(choices.columns)),
-                )
-            ).classes("celosia-quiet")
+        title(choices)
         _run_button(board)
     step_bar(board.work.id, step)
+
+
+def title(choices: Choices) -> None:
+    """The name of the table that a page is about, and its size."""
+    with ui.column().classes("gap-0"):
+        ui.label(choices.file).classes("celosia-h1 celosia-break").props(
+            "role=heading aria-level=1"
+        )
+        ui.label(
+            n_(
+                "{count} row, {columns} columns",
+                "{count} rows, {columns} columns",
+                choices.rows,
+                columns=number(len(choices.columns)),
+            )
+        ).classes("celosia-quiet")
 
 
 def _run_button(board: Board) -> None:

@@ -17,14 +17,14 @@ from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.following import start
 from celosia.studio.widgets.table import key_figures, show_table
-from celosia.studio.widgets.text import heading
+from celosia.studio.widgets.text import heading, name_editor
 from celosia.studio.work import querying as work
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 
 
 @page("/query/{work_id}", "Query", door="/query")
-def ask_page(work_id: str, epsilon: float = 0.5) -> None:
+def ask_page(work_id: str, epsilon: float | None = None) -> None:
     """The bench: what may be asked on the left, the question in the middle, the budget below."""
     made = visitor().work(work_id, KIND)
     heading(_("Ask what you may not see"))
@@ -41,29 +41,33 @@ def ask_page(work_id: str, epsilon: float = 0.5) -> None:
 class _Bench:
     """One database that is being asked."""
 
-    def __init__(self, made: Work, schema: dict[str, Any], epsilon: float) -> None:
+    def __init__(self, made: Work, schema: dict[str, Any], epsilon: float | None) -> None:
         self._work = made
+        last = made.load("question", {})
+        epsilon = epsilon if epsilon is not None else float(last.get("epsilon", 0.5))
         self._is_sql = schema["language"] == "SQL"
         with ui.element("div").classes("celosia-split celosia-bench"):
             with ui.column():
                 _schema(schema, made)
             with ui.column():
-                self._editor(epsilon)
+                self._editor(str(last.get("query", "")), epsilon)
         self._result = ui.column().classes("w-full q-mt-md")
         self._code = ui.column().classes("w-full")
         heading(_("Budget"), 2)
         self._ledger = ui.column().classes("w-full")
         self._show_ledger()
 
-    def _editor(self, epsilon: float) -> None:
+    def _editor(self, query: str, epsilon: float) -> None:
         examples = SQL_EXAMPLES if self._is_sql else SPARQL_EXAMPLES
         heading(_("Question"), 2)
         self._text = ui.codemirror(
-            examples[0][1], language="SQL" if self._is_sql else "SPARQL"
-        ).classes("w-full")
+            query or examples[0][1],
+            language="SQL" if self._is_sql else "SPARQL",
+            line_wrapping=True,
+        ).classes("w-full celosia-editor")
         self._text.style("height: 10rem")
-        self._text.props["aria-label"] = _("The question")
-        with ui.row():
+        name_editor(self._text, _("The question"))
+        with ui.row().classes("gap-1"):
             for title, text in examples:
                 ui.button(_(title), on_click=lambda text=text: self._text.set_value(text)).props(
                     "flat dense no-caps"
@@ -86,6 +90,7 @@ class _Bench:
         self._result.clear()
         self._code.clear()
         query, epsilon = str(self._text.value), float(self._epsilon.value)
+        self._work.save("question", {"query": query, "epsilon": epsilon})
         with self._result:
             start(
                 title,
@@ -164,12 +169,21 @@ def _known(facts: dict[str, Any]) -> str:
 
 def _plan(plan: dict[str, Any]) -> None:
     heading(_("How it would be answered"), 2)
-    ui.html(_nested(querying.tree(plan["steps"])), sanitize=False)  # escaped there
+    tree = ui.html(_nested(querying.tree(plan["steps"])), sanitize=False)  # escaped there
+    tree.props('lang="en"')  # what the library says
     key_figures(
         [
             (_("Price"), f"epsilon {short(plan['epsilon'])}", _("of the whole question")),
-            (_("Neighbours"), plan["neighbours"], _("what one step between two databases is")),
-            (_("Method"), plan["method"], _("how one person's part is bounded")),
+            (
+                _("Neighbours"),
+                querying.neighbours_told(plan["neighbours"]),
+                _("what one step between two databases is"),
+            ),
+            (
+                _("Method"),
+                querying.method_told(plan["method"]),
+                _("how one person's part is bounded"),
+            ),
         ]
     )
     show_table(
@@ -177,7 +191,7 @@ def _plan(plan: dict[str, Any]) -> None:
         [
             [
                 part["name"],
-                part["mechanism"],
+                _(part["mechanism"]),
                 str(part["bound"]),
                 part["epsilon"],
                 _("not public") if part["error"] is None else part["error"],
@@ -186,6 +200,12 @@ def _plan(plan: dict[str, Any]) -> None:
         ],
         caption=_("Nothing was spent: all of this follows from the policy and the question"),
     )
+    ui.label(
+        _(
+            "The typical error is the standard deviation of the noise, in the unit of the answer: "
+            "orders for a count of orders, a price for a mean price."
+        )
+    ).classes("celosia-quiet")
     if len(plan["curve"]) > 1:
         heading(_("Sharper answers cost more"), 3)
         chart.lines(
@@ -255,7 +275,6 @@ def _groups(answer: dict[str, Any], names: list[str], noisy: list[str]) -> None:
             {
                 "xAxis": chart.axis("", kind="category", data=labels),
                 "yAxis": chart.axis(first),
-                "tooltip": {"renderMode": "richText"},
                 "series": [
                     {"type": "bar", "name": first, "data": [row[first] for row in rows]},
                     {
@@ -373,10 +392,16 @@ def _account(found: dict[str, Any]) -> None:
         y=_("epsilon left"),
         height="14rem",
     )
-    show_table(
-        ["", _("Question"), "epsilon", _("When"), _("State")],
-        [
-            [each["number"], each["question"], each["epsilon"], each["at"], _(each["status"])]
-            for each in found["records"]
-        ],
-    )
+    with ui.element("div").classes("celosia-preview w-full"):
+        show_table(
+            ["", _("Question, as it was understood"), "epsilon", _("When (UTC)"), _("State")],
+            [
+                [place, each["question"], each["epsilon"], _when(each["at"]), _(each["status"])]
+                for place, each in enumerate(found["records"], start=1)
+            ],
+        )
+
+
+def _when(at: str) -> str:
+    """A moment to the minute, as the ledger has it."""
+    return at[:16].replace("T", " ")

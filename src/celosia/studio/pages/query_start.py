@@ -10,7 +10,7 @@ from celosia.studio.language import _
 from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.following import start
-from celosia.studio.widgets.text import heading
+from celosia.studio.widgets.text import heading, name_editor
 from celosia.studio.widgets.upload import upload
 from celosia.studio.work import querying as work
 
@@ -34,7 +34,7 @@ def choose() -> None:
     heading(_("Try with sample data"), 2)
     with ui.element("div").classes("celosia-cards"):
         for name, title, text in SAMPLES:
-            with ui.card():
+            with ui.card().classes("celosia-tight"):
                 ui.label(_(title)).classes("celosia-h3").props("role=heading aria-level=3")
                 ui.label(_(text))
                 place = ui.column().classes("w-full")
@@ -112,10 +112,16 @@ def _earlier() -> None:
     heading(_("Your databases"), 2)
     for each in works:
         with ui.row().classes("items-center"):
-            ui.link(str(each.load("shown", "")), f"/query/{each.id}")
+            ui.link(_shown(each), f"/query/{each.id}")
             ui.button(
                 _("Delete now"), icon="delete", on_click=lambda each=each: _removed(each)
             ).props("flat dense")
+
+
+def _shown(each: Work) -> str:
+    """What a database is called: one of ours, or the file that was brought."""
+    name = str(each.load("shown", ""))
+    return next((_(title) for sample, title, _text in SAMPLES if sample == name), name)
 
 
 def _removed(each: Work) -> None:
@@ -136,8 +142,9 @@ def policy(work_id: str) -> None:
     ).classes("celosia-lead")
     file = made.path("policy.toml")
     text = file.read_text("utf-8") if file.is_file() else str(made.load("draft", ""))
-    editor = ui.codemirror(text, language="TOML").classes("w-full").style("height: 24rem")
-    editor.props["aria-label"] = _("The policy, as TOML")
+    editor = ui.codemirror(text, language="TOML").classes("w-full q-mt-md celosia-editor")
+    editor.style("height: 24rem")
+    name_editor(editor, _("The policy, as TOML"))
     result = ui.column().classes("w-full")
 
     def check() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import urlencode
 
 from nicegui import ui
 
@@ -58,7 +59,7 @@ def _card(study: lab.Study) -> None:
         .classes("celosia-card q-pa-md")
         .style("text-decoration: none; display: block")
     ):
-        ui.label(_(study.title)).classes("celosia-h3").props("role=heading aria-level=3")
+        ui.label(_(study.title)).classes("celosia-h3 q-mt-none").props("role=heading aria-level=3")
         if found is None:
             ui.label(_("Not computed yet on this machine")).classes("celosia-quiet")
         else:
@@ -131,7 +132,12 @@ def _results(found: dict[str, Any], chosen: str) -> None:
             with picture:
                 _draw(next(each for each in drawn if each.name == name))
 
-        select.on_value_change(lambda event: show(event.value))
+        def chose(name: str) -> None:
+            where = f"/statistics/{found['study']}?{urlencode({'measure': name})}"
+            ui.navigate.history.replace(where)
+            show(name)
+
+        select.on_value_change(lambda event: chose(event.value))
         show(first)
     heading(_("All cells"), 2)
     rows = found["rows"]
@@ -167,6 +173,7 @@ def _draw(measure: Measure) -> None:
         description=description,
         x=_("Run"),
         y=_(measure.name),
+        log_y=measure.is_wide,
     )
     ui.label(description).classes("celosia-quiet")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from nicegui import ui
 
-from celosia.studio.language import _
+from celosia.studio.language import _, current
 from celosia.studio.widgets.table import show_table
 
 PALETTE = ("#0f7c93", "#b4532a", "#7a5c99", "#5a8a2e", "#c29a1c", "#3d5a99", "#a83c5a", "#5b676b")
@@ -22,6 +22,22 @@ TEXT = "#6f7d82"
 """Letters on a drawing: the same contrast with light and with dark paper."""
 
 Option = dict[str, Any]
+GRID: Option = {
+    "left": 12,
+    "right": 24,
+    "top": 40,
+    "bottom": 12,
+    "outerBoundsMode": "same",  # numbers and names of the axes have their place within
+    "outerBoundsContain": "all",
+}
+NUMBERS = """(value) => {
+  const size = Math.abs(value);
+  const far = size >= 1e9 || (size > 0 && size < 1e-5);
+  return value.toLocaleString('PLACE', far
+    ? {notation: 'scientific', maximumFractionDigits: 3}
+    : {maximumFractionDigits: 6, useGrouping: 'always'});
+}"""
+"""How numbers are written on axes: very large and very small ones as powers of ten."""
 _AXIS: Option = {
     "nameTextStyle": {"color": TEXT},
     "axisLabel": {"color": TEXT},
@@ -49,17 +65,17 @@ def chart(
         height: the height of the drawing.
         on_click: called with the event when a point is clicked.
     """
+    check_keys(option)
     full: Option = {
         "color": list(PALETTE),
         "animation": False,
-        "grid": {"left": 60, "right": 20, "top": 40, "bottom": 50, "containLabel": True},
+        "grid": GRID,
         "backgroundColor": "transparent",
         **_readable(option),
         # Drawn as letters, never as HTML: names of series and categories may come from a table.
-        "tooltip": {"confine": True} | option.get("tooltip", {}) | {"renderMode": "richText"},
+        "tooltip": _tooltip() | option.get("tooltip", {}) | {"renderMode": "richText"},
         "aria": {"enabled": True, "label": {"description": description}},
     }
-    check_keys(full)
     drawn = ui.echart(full, on_point_click=on_click, renderer="canvas")
     drawn.props('role="img"').props["aria-label"] = description
     drawn.style(f"height: {height}")
@@ -100,9 +116,28 @@ def _readable(option: Option) -> Option:
         given = found.get(name)
         if given is not None:
             axes = given if isinstance(given, list) else [given]
-            full = [_AXIS | each for each in axes]
+            full = [_AXIS | each | {"axisLabel": _axis_label(each)} for each in axes]
             found[name] = full if isinstance(given, list) else full[0]
     return found
+
+
+def _axis_label(given: Option) -> Option:
+    """The words along an axis; its numbers as the page's language writes them."""
+    label: Option = _AXIS["axisLabel"] | given.get("axisLabel", {})
+    if given.get("type", "value") in ("value", "log") and "formatter" not in label:
+        label[":formatter"] = _numbers()
+    return label
+
+
+def _tooltip() -> Option:
+    value = f"(value) => typeof value === 'number' ? ({_numbers()})(value) : value"
+    return {"confine": True, ":valueFormatter": value}
+
+
+def _numbers() -> str:
+    """A script that writes numbers in the page's language; a fixed text of ours."""
+    place = "es-ES" if current() == "es" else "en-GB"
+    return NUMBERS.replace("PLACE", place)
 
 
 def axis(name: str, *, kind: str = "value", **more: Any) -> Option:
@@ -117,14 +152,15 @@ def bars(
     description: str,
     x: str = "",
     y: str = "",
+    log_y: bool = False,
     **more: Any,
 ) -> ui.echart:
     """Bars side by side, one colour for each series; `x` and `y` name the axes with their units."""
     option: Option = {
         "legend": {"data": [name for name, _values in series]},
-        "tooltip": {"trigger": "axis", "confine": True},
+        "tooltip": {"trigger": "axis"},
         "xAxis": axis(x, kind="category", data=list(categories)),
-        "yAxis": axis(y),
+        "yAxis": axis(y, kind="log" if log_y else "value"),
         "series": [{"type": "bar", "name": name, "data": list(values)} for name, values in series],
     }
     rows = [
@@ -148,7 +184,7 @@ def lines(
     """Lines through points, one for each series; either axis may be logarithmic."""
     option: Option = {
         "legend": {"data": [name for name, _points in series]},
-        "tooltip": {"trigger": "axis", "confine": True},
+        "tooltip": {"trigger": "axis"},
         "xAxis": axis(x, kind="log" if log_x else "value"),
         "yAxis": axis(y, kind="log" if log_y else "value"),
         "series": [

@@ -20,12 +20,12 @@ def show_code(texts: Texts) -> Callable[[Texts], None]:
     """
     now = dict(texts)
     places: dict[str, ui.html] = {}
-    with ui.tabs().props("dense align=left") as tabs:
+    with ui.tabs().props("dense align=left").classes("q-mt-md") as tabs:
         for name in now:
             ui.tab(name)
     with ui.tab_panels(tabs, value=texts[0][0]).classes("w-full").style("background: none"):
         for name, text in texts:
-            with ui.tab_panel(name).classes("q-pa-none"):
+            with ui.tab_panel(name).style("padding: .3rem 0"):
                 places[name] = ui.html(_block(text), sanitize=False)
                 ui.button(
                     _("Copy"), icon="content_copy", on_click=lambda name=name: _copied(now[name])

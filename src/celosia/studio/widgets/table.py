@@ -26,6 +26,7 @@ def html_table(
     marked: Collection[int] = (),
     faded: Collection[int] = (),
     cell_titles: Mapping[tuple[int, int], str] | None = None,
+    plain: bool = False,
 ) -> str:
     """A table as HTML text, safe whatever its cells hold.
 
@@ -37,6 +38,8 @@ def html_table(
         marked: rows to point at.
         faded: rows to step back.
         cell_titles: more to say of a cell (row, column), shown when it is pointed at.
+        plain: whether whole numbers are shown as the data has them (years, codes), rather than
+            with separators of thousands.
     """
     titles = cell_titles or {}
     head = "".join(f'<th scope="col">{escape(_cut(str(name)))}</th>' for name in columns)
@@ -46,13 +49,16 @@ def html_table(
     for place, row in enumerate(rows):
         names = [f"class-{classes[place] % COLOURS}"] if classes is not None else []
         names += ["marked"] * (place in marked) + ["faded"] * (place in faded)
-        cells = "".join(_cell(value, titles.get((place, at))) for at, value in enumerate(row))
+        cells = "".join(
+            _cell(value, titles.get((place, at)), plain) for at, value in enumerate(row)
+        )
         if classes is not None:
             cells = f'<td class="number">{classes[place] + 1}</td>{cells}'
         body.append(f'<tr class="{" ".join(names)}">{cells}</tr>')
     told = f"<caption>{escape(caption)}</caption>" if caption else ""
     return (
-        f'<div class="celosia-scroll" tabindex="0"><table class="celosia-table">{told}'
+        f'<div class="celosia-scroll" tabindex="0" role="region" '
+        f'aria-label="{escape(caption or _("Table"))}"><table class="celosia-table">{told}'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
 
@@ -72,7 +78,7 @@ def show_frame(frame: pl.DataFrame, *, most: int = 50, **how: Any) -> ui.html:
             frame.height,
             shown=number(most),
         )
-    return show_table(frame.columns, list(some.iter_rows()), **how)
+    return show_table(frame.columns, list(some.iter_rows()), plain=True, **how)
 
 
 class PagedTable:
@@ -107,7 +113,8 @@ class PagedTable:
         start = (page - 1) * self._size
         part = self._frame.slice(start, self._size)
         classes = None if self._classes is None else self._classes[start : start + self._size]
-        self._body.set_content(html_table(part.columns, list(part.iter_rows()), classes=classes))
+        rows = list(part.iter_rows())
+        self._body.set_content(html_table(part.columns, rows, classes=classes, plain=True))
         self._place.set_text(
             n_(
                 "Rows {first} to {last} of {count}",
@@ -130,16 +137,23 @@ def key_figures(figures: Sequence[tuple[str, str, str]]) -> None:
                 ui.label(meaning).classes("celosia-quiet")
 
 
-def _cell(value: Any, title: str | None) -> str:
+def _cell(value: Any, title: str | None, plain: bool) -> str:
     more = "" if title is None else f' title="{escape(title)}"'
     if value is None:
         return f'<td{more}><span class="celosia-quiet">{escape(_("empty"))}</span></td>'
     if isinstance(value, bool):
         return f"<td{more}>{escape(_('yes') if value else _('no'))}</td>"
     if isinstance(value, int | float):
-        told = str(value) if isinstance(value, int) else _float(value)
+        told = _float(value) if isinstance(value, float) else _whole(value, plain)
         return f'<td class="number"{more}>{escape(told)}</td>'
-    return f"<td{more}>{escape(_cut(str(value)))}</td>"
+    told = _cut(str(value))
+    if told.endswith(" %") and told[0].isdigit():  # a share that is written out already
+        more = f' class="number"{more}'
+    return f"<td{more}>{escape(told)}</td>"
+
+
+def _whole(value: int, plain: bool) -> str:
+    return str(value) if plain else number(value)
 
 
 def _cut(text: str) -> str:

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 from nicegui import ui
+
+
+def name_editor(editor: ui.codemirror, told: str) -> None:
+    """Give an editor its name: it is the inner element that has the focus, drawn by the browser."""
+    editor.props["aria-label"] = told
+    run = f"getElement({editor.id}).$el.querySelector('.cm-content')"
+    ui.timer(
+        0.5,
+        lambda: ui.run_javascript(f"{run}?.setAttribute('aria-label', {json.dumps(told)})"),
+        once=True,
+    )
 
 
 def heading(text: str, level: int = 1) -> ui.label:

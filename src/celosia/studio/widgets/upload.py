@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from html import escape
 from pathlib import PurePath
 from typing import Any
 
@@ -14,6 +15,14 @@ from celosia.studio.settings import MEGABYTE
 from celosia.studio.visitors import Work
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".jsonl", ".ndjson", ".json")
+
+_HEAD = """<div class="row items-center no-wrap q-pa-sm celosia-upload">
+<div class="col" v-pre>{told}</div>
+<q-spinner v-if="props.isUploading" size="1.5rem" aria-hidden="true"></q-spinner>
+<q-btn v-else type="a" flat icon="upload_file" aria-label="{choose}" title="{choose}">
+<q-uploader-add-trigger></q-uploader-add-trigger></q-btn>
+</div>"""
+"""The head of the box; both texts are our own, and escaped."""
 
 
 def upload(
@@ -56,6 +65,9 @@ def upload(
         if isinstance(result, Awaitable):
             await result
 
+    told = label or _(
+        "Drop a file here, or choose one (at most {size} MB)", size=number(most / MEGABYTE)
+    )
     box = ui.upload(
         max_file_size=most,
         max_files=1,
@@ -64,7 +76,8 @@ def upload(
         on_rejected=lambda: ui.notify(
             _("The file is larger than {size} MB.", size=number(most / MEGABYTE)), type="negative"
         ),
-        label=label
-        or _("Drop a file here, or choose one (at most {size} MB)", size=number(most / MEGABYTE)),
+        label=told,
     )
+    # The toolkit's own head has a button without a name, and speaks of 0.0B and 0.00%.
+    box.add_slot("header", _HEAD.format(told=escape(told), choose=escape(_("Choose a file"))))
     return box.props(f'accept="{",".join(suffixes)}" flat bordered').classes("w-full")

@@ -235,8 +235,8 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         figures=(
             (
                 _("Error"),
-                _("± {error}", error=percent(2 * found["error"])),
-                _("of each estimated share, twice its standard error"),
+                _("± {error} points", error=number(200 * found["error"], 1)),
+                _("percentage points of each estimated share, twice its standard error"),
             ),
             (
                 _("Bits turned round"),

@@ -10,7 +10,7 @@ import polars as pl
 from celosia.core.progress import Progress, silent
 from celosia.studio.model.publish import choices as chosen
 from celosia.studio.model.publish.choices import Choices
-from celosia.studio.model.publish.results_attacks import attacks_told
+from celosia.studio.model.publish.results_attacks import attacks_told, suppressed_told
 from celosia.studio.model.publish.results_risk import gauges
 from celosia.studio.model.publish.results_use import use_told
 from celosia.studio.visitors import Work
@@ -59,6 +59,9 @@ def measured(
         "risk_before": release.risk_before.as_dict(),
         "gauges": gauges(frame, release, wanted, attacks, people=people),
         "attacks": attacks,
+        "suppressed": suppressed_told(
+            release.data, schema.named(Role.QUASI_IDENTIFIER), schema.named(Role.SENSITIVE)
+        ),
         "labels": level_labels(frame, schema),
         "identifiers": list(schema.named(Role.IDENTIFIER)),
         **use_told(frame, release.data, schema, explained, progress=progress),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from celosia.assess.attacks import Attack, attack_release, categories_of
+from celosia.assess.attacks.classes import Classes, texts_of
 from celosia.assess.meaning import Meaning
 from celosia.core.progress import Progress, silent
 from celosia.frames import encode, pick
@@ -48,6 +49,30 @@ def attacks_told(
         for table, meaning in ((frame, None), (released, explained))
     ]
     return [_told(after, before, released.height) for before, after in zip(*both, strict=True)]
+
+
+def suppressed_told(
+    released: pl.DataFrame, names: Sequence[str], sensitive: Sequence[str]
+) -> list[dict[str, Any]]:
+    """For each sensitive column: the suppressed records, and how many share the commonest value.
+
+    They are in no class, so the attacks on classes do not count them, but they keep their sensitive
+    values: whoever fits no class must be among them.
+
+    >>> table = pl.DataFrame({"age": ["2*", "2*", "*", "*"], "ill": ["a", "b", "c", "c"]})
+    >>> suppressed_told(table, ["age"], ["ill"])
+    [{'column': 'ill', 'records': 2, 'commonest': 2}]
+    """
+    hidden = Classes.of(texts_of(released, names)).of_row < 0
+    if not hidden.any():
+        return []
+    found = []
+    for name in sensitive:
+        values = released.get_column(name).alias("value").filter(pl.Series(hidden))
+        counts = values.drop_nulls().value_counts(name="count")["count"]
+        commonest = int(counts.to_numpy().max()) if counts.len() else 0
+        found.append({"column": name, "records": int(hidden.sum()), "commonest": commonest})
+    return found
 
 
 def _fits(column: pl.Series) -> bool:
