@@ -1,7 +1,7 @@
 """Publishing on an engine, against its own group-by plus write of the same columns.
 
-Times: generated census rows, k = 5, suppression 5 %, Parquet to Parquet. The engine's own work keeps
-the order of the rows; publishing shuffles them. Each figure is the middle of three runs.
+Times: generated census rows, k = 5, suppression 5 %, Parquet to Parquet. The engine's own work
+keeps the order of the rows; publishing shuffles them. Each figure is the middle of three runs.
 
 Memory: the peak of a fresh process for each number of rows, DuckDB included, whose own memory is
 limited as `facts` says. Every size has the same people, each as often as the size asks for, and k
@@ -52,7 +52,7 @@ writer.close()
 """
 
 ALONE = """
-import resource, sys
+import sys
 from celosia import KAnonymity, datasets
 from celosia.engines import DuckDBTables
 from celosia.tables import publish_on
@@ -60,7 +60,9 @@ source, target, memory, threads, k = sys.argv[1:]
 with DuckDBTables(memory=memory, threads=int(threads)) as engine:
     schema = datasets.census_schema()
     release = publish_on(engine, source, target, schema, KAnonymity(int(k)))
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+# Not ru_maxrss, which a process inherits from the one that started it.
+status = open("/proc/self/status").read()
+peak = int(status.split("VmHWM:")[1].split()[0]) // 1024
 print(peak, release.risk_before.classes, release.risk.classes)
 """
 
@@ -82,7 +84,7 @@ def run(
         found |= _spark(source, place)
         source.unlink()
         memory, combinations, classes = {}, {}, {}
-        for size in memory_rows:
+        for size in (min(memory_rows), *memory_rows):  # the first compiles what is not yet cached
             source = _census(place / "many.parquet", size, part=min(memory_rows), repeated=True)
             k = 5 * size // min(memory_rows)
             named = f"{size:,} rows"

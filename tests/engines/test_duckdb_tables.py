@@ -15,7 +15,8 @@ import polars as pl
 import pytest
 
 from celosia import EngineError, KAnonymity, Schema, Seeded, frames
-from celosia.core.progress import Cancelled, Step
+from celosia.core.errors import Cancelled
+from celosia.core.progress import Step
 from celosia.engines import DuckDBTables, sinks
 from celosia.engines.classes import CLASS, DROPPED, numbered
 from celosia.engines.drafts import FileDraft
@@ -109,13 +110,13 @@ def test_a_change_while_a_table_is_written_leaves_none_and_lets_the_database_go(
 ) -> None:
     source, path = tmp_path / "raw.parquet", tmp_path / "owner.duckdb"
     PEOPLE.write_parquet(source)
-    making = sinks.bare
+    making = frames.bare
 
     def changing(frame: pl.DataFrame) -> pl.DataFrame:
         PEOPLE.write_parquet(source)
         return making(frame)
 
-    monkeypatch.setattr(sinks, "bare", changing)
+    monkeypatch.setattr("celosia.engines.sinks.bare", changing)
     with pytest.raises(EngineError) as refused, DuckDBTables(path) as engine:
         publish_on(
             engine, source, "safe", SCHEMA, KAnonymity(5), suppression=0.1,

@@ -100,8 +100,8 @@ def test_every_order_is_equally_likely_by_way_of_several_files(
         def __exit__(self, *_: object) -> None:
             pass
 
-    monkeypatch.setattr(shuffling.frames, "writer", InMemory)
-    monkeypatch.setattr(shuffling.frames, "read", lambda path: pl.concat(kept.pop(path)))
+    monkeypatch.setattr("celosia.frames.writer", InMemory)
+    monkeypatch.setattr("celosia.frames.read", lambda path: pl.concat(kept.pop(path)))
     monkeypatch.setattr(Path, "unlink", lambda *_: None)
     source, shuffles = Seeded(235), 3000
     chunks = [pl.DataFrame({"row": [0, 1, 2]}), pl.DataFrame({"row": [3]})]

@@ -6,22 +6,27 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
+from pyarrow import parquet
 from tests.spark import on_spark, spark
 
 from celosia import KAnonymity, datasets
 from celosia.core.errors import EngineError, InputError, PrivacyWarning
-from celosia.core.randomness import Seeded, System
-from celosia.engines.spark.drafts import HadoopDraft
-from celosia.engines.spark.places import abandoned, draft_name, forget
+from celosia.core.randomness import Seeded, Source, System
+from celosia.engines.spark import ordering, tables
+from celosia.engines.spark.mapping import check_draws
+from celosia.engines.spark.places import draft_name, forget
 from celosia.engines.spark.tables import SparkTables
 from celosia.engines.tables import ColumnMap, Recoding
 from celosia.tables import publish
@@ -57,9 +62,13 @@ ODD = pl.DataFrame(
 """Cells and names that engines like to change."""
 
 
+PLAIN = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""Java that is written for a query costs more than tiny tables; pages of the docs run with it."""
+
+
 @pytest.fixture
 def engine(spark: SparkSession) -> SparkTables:
-    return SparkTables()
+    return SparkTables(settings=PLAIN)
 
 
 def sorted_rows(frame: pl.DataFrame) -> pl.DataFrame:
@@ -73,11 +82,11 @@ def read(folder: Path) -> pl.DataFrame:
     return pl.read_parquet(folder / "*.parquet", glob=True)
 
 
-def people(rows: int = 3000) -> pl.DataFrame:
+def people(rows: int = 600) -> pl.DataFrame:
     return datasets.census(rows, seed=5)
 
 
-def written(frame: pl.DataFrame, folder: Path, files: int = 3) -> Path:
+def written(frame: pl.DataFrame, folder: Path, files: int = 2) -> Path:
     """The frame as several Parquet files."""
     folder.mkdir()
     for number in range(files):
@@ -139,7 +148,7 @@ def test_every_type_of_cell_and_name_comes_through(engine: SparkTables, tmp_path
         assert_frame_equal(sorted_rows(found), sorted_rows(plain))
 
 
-def recoding_of_two(rows: int) -> Recoding:
+def recoding_of_two(rows: int, hidden_rows: int = 0) -> Recoding:
     """Text to its first letter or as it is, numbers to text; the class (b, 2) is suppressed."""
     words, numbers = pl.Series(["ax", "ay", "bz", None]), pl.Series([1, 2, None])
     maps = (
@@ -158,7 +167,7 @@ def recoding_of_two(rows: int) -> Recoding:
         {"word": [1], "number": [5]}, schema_overrides={"word": pl.UInt32, "number": pl.UInt32}
     )
     return Recoding(
-        pairs, starred, hidden.to_numpy(), np.arange(pairs.height), rows, maps, nodes
+        pairs, starred, hidden.to_numpy(), np.arange(pairs.height), rows, maps, nodes, hidden_rows
     )  # fmt: skip
 
 
@@ -176,8 +185,9 @@ def test_columns_one_by_one_say_what_combinations_say(
         }
     )
     source = written(table, tmp_path / "raw")
-    whole = recoding_of_two(rows)
-    single = Recoding(whole.combinations, whole.released, whole.hidden, whole.groups, rows)
+    gone = table.filter(word="bz", number=2).height
+    whole = recoding_of_two(rows, gone)
+    single = replace(whole, maps=None, hidden_nodes=None)
     keys = whole.combinations.with_columns(
         whole.released["word"].alias("w"), whole.released["number"].alias("n"),
         pl.Series("hidden", whole.hidden),
@@ -198,28 +208,110 @@ def test_columns_one_by_one_say_what_combinations_say(
         assert_frame_equal(sorted_rows(read(target)), sorted_rows(expected))
 
 
-def test_the_order_of_the_release_is_a_function_of_its_rows(
-    engine: SparkTables, tmp_path: Path
+def recoded(
+    engine: SparkTables, source: Path | str, target: Path | str, recoding: Recoding, **wish: Any
+) -> int:
+    """Recode and commit; how many rows were written."""
+    usual: dict[str, Any] = {"order": "shuffled", "randomness": System(), "overwrite": False}
+    engine.columns(source)
+    with engine.recode(source, target, recoding, **(usual | wish)) as draft:
+        draft.commit()
+        return draft.rows
+
+
+def words_recoded(table: pl.DataFrame, hidden: str) -> Recoding:
+    """Words to their first letter, and one letter suppressed; `same` stays as it is."""
+    pairs = table.select("word", "same").unique()
+    shown = pairs.with_columns(pl.col("word").str.head(1))
+    gone = shown["word"] == hidden
+    words, same = pairs["word"].unique().sort(), pairs["same"].unique().sort()
+    node = pl.Series([ord(each) for each in words.str.head(1)], dtype=pl.UInt32)
+    places = pl.Series(range(len(same)), dtype=pl.UInt32)
+    maps = (ColumnMap(words, words.str.head(1), node), ColumnMap(same, same, places))
+    pair = shown.filter(gone).select(
+        pl.lit(ord(hidden), pl.UInt32).alias("word"),
+        pl.col("same").replace_strict(same, places, return_dtype=pl.UInt32),
+    )
+    rows = table["word"].str.starts_with(hidden).sum()
+    return Recoding(
+        pairs, shown, gone.to_numpy(), np.arange(pairs.height), table.height, maps, pair.unique(),
+        int(rows),
+    )  # fmt: skip
+
+
+def test_order_and_files_are_a_function_of_the_released_rows(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same rows in another order and cut into other files give the same files."""
-    table = people(500)
-    schema = datasets.census_schema()
+    """Neither the order and files of the source nor rows that are left out change any file."""
+    monkeypatch.setattr(ordering, "FEW", 40)
+    engine = SparkTables(settings=PLAIN | {"spark.sql.adaptive.enabled": "true"})
+    draw = np.random.default_rng(7)
+    rows = 120
+    shown = pl.DataFrame(
+        {
+            "word": pl.Series(["by", "dz", "dy"])[draw.integers(0, 3, rows)],
+            "same": draw.integers(0, 2, rows).astype(float),
+            # In hashes of Spark (NULL, 1) is (1, NULL).
+            "left": pl.Series([None, 1, 2])[draw.integers(0, 3, rows)],
+            "right": pl.Series([None, 1, 2])[draw.integers(0, 3, rows)],
+        }
+    )
     found = []
-    for number, (frame, files) in enumerate(((table, 1), (table.reverse(), 4))):
-        source = written(frame, tmp_path / f"raw{number}", files=files)
-        target = tmp_path / f"safe{number}.parquet"
-        publish_on(engine, source, target, schema, KAnonymity(5))
+    for number, gone in enumerate("ac"):
+        extra = pl.DataFrame({"word": [gone] * 3, "same": [float(number)] * 3}).with_columns(
+            left=pl.lit(9), right=pl.lit(9, pl.Int64)
+        )
+        table = pl.concat([shown, extra.cast(shown.schema)])
+        source = written([table, table.reverse()][number], tmp_path / f"raw{number}", 1 + number)
+        target = tmp_path / f"safe{number}"
+        wish = {"keep": table.columns, "drop_suppressed": True}
+        assert recoded(engine, source, target, words_recoded(table, gone), **wish) == rows
         found.append([pl.read_parquet(each) for each in sorted(target.glob("*.parquet"))])
-    assert [each.height for each in found[0]] == [each.height for each in found[1]]
+    assert len(found[0]) == len(found[1]) == 3
     for one, other in zip(*found, strict=True):
         assert_frame_equal(one, other)
-    source = tmp_path / "raw0"
-    kept = tmp_path / "kept.parquet"
+    expected = shown.with_columns(pl.col("word").str.head(1))
+    assert_frame_equal(sorted_rows(pl.concat(found[0])), sorted_rows(expected))
+
+
+def test_rows_that_are_to_stay_in_order_do(engine: SparkTables, tmp_path: Path) -> None:
+    table, schema, kept = people(200), datasets.census_schema(), tmp_path / "kept.parquet"
+    source = written(table, tmp_path / "raw", files=1)
     with pytest.warns(PrivacyWarning, match="original order"):
         publish_on(engine, source, kept, schema, KAnonymity(5), keep_order=True)
     with pytest.warns(PrivacyWarning, match="original order"):
         expected = publish(table, schema, KAnonymity(5), keep_order=True).data
     assert_frame_equal(read(kept), expected)
+
+
+def test_files_hold_nothing_but_released_cells(engine: SparkTables, tmp_path: Path) -> None:
+    """No metadata of columns, no second zero and no bits of a NaN that tell rows apart."""
+    other = np.array([0x7FF8_0000_0000_0001], dtype=np.uint64).view(np.float64)[0]
+    cells = [0.0, -0.0, float("nan"), other, 1.5, 1.5]
+    table = pl.DataFrame({"word": ["SECRET"] * 2 + ["by"] * 6, "same": [9.5, 9.5, *cells]})
+    told = {"label": ["SECRET"]}
+    fields = [
+        {"name": name, "type": kind, "nullable": True, "metadata": told}
+        for name, kind in (("word", "string"), ("same", "double"))
+    ]
+    known = json.dumps({"type": "struct", "fields": fields})
+    rows = table.to_arrow().cast(pa.schema([("word", pa.string()), ("same", pa.float64())]))
+    source = tmp_path / "raw.parquet"
+    parquet.write_table(
+        rows.replace_schema_metadata({"org.apache.spark.sql.parquet.row.metadata": known}), source
+    )
+    engine.columns(source)
+    groups = engine.count_groups(source, ["word", "same"])
+    assert sorted(groups.sizes) == [2, 2, 2, 2]
+    counted = groups.values[np.repeat(np.arange(4), groups.sizes)]
+    target = tmp_path / "safe"
+    wish = {"keep": ["word", "same"], "drop_suppressed": True}
+    assert recoded(engine, source, target, words_recoded(counted, "S"), **wish) == 6
+    found = read(target)["same"].to_numpy().view(np.uint64)
+    assert sorted(np.unique(found, return_counts=True)[1]) == [2, 2, 2]
+    for file in target.iterdir():
+        assert b"SECRET" not in file.read_bytes()
+        assert file.name.startswith((".part-0000", "part-0000", "_SUCCESS", "._SUCCESS"))
 
 
 def test_tables_of_the_catalogue_are_published_and_replaced(
@@ -286,29 +378,42 @@ def test_what_cannot_be_read_or_written_is_refused_before_work(
     engine.check_target(source, tmp_path / "taken", overwrite=True)
 
 
-@pytest.mark.parametrize("change", ["value", "rows", "file"])
 def test_a_source_that_changes_in_between_is_refused(
-    engine: SparkTables, tmp_path: Path, change: str
+    engine: SparkTables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also where only Spark sees the files, and where every value and the total are the same."""
     table = pl.DataFrame({"word": ["ax", "ay", "bz"] * 4, "number": [1, 2, 1] * 4})
+    swapped = table.with_columns(pl.Series("word", ["ax", "ay", "ay"] * 3 + ["ax", "ay", "bz"]))
+
+    def check(source: Path | str, rows: int) -> None:
+        place = f"{tmp_path}/safe" if isinstance(source, Path) else f"file://{tmp_path}/safe"
+        with pytest.raises(EngineError) as caught:
+            recoded(
+                engine, source, place, recoding_of_two(rows), keep=["word", "number"],
+                drop_suppressed=True,
+            )  # fmt: skip
+        assert caught.value.code == "CEL-E002"
+        assert caught.value.__context__ is None
+        assert [each.name for each in tmp_path.iterdir()] == ["raw"]
+        engine.close()
+
     source = written(table, tmp_path / "raw", files=1)
+    check(source, 11)
     engine.columns(source)
-    rows = 12
-    if change == "value":
-        table.with_columns(pl.lit("new").alias("word")).write_parquet(source / "0.parquet")
-    elif change == "rows":
-        rows = 11
-    else:
-        table.write_parquet(source / "1.parquet")
-    whole = recoding_of_two(rows)
+    table.write_parquet(source / "1.parquet")
+    check(source, 24)
+    (source / "1.parquet").unlink()
+    unseen = table.with_columns(pl.Series("word", ["new"] * 12))
+    unseen.write_parquet(source / "0.parquet")
+    check(source, 12)
+    monkeypatch.setattr(tables, "local_path", lambda *_: None)
+    table.write_parquet(source / "0.parquet")
+    engine.columns(f"file://{source}")
+    swapped.write_parquet(source / "0.parquet")
+    check(f"file://{source}", 12)
     with pytest.raises(EngineError) as caught:
-        engine.recode(
-            source, tmp_path / "safe", whole, keep=["word", "number"], drop_suppressed=True,
-            order="shuffled", randomness=System(), overwrite=False,
-        )  # fmt: skip
-    assert caught.value.code == "CEL-E002"
-    assert caught.value.__context__ is None
-    assert [each.name for each in tmp_path.iterdir()] == ["raw"]
+        engine.columns(f"file://{tmp_path}/none/x.parquet")
+    assert caught.value.code == "CEL-E021"
 
 
 def doubled(frame: pl.DataFrame) -> pl.DataFrame:
@@ -317,6 +422,15 @@ def doubled(frame: pl.DataFrame) -> pl.DataFrame:
 
 def refusing(frame: pl.DataFrame) -> pl.DataFrame:
     raise InputError("CEL-P010", "no.", column="word")
+
+
+def quoting(frame: pl.DataFrame) -> pl.DataFrame:
+    """Polars names the cell that is no number."""
+    return frame.select(pl.col("word").cast(pl.Int64), "number")
+
+
+def drawing(rng: Source, frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.Series("number", rng.integers(9, frame.height)))
 
 
 def test_rows_are_mapped_by_functions_on_workers(engine: SparkTables, tmp_path: Path) -> None:
@@ -339,41 +453,15 @@ def test_rows_are_mapped_by_functions_on_workers(engine: SparkTables, tmp_path: 
     with pytest.raises(InputError) as caught:
         mapped(refusing)
     assert (caught.value.code, caught.value.details) == ("CEL-P010", {"column": "word"})
-
-
-def test_folders_of_a_cluster_get_their_name_at_the_end(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    """As on HDFS, whose part is played by the files of this machine."""
-    target = f"file://{tmp_path}/safe.parquet"
-    left = tmp_path / draft_name("safe.parquet")
-    left.mkdir()
-    forget(left.name)
-    for rows in (3, 5):
-        with HadoopDraft(spark, target) as draft:
-            draft.write(spark.range(rows))
-            assert draft.read().count() == rows
-            assert not (tmp_path / "safe.parquet").exists() or rows == 5
-            draft.commit()
-        assert read(tmp_path / "safe.parquet").height == rows
-        assert [each.name for each in tmp_path.iterdir() if each.is_dir()] == ["safe.parquet"]
-    with HadoopDraft(spark, target) as draft:
-        draft.write(spark.range(7))
-    assert read(tmp_path / "safe.parquet").height == 5
-    assert [each.name for each in tmp_path.iterdir() if each.is_dir()] == ["safe.parquet"]
-
-
-def test_drafts_of_others_that_live_are_left_alone() -> None:
-    mine = draft_name("safe")
-    assert abandoned([mine]) == []
-    forget(mine)
-    parts = mine.split("_")
-    gone, first = parts.copy(), parts.copy()
-    gone[-2], first[-2] = str(2**22 + 1), "1"
-    elsewhere = parts.copy()
-    elsewhere[-3] = "00000000"
-    names = ["_".join(each) for each in (parts, gone, first, elsewhere)]
-    assert abandoned(names) == names[:2]
+    with pytest.raises(EngineError) as failed:
+        mapped(quoting)
+    assert failed.value.code == "CEL-E020"
+    assert failed.value.__context__ is None
+    # A copy of a seeded source in every worker would draw the same for other rows.
+    with pytest.raises(InputError) as caught:
+        mapped(partial(drawing, Seeded(1)))
+    assert caught.value.code == "CEL-E078"
+    check_draws(partial(drawing, System()))
 
 
 def test_a_spark_that_is_killed_or_stopped_leaves_nothing_and_is_started_anew(

@@ -10,12 +10,12 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, sync_playwright
 from tests.ports import own_port
 
 ROOT = Path(__file__).parents[2]
@@ -112,6 +112,22 @@ class Visit:
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
         return wide
+
+    def fits_a_phone(self, name: str = "") -> bool:
+        """Whether this page also fits the width of a phone; with a name, a picture is kept."""
+        before = self.page.viewport_size
+        assert before is not None
+        self.page.set_viewport_size({"width": 390, "height": 844})
+        with suppress(TimeoutError):  # charts follow in a moment
+            self.page.wait_for_function(
+                "document.documentElement.scrollWidth <= document.documentElement.clientWidth",
+                timeout=5000,
+            )
+        fits = self.overflow() == 0
+        if name:
+            self.picture(f"phone-{name}")
+        self.page.set_viewport_size(before)
+        return fits
 
 
 @contextmanager

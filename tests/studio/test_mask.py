@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser
 from tests.studio.conftest import Visit, visiting
 
 
-def test_a_sample_is_masked_in_three_clicks(both_languages: Visit) -> None:
+def test_a_sample_is_masked_in_three_clicks_mapped_and_synthesised(both_languages: Visit) -> None:
     visit = both_languages
     page = visit.open("/mask")
     visit.picture("1-start")
@@ -30,6 +29,9 @@ def test_a_sample_is_masked_in_three_clicks(both_languages: Visit) -> None:
         )
         assert answer.ok
         assert len(answer.body()) > 100
+    if not spanish:
+        _a_point_of_the_map_is_applied(visit)
+    _a_private_table_is_made_once_its_columns_are_declared(visit)
 
 
 def test_steps_are_added_moved_and_removed_and_stay_after_a_reload(visit: Visit) -> None:
@@ -49,11 +51,9 @@ def test_steps_are_added_moved_and_removed_and_stay_after_a_reload(visit: Visit)
     assert page.locator('[data-test="step-1"]').get_by_text("(MDAV)").is_visible()
 
 
-def test_a_point_of_the_map_is_applied(visit: Visit) -> None:
-    page = visit.open("/mask")
-    page.locator('[data-test="sample-incomes"]').click()
-    page.wait_for_url("**step=recipe**")
-    page.goto(page.url.replace("step=recipe", "step=map"))
+def _a_point_of_the_map_is_applied(visit: Visit) -> None:
+    page = visit.page
+    page.goto(page.url.replace("step=result", "step=map"))
     page.wait_for_function("window.socket !== undefined && window.socket.connected")
     page.locator('[data-test="map"]').click()
     page.get_by_role("button", name="mdav k=10").click()
@@ -64,11 +64,8 @@ def test_a_point_of_the_map_is_applied(visit: Visit) -> None:
     assert page.get_by_text("1 → 10", exact=True).is_visible()
 
 
-def test_a_private_table_is_made_once_its_columns_are_declared(both_languages: Visit) -> None:
-    visit = both_languages
-    page = visit.open("/mask")
-    page.locator('[data-test="sample-incomes"]').click()
-    page.wait_for_url("**step=recipe**")
+def _a_private_table_is_made_once_its_columns_are_declared(visit: Visit) -> None:
+    page = visit.page
     page.goto(page.url.replace("/mask/", "/synthesise/").split("?")[0])
     page.wait_for_function("window.socket !== undefined && window.socket.connected")
     page.locator('[data-test="method-marginals"]').click()
@@ -80,11 +77,11 @@ def test_a_private_table_is_made_once_its_columns_are_declared(both_languages: V
         "[...document.querySelectorAll('input[aria-label]')]"
         ".some(box => box.getAttribute('aria-label').endsWith(': tax') && box.value)"
     )
-    visit.picture("1-declared")
+    visit.picture("4-declared")
     page.locator('[data-test="run"]').click()
     page.wait_for_url("**step=result**")
     page.get_by_text("ε = 1, δ = 1e-09").wait_for()
-    visit.picture("2-result")
+    visit.picture("5-synthetic")
     assert visit.overflow() == 0
 
 
@@ -111,7 +108,7 @@ def test_a_file_with_script_in_it_is_shown_as_text(
         assert visit.overflow() == 0
 
 
-@pytest.mark.parametrize("path", ["/mask/aaaaaaaaaaa", "/synthesise/aaaaaaaaaaa"])
-def test_the_work_of_another_visitor_is_not_there(path: str, visit: Visit) -> None:
-    page = visit.open(path)
-    assert page.get_by_text("CEL-W011").is_visible()
+def test_the_work_of_another_visitor_is_not_there(visit: Visit) -> None:
+    for path in ("/mask/aaaaaaaaaaa", "/synthesise/aaaaaaaaaaa"):
+        page = visit.open(path)
+        assert page.get_by_text("CEL-W011").is_visible()

@@ -8,9 +8,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import pytest
-from playwright.sync_api import Browser, Page, expect
-from tests.studio.conftest import Visit, visiting
+from playwright.sync_api import Page, expect
+from tests.studio.conftest import Visit
 
 VIEWS = {
     "summary": ("Key figures", "Cifras clave"),
@@ -124,7 +123,7 @@ def test_every_view_is_there_at_its_address(both_languages: Visit) -> None:
     work = begin(visit, "patients")
     run(page)
     for view, titles in VIEWS.items():
-        visit.open(f"/publish/{work}/results?view={view}")
+        visit.open(f"/publish/{work}/results?view={view}")  # an address is enough to come back
         title = titles[1 if spanish else 0]
         expect(page.get_by_role("heading", name=re.compile(title))).to_be_visible()
         expect(page.locator(f"[data-test=view-{view}]")).to_have_attribute("aria-current", "page")
@@ -132,14 +131,15 @@ def test_every_view_is_there_at_its_address(both_languages: Visit) -> None:
             expect(page.locator(".nicegui-echart:has(canvas)")).to_have_count(CHARTS[view])
         assert visit.overflow() == 0
         visit.picture(view)
-    page.reload()  # an address is enough to come back
-    expect(page.get_by_role("heading", name=VIEWS["take"][1 if spanish else 0])).to_be_visible()
+        on_phone = spanish and view in ("tradeoff", "rows", "risk")
+        assert visit.fits_a_phone(view if on_phone else "")
+    if not spanish:
+        points_and_nodes_are_clicked_compared_and_applied(visit, work)
 
 
-def test_points_and_nodes_are_clicked_compared_and_applied(visit: Visit) -> None:
+def points_and_nodes_are_clicked_compared_and_applied(visit: Visit, work: str) -> None:
     page = visit.page
-    work = begin(visit, "patients")
-    run(page)
+    visit.open(f"/publish/{work}/results")
     loss = page.locator(".celosia-figure .value").first.inner_text()
     visit.open(f"/publish/{work}/results?view=compare")
     page.get_by_role("button", name="Add this release").click()
@@ -212,20 +212,9 @@ def test_a_run_is_found_again_after_a_reload_and_cancelled(visit: Visit) -> None
     expect(page.get_by_role("link", name="Back to the models")).to_be_visible()
 
 
-def test_results_can_be_read_on_a_phone(browser: Browser, address: str) -> None:
-    with visiting(browser, address, "results-phone", phone=True) as visit:
-        work = begin(visit, "ethnic-postal")
-        run(visit.page)
-        for view in ("tradeoff", "rows", "risk"):
-            visit.open(f"/publish/{work}/results?view={view}")
-            visit.page.locator(f"[data-test=view-{view}]").wait_for()
-            assert visit.overflow() == 0
-            visit.picture(view)
-
-
-@pytest.mark.parametrize("address_of", ["/publish/aaaaaaaaaaa/results", "/publish/../results"])
-def test_results_of_nobody_are_refused_kindly(visit: Visit, address_of: str) -> None:
+def test_results_of_nobody_are_refused_kindly(visit: Visit) -> None:
     page = visit.page
-    page.goto(f"{visit.address}{address_of}")
-    expect(page.get_by_role("alert").or_(page.get_by_text("404")).first).to_be_visible()
+    for address_of in ("/publish/aaaaaaaaaaa/results", "/publish/../results"):
+        page.goto(f"{visit.address}{address_of}")
+        expect(page.get_by_role("alert").or_(page.get_by_text("404")).first).to_be_visible()
     visit.complaints.clear()  # the browser says that a page was not found

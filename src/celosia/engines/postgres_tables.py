@@ -45,6 +45,9 @@ BATCH = 50_000
 _TABLES = (b"r", b"p", b"m", "r", "p", "m")
 """Kinds of relations whose rows stay as they are within a transaction, and have a place."""
 
+_STOP = "1 / (m.id IS NOT NULL)::int = 1"
+"""Divides by zero at a row that nobody has judged: such a one must never pass."""
+
 SETTINGS = ("timezone = 'UTC'", "datestyle = 'ISO, YMD'", "extra_float_digits = 1")
 """What a server or role may set otherwise, and what a result must not depend on."""
 
@@ -128,6 +131,8 @@ class PostgresTables:
 
         The server shuffles by its system's own entropy, so that `randomness` has no part in it.
         """
+        import psycopg  # noqa: PLC0415 - loaded already, by the constructor
+
         assert self._keys, "group the source first"
         types = self._columns(source)
         texts = [
@@ -150,21 +155,26 @@ class PostgresTables:
             _equal(types[name].compared, f"m.{self._keys[name]}", recoding.combinations[name])
             for name in recoding.names
         )
-        shown = " WHERE NOT m.hidden" if drop_suppressed else ""
+        shown = "NOT m.hidden" if drop_suppressed else "true"
         if names_files(target):
             passed = {f"t.{quoted(name)}": types[name] for name in keep}
             self._refuse_strange(self._source(source), passed)
         self._load(recoding, texts)
         query = _ordered(
             f"SELECT {', '.join(cells)}",
-            f"{self._source(source)} JOIN celosia_map AS m ON {same}{shown}",
+            f"{self._source(source)} LEFT JOIN celosia_map AS m ON {same} "
+            f"WHERE CASE WHEN m.id IS NULL THEN {_STOP} ELSE {shown} END",
             order,
             kinds,
         )
-        if names_files(target):
-            draft: Draft = to_file(self._rows(query, kinds), keep, target)
-        else:
-            draft = self._to_table(query, target, dict(zip(keep, kinds.values(), strict=True)))
+        draft: Draft | None = None
+        with suppress(psycopg.errors.DivisionByZero):
+            if names_files(target):
+                draft = to_file(self._rows(query, kinds), keep, target)
+            else:
+                draft = self._to_table(query, target, dict(zip(keep, kinds.values(), strict=True)))
+        if draft is None:
+            raise changed_source()
         # One state of the data cannot lose rows; one that is damaged, or a join by another equality
         # than that of the groups, would.
         if draft.rows != recoding.released_rows(drop=drop_suppressed):

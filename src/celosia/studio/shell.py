@@ -37,6 +37,7 @@ def prepare() -> None:
     """What holds for all pages; once, before the first."""
     language.resolve_by(_language_of_client)
     ui.add_head_html('<link rel="stylesheet" href="/assets/studio.css">', shared=True)
+    ui.add_head_html('<script src="/assets/studio.js" defer></script>', shared=True)
     app.on_exception(lambda error: None)  # logged by the toolkit already
     _bind_sockets()
 

@@ -359,6 +359,14 @@ def test_an_empty_table_is_zero(place: Place) -> None:
     assert place.ask(query) == [("a", 0, 0), ("b", 0, 0)]
 
 
+def test_fractions_may_be_keys_as_the_texts_they_were_found_as(place: Place) -> None:
+    place.open({TABLE: [{"n": each} for each in (0.1, 0.1, 2.0, math.nan)]}, POLICY)
+    question = Question(SCAN, (Aggregate("rows", "c"),), (Key("k", tree("o.n")),))
+    known = [["0.1", "0.10000000000000002", "2.0", "nan"]]
+    found = place.ask(grouped_query(question, target=place.target(POLICY), known=known))
+    assert [number for _, number in found] == [2, 0, 1, 1]
+
+
 def test_names_may_be_anything(place: Place) -> None:
     engine = place.open({TABLE: [{"Order By": 3}, {"Order By": 4}]}, POLICY)
     assert asked(place, plain='o."Order By" + 1') == {"plain": 900}

@@ -60,8 +60,8 @@ def test_a_row_more_displaces_one_row_of_its_own_value_and_no_other(place: Place
     for part in parts[1:]:
         query = exp.Union(this=query, expression=part, distinct=False)
     kept: list[Counter[Row]] = [Counter() for _ in databases]
-    for base, *row in place.ask(query):
-        kept[base][tuple(row)] += 1
+    for base, *cells in place.ask(query):
+        kept[base][tuple(cells)] += 1
     for stayed, database in zip(kept, databases, strict=True):
         held = Counter(row[0] for row in database)
         left = Counter(row[0] for row in stayed.elements())

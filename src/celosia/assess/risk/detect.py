@@ -97,6 +97,7 @@ def _finding(name: str, column: pl.Series) -> Finding:
     kind, share, why = (
         _by_pattern(name, cells)
         or _by_age(name, cells)
+        or _by_birth_year(name, cells)
         or _by_structure(name, column, cells)
         or _by_name(name, column, cells)
     )
@@ -173,6 +174,15 @@ def _by_age(name: str, cells: _Cells) -> tuple[str, float, str] | None:
     if old:
         return "age over 89", old, "ages above 89 are so rare that they identify"
     return "age", share, "its name and its cells say so"
+
+
+def _by_birth_year(name: str, cells: _Cells) -> tuple[str, float, str] | None:
+    """Years alone, which no pattern takes for dates: the name must speak of birth."""
+    if not suggests(name, "birth date"):
+        return None
+    years = cells.texts.cast(pl.Float64, strict=False)
+    share = cells.share(years.is_between(1850, 2100).fill_null(value=False).to_numpy())
+    return ("birth date", share, "its name and its cells say so") if share >= 0.5 else None
 
 
 def _by_structure(name: str, column: pl.Series, cells: _Cells) -> tuple[str, float, str] | None:

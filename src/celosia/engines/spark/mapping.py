@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -29,12 +29,13 @@ def check_draws(function: object) -> None:
 
     found = []
 
-    class Watching(CloudPickler):  # type: ignore[misc]  # no types there
+    class Watching(CloudPickler):
         def persistent_id(self, each: object) -> None:
             if isinstance(each, Source) and each.simulation:
                 found.append(each)
 
-    Watching(io.BytesIO()).dump(function)
+    pickler: Any = Watching
+    pickler(io.BytesIO()).dump(function)
     if found:
         raise InputError(
             "CEL-E078",

@@ -170,7 +170,7 @@ def by_digits(  # noqa: PLR0913 - one fact each
     if parts:  # a value that nobody has counted has no digits: the sum is empty
         key = F.coalesce(reduce(add, parts), F.raise_error(F.lit(CHANGED)).cast("long"))
     frame = frame.withColumn(KEY, key)
-    frame, is_hidden = _marked(session, frame, names, digits, shifts, recoding)
+    frame, is_hidden = _marked(session, frame, names, digits, shifts=shifts, recoding=recoding)
     stars = is_hidden if not drop else None
     return Recoded(
         frame,
@@ -186,7 +186,7 @@ def by_digits(  # noqa: PLR0913 - one fact each
 
 
 def _met(cell: Column, value: Column, values: pl.Series) -> Column:
-    """Whether a cell is a value; where no empty cell was counted, the plain comparison is faster."""
+    """Whether a cell is a value; the plain comparison is faster where no empty cell was counted."""
     return cell.eqNullSafe(value) if values.null_count() else cell == value
 
 
@@ -195,6 +195,7 @@ def _marked(  # noqa: PLR0913 - one fact each
     frame: DataFrame,
     names: Sequence[str],
     digits: list[Digits],
+    *,
     shifts: dict[str, int],
     recoding: Recoding,
 ) -> tuple[DataFrame, Column | None]:

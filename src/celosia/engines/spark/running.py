@@ -97,11 +97,16 @@ def workers_have_none() -> EngineError:
     )
 
 
-def _translated(error: BaseException, word: str | None) -> BaseException:
+def told_by(error: BaseException) -> str:
+    """What Spark says of an error; nothing where its Java is gone, which would have to say it."""
     try:
-        told = str(error)
+        return str(error)
     except Exception:
-        told = ""
+        return ""
+
+
+def _translated(error: BaseException, word: str | None) -> BaseException:
+    told = told_by(error)
     if CHANGED in told:
         return changed_source()
     found = _SENT.search(told)

@@ -199,6 +199,10 @@ class Flat:
         if kind in ("date", "timestamp"):
             # Written by the owner of the data, so a cast fails always or never.
             return [exp.Cast(this=each, to=exp.DataType.build(kind)) for each in literals]
+        if kind == "number" and self.target.dialect == "postgres":
+            # Found in the data, they come as texts, which PostgreSQL compares with no number.
+            # Decimal ones of any length, so that two of them never become one.
+            return [self.target.cast(each, "real") for each in literals]
         return literals
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from celosia import lab
 
-
 WIDE = 1000
 """The greatest and the least bar of a chart, from which on its axis is logarithmic."""
 

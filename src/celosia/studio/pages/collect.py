@@ -243,7 +243,10 @@ class _Stage:
                         _("Error now"),
                         _("Error that theory foretells"),
                     ],
-                    [[many, *(percent(each, 3) for each in errors)] for many, *errors in self._path],
+                    [
+                        [many, *(percent(each, 3) for each in errors)]
+                        for many, *errors in self._path
+                    ],
                     caption=_("Errors in percentage points"),
                 )
             heading(_("Numbers"), 2)
@@ -293,9 +296,9 @@ def _one_device(choices: dict[str, Any]) -> None:
 
 def _bar_series(facts: dict[str, Any], part: dict[str, Any]) -> list[dict[str, Any]]:
     """Truth and estimate as bars, and the interval as a thin line on each estimate."""
-    ranges = [
-        [place, round(100 * low, 3), round(100 * high, 3)]
-        for place, (low, high) in enumerate(zip(part["low"], part["high"], strict=True))
+    bands = [
+        (round(100 * low, 3), round(100 * high, 3))
+        for low, high in zip(part["low"], part["high"], strict=True)
     ]
     return [
         {"type": "bar", "name": _("Truth"), "data": [round(100 * e, 3) for e in facts["truth"]]},
@@ -304,25 +307,8 @@ def _bar_series(facts: dict[str, Any], part: dict[str, Any]) -> list[dict[str, A
             "name": _("Estimate"),
             "data": [round(100 * each, 3) for each in part["shares"]],
         },
-        {
-            "type": "custom",
-            "name": _("Range"),
-            "data": ranges,
-            "encode": {"x": 0, "y": [1, 2]},
-            ":renderItem": RANGE,
-            "z": 5,
-        },
+        chart.ranges(_("Range"), bands, shift=0.2),
     ]
-
-
-RANGE = """(params, api) => {
-  const low = api.coord([api.value(0), api.value(1)]);
-  const high = api.coord([api.value(0), api.value(2)]);
-  const shift = api.size([1, 0])[0] * 0.2;
-  return {type: 'line', shape: {x1: low[0] + shift, y1: low[1], x2: low[0] + shift, y2: high[1]},
-          style: {stroke: '#6f7d82', lineWidth: 2}};
-}"""
-"""How an interval is drawn: a fixed text of ours, with numbers as its only data."""
 
 
 def _line_series(path: list[tuple[float, float, float]]) -> list[dict[str, Any]]:

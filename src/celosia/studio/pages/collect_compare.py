@@ -92,18 +92,18 @@ def _compared(found: dict[str, Any], choices: dict[str, Any]) -> None:
     show_table(
         [
             _("Protocol"),
-            _("Its name"),
             _("Standard error"),
             _("Bits of a report"),
             _("Memory of the server (KB)"),
+            _("Its name"),
         ],
         [
             [
                 each["label"],
-                _full_name(each["label"]),
                 percent(each["share"], 3),
                 each["report_bits"],
                 round(each["server_bytes"] / 1000),
+                _full_name(each["label"]),
             ]
             for each in found["ranked"]
         ],

@@ -183,10 +183,12 @@ def _chart(
                     "data": points,
                     "links": links,
                     "roam": True,
-                    # One of height and width alone: the other follows, and circles stay round.
-                    "left": "center",
-                    "top": "middle",
-                    "height": "84%",
+                    # As large as height and width allow: circles stay round, names are not cut.
+                    "left": "7%",
+                    "right": "7%",
+                    "top": "8%",
+                    "bottom": "8%",
+                    "preserveAspect": True,
                     "itemStyle": {"color": POINT, "borderColor": "#ffffff", "borderWidth": 1},
                     "label": {
                         "show": named,

@@ -20,7 +20,8 @@ def timeline() -> None:
         _(
             "Each technique answers an attack on an earlier one, or looks after data that the "
             "others do not. Open one to read what it promises, to play the attack step by step, "
-            "and to change its parameters yourself."
+            "and to change its parameters yourself. They stand in the order in which one leads to "
+            "the next; beside each, the years in which it was published."
         )
     ).classes("celosia-lead")
     with ui.element("ol").classes("celosia-timeline"):

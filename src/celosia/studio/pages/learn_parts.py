@@ -60,6 +60,7 @@ def _show(part: Part) -> None:
             classes=part.classes,
             marked=part.marked,
             faded=part.faded,
+            label=part.caption,
         )
     elif isinstance(part, Bars):
         bars(part.categories, part.series, description=part.description, x=part.x, y=part.y)

@@ -110,14 +110,17 @@ def correlations(found: Mapping[str, Any]) -> None:
             "series": [
                 {
                     "type": "heatmap",
-                    "data": cells,
-                    "label": {
-                        "show": True,
-                        "color": "#1d2528",
-                        "textBorderColor": "#ffffff",
-                        "textBorderWidth": 3,
-                        "formatter": "{@[2]}",
-                    },
+                    "data": [
+                        {
+                            "value": cell,
+                            "label": {
+                                "formatter": short(cell[2]),
+                                "color": "#ffffff" if abs(cell[2]) > 0.6 * most else "#1d2528",
+                            },
+                        }
+                        for cell in cells
+                    ],
+                    "label": {"show": True},
                 }
             ],
         },
@@ -138,7 +141,7 @@ def nearest(found: Mapping[str, Any]) -> None:
             "legend": {"data": list(names)},
             "tooltip": {"trigger": "axis", "confine": True},
             "xAxis": axis(
-                _("distance, in standard deviations; a category that differs counts 1"),
+                _("distance (standard deviations)"),
                 kind="category",
                 data=labels,
             ),

@@ -40,7 +40,8 @@ def show(board: Board, first: int = 0) -> None:
             "cells of the columns: look at each before you trust it."
         )
     ).classes("celosia-lead")
-    figures = ui.element("div").classes("q-my-md").props('aria-live="polite" data-test="exposure"')
+    figures = ui.element("div").classes("q-my-md celosia-even")
+    figures.props('aria-live="polite" data-test="exposure"')
     shown = ui.html(sanitize=False)
 
     def draw_preview() -> None:

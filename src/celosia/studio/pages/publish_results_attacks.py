@@ -45,10 +45,11 @@ def _left_out(suppressed: Sequence[Mapping[str, Any]]) -> None:
         ui.label(
             n_(
                 "{count} suppressed record is in no class, so all attacks but the linkages leave "
-                "it out, and look better than they are. Whoever fits no class must be it.",
+                "it out, and the release looks better than it is. Whoever fits no class must be "
+                "it.",
                 "{count} suppressed records are in no class, so all attacks but the linkages "
-                "leave them out, and look better than they are. Whoever fits no class must be "
-                "among them.",
+                "leave them out, and the release looks better than it is. Whoever fits no class "
+                "must be among them.",
                 suppressed[0]["records"],
             )
         )

@@ -120,7 +120,8 @@ def _table(tray: list[Candidate], release: Candidate) -> str:
         )
         body.append(f'<tr><th scope="row">{escape(name)}</th>{mark}{line}</tr>')
     return (
-        f'<div class="celosia-scroll" tabindex="0" role="region" aria-label="{escape(_("Compare"))}">'
+        '<div class="celosia-scroll" tabindex="0" role="region" '
+        f'aria-label="{escape(_("Compare"))}">'
         '<table class="celosia-table" data-test="tray">'
         f'<thead><tr><th scope="col">{escape(_("figure"))}</th><th scope="col">≠</th>{head}</tr>'
         f"</thead><tbody>{''.join(body)}</tbody></table></div>"

@@ -91,7 +91,8 @@ def _value(key: str, value: Any) -> str:
         return str(value)
     if key in ("count", "mode_count"):
         return number(value)
-    return short(0.0 if abs(value) < NOUGHT else value)
+    # Twelve digits: the rest comes from the order in which things were added up.
+    return short(0.0 if abs(value) < NOUGHT else float(f"{value:.12g}"))
 
 
 def _change(key: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

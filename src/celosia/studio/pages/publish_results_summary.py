@@ -53,7 +53,7 @@ def show(found: Results) -> None:
 def _figures(found: Results) -> list[tuple[str, str, str]]:
     told = found.told
     solution, risk, before = told["solution"], told["risk"], told["risk_before"]
-    figures = [
+    listed = [
         (
             _("Loss"),
             percent(solution["loss"]),
@@ -110,7 +110,7 @@ def _figures(found: Results) -> list[tuple[str, str, str]]:
         ),
     ]
     if solution["metric"] != "loss":
-        figures.insert(
+        listed.insert(
             1,
             (
                 metric_name(solution["metric"]),
@@ -118,7 +118,7 @@ def _figures(found: Results) -> list[tuple[str, str, str]]:
                 _("what the search kept least, from 0 % to 100 %"),
             ),
         )
-    return figures
+    return listed
 
 
 def _columns(found: Results) -> None:

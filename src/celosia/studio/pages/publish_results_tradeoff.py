@@ -115,10 +115,10 @@ def _draw(found: Results, solutions: Solutions, highest: bool) -> ui.echart:
                 "id": "all",
                 "name": names[0],
                 "data": every,
-                "symbolSize": 6,
+                "symbolSize": 7,
                 "large": len(every) > LARGE,
                 "largeThreshold": LARGE,
-                "itemStyle": {"opacity": 0.55},
+                "itemStyle": {"color": "#3a9db3", "opacity": 0.7},  # seen on paper and in the dark
             },
             {
                 **common,
@@ -128,6 +128,8 @@ def _draw(found: Results, solutions: Solutions, highest: bool) -> ui.echart:
                 "data": front,
                 "symbol": "diamond",
                 "symbolSize": 11,
+                "itemStyle": {"color": "#b4532a"},
+                "lineStyle": {"color": "#b4532a"},
                 "z": 4,
             },
             {
@@ -137,6 +139,7 @@ def _draw(found: Results, solutions: Solutions, highest: bool) -> ui.echart:
                 "data": [here],
                 "symbol": "pin",
                 "symbolSize": 34,
+                "itemStyle": {"color": "#7a5c99"},
                 "symbolOffset": [0, -12],
                 "silent": True,
                 "z": 5,
@@ -148,6 +151,7 @@ def _draw(found: Results, solutions: Solutions, highest: bool) -> ui.echart:
                 "data": [],
                 "symbol": "emptyCircle",
                 "symbolSize": 20,
+                "itemStyle": {"color": "#5a8a2e"},
                 "silent": True,
                 "z": 6,
             },

@@ -10,6 +10,7 @@ from nicegui import ui
 from celosia.studio.language import _, n_, number, short
 from celosia.studio.model import querying
 from celosia.studio.model.querying import SPARQL_EXAMPLES, SQL_EXAMPLES, Branch
+from celosia.studio.pages.query_ledger import show_account
 from celosia.studio.pages.query_start import KIND
 from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
@@ -75,7 +76,7 @@ class _Bench:
         start_with = min(EPSILONS, key=lambda each: abs(each - epsilon))
         self._epsilon = ui.toggle(
             {each: number(each, 2) for each in EPSILONS}, value=start_with
-        ).props("no-caps")
+        ).props('no-caps padding="xs sm"')
         self._epsilon.props["aria-label"] = "epsilon"
         ui.label(
             _("epsilon, the price: stronger privacy on the left, a sharper answer on the right")
@@ -122,7 +123,7 @@ class _Bench:
             start(
                 _("Reading the ledger"),
                 work.account,
-                on_done=_account,
+                on_done=show_account,
                 folder=str(self._work.folder),
             )
 
@@ -202,8 +203,8 @@ def _plan(plan: dict[str, Any]) -> None:
     )
     ui.label(
         _(
-            "The typical error is the standard deviation of the noise, in the unit of the answer: "
-            "orders for a count of orders, a price for a mean price."
+            "The typical error is the usual size of the noise, in the unit of the answer: orders "
+            "for a count of orders, a price for a mean price."
         )
     ).classes("celosia-quiet")
     if len(plan["curve"]) > 1:
@@ -277,14 +278,7 @@ def _groups(answer: dict[str, Any], names: list[str], noisy: list[str]) -> None:
                 "yAxis": chart.axis(first),
                 "series": [
                     {"type": "bar", "name": first, "data": [row[first] for row in rows]},
-                    {
-                        "type": "custom",
-                        "name": _("Range"),
-                        "data": [[at, *band] for at, band in enumerate(bands)],
-                        "encode": {"x": 0, "y": [1, 2]},
-                        ":renderItem": RANGE,
-                        "z": 5,
-                    },
+                    chart.ranges(_("Range"), bands),
                 ],
             },
             description=_(
@@ -306,15 +300,6 @@ def _groups(answer: dict[str, Any], names: list[str], noisy: list[str]) -> None:
         ],
         caption=_surely(answer),
     )
-
-
-RANGE = """(params, api) => {
-  const low = api.coord([api.value(0), api.value(1)]);
-  const high = api.coord([api.value(0), api.value(2)]);
-  return {type: 'line', shape: {x1: low[0], y1: low[1], x2: low[0], y2: high[1]},
-          style: {stroke: '#6f7d82', lineWidth: 2}};
-}"""
-"""How a range is drawn: a fixed text of ours, with numbers as its only data."""
 
 
 def _band(answer: dict[str, Any], at: int, name: str) -> tuple[float, float] | None:
@@ -359,49 +344,3 @@ def _price(answer: dict[str, Any]) -> None:
     )
     for note in answer["warnings"]:
         ui.label(str(note)).classes("celosia-quiet")
-
-
-def _account(found: dict[str, Any]) -> None:
-    if not found["begun"] or not found["records"]:
-        ui.label(_("Nothing was spent yet. The ledger begins with the first question.")).classes(
-            "celosia-quiet"
-        )
-        return
-    total, left = found["total"], found["remaining"]
-    left_after, rest = [total], total
-    for record in found["records"]:
-        rest -= record["epsilon"]
-        left_after.append(round(rest, 6))
-    mean = (total - left) / len(found["records"])
-    key_figures(
-        [
-            (_("Left"), f"epsilon {short(left)}", _("of {total} in all", total=short(total))),
-            (
-                _("Questions at the same price"),
-                number(int(left / mean)) if mean > 0 else "",
-                _("that could still be paid, if they cost what the others did"),
-            ),
-            (_("Chain"), f"{found['head'][:12]}…", _("every entry is as it was written")),
-        ]
-    )
-    chart.bars(
-        [number(place) for place in range(len(left_after))],
-        [(_("Left"), left_after)],
-        description=_("The budget that is left after each question."),
-        x=_("Questions"),
-        y=_("epsilon left"),
-        height="14rem",
-    )
-    with ui.element("div").classes("celosia-preview w-full"):
-        show_table(
-            ["", _("Question, as it was understood"), "epsilon", _("When (UTC)"), _("State")],
-            [
-                [place, each["question"], each["epsilon"], _when(each["at"]), _(each["status"])]
-                for place, each in enumerate(found["records"], start=1)
-            ],
-        )
-
-
-def _when(at: str) -> str:
-    """A moment to the minute, as the ledger has it."""
-    return at[:16].replace("T", " ")

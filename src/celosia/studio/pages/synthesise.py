@@ -268,7 +268,8 @@ async def _result(desk: Desk) -> None:
         quiet(
             _(
                 "A good synthetic table is about as far from real people as they are from each "
-                "other. A peak at 0 that the dashed line lacks means copies."
+                "other. A peak at 0 that the dashed line lacks means copies. A category that "
+                "differs counts as one standard deviation."
             )
         )
         mask_charts.nearest(result["nearest"])

@@ -30,6 +30,14 @@ GRID: Option = {
     "outerBoundsMode": "same",  # numbers and names of the axes have their place within
     "outerBoundsContain": "all",
 }
+RANGE = """(params, api) => {
+  const low = api.coord([api.value(0), api.value(1)]);
+  const high = api.coord([api.value(0), api.value(2)]);
+  const x = low[0] + api.size([1, 0])[0] * SHIFT;
+  return {type: 'line', shape: {x1: x, y1: low[1], x2: x, y2: high[1]},
+          style: {stroke: '#6f7d82', lineWidth: 2}};
+}"""
+"""How a range is drawn: a fixed text of ours, with numbers as its only data."""
 NUMBERS = """(value) => {
   const size = Math.abs(value);
   const far = size >= 1e9 || (size > 0 && size < 1e-5);
@@ -143,6 +151,24 @@ def _numbers() -> str:
 def axis(name: str, *, kind: str = "value", **more: Any) -> Option:
     """An axis with its name in the middle."""
     return {"type": kind, "name": name, "nameLocation": "middle", "nameGap": 32, **more}
+
+
+def ranges(name: str, bands: Sequence[Sequence[float]], *, shift: float = 0.0) -> Option:
+    """A series of thin lines from low to high, one on each category.
+
+    Args:
+        name: what the lines are.
+        bands: the low and the high end on each category.
+        shift: how far to the right of the middle, in widths of a category.
+    """
+    return {
+        "type": "custom",
+        "name": name,
+        "data": [[place, *band] for place, band in enumerate(bands)],
+        "encode": {"x": 0, "y": [1, 2]},
+        ":renderItem": RANGE.replace("SHIFT", f"{shift:.3f}"),
+        "z": 5,
+    }
 
 
 def bars(

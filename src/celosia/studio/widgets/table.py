@@ -27,6 +27,7 @@ def html_table(
     faded: Collection[int] = (),
     cell_titles: Mapping[tuple[int, int], str] | None = None,
     plain: bool = False,
+    label: str = "",
 ) -> str:
     """A table as HTML text, safe whatever its cells hold.
 
@@ -40,6 +41,7 @@ def html_table(
         cell_titles: more to say of a cell (row, column), shown when it is pointed at.
         plain: whether whole numbers are shown as the data has them (years, codes), rather than
             with separators of thousands.
+        label: what it shows, where that stands beside it and a caption would say it twice.
     """
     titles = cell_titles or {}
     head = "".join(f'<th scope="col">{escape(_cut(str(name)))}</th>' for name in columns)
@@ -58,7 +60,7 @@ def html_table(
     told = f"<caption>{escape(caption)}</caption>" if caption else ""
     return (
         f'<div class="celosia-scroll" tabindex="0" role="region" '
-        f'aria-label="{escape(caption or _("Table"))}"><table class="celosia-table">{told}'
+        f'aria-label="{escape(caption or label or _("Table"))}"><table class="celosia-table">{told}'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
 
@@ -147,7 +149,7 @@ def _cell(value: Any, title: str | None, plain: bool) -> str:
         told = _float(value) if isinstance(value, float) else _whole(value, plain)
         return f'<td class="number"{more}>{escape(told)}</td>'
     told = _cut(str(value))
-    if told.endswith(" %") and told[0].isdigit():  # a share that is written out already
+    if told.endswith("%") and told[0].isdigit():  # a share that is written out already
         more = f' class="number"{more}'
     return f"<td{more}>{escape(told)}</td>"
 

@@ -19,7 +19,8 @@ SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".jsonl", ".ndjson", ".
 _HEAD = """<div class="row items-center no-wrap q-pa-sm celosia-upload">
 <div class="col" v-pre>{told}</div>
 <q-spinner v-if="props.isUploading" size="1.5rem" aria-hidden="true"></q-spinner>
-<q-btn v-else type="a" flat icon="upload_file" aria-label="{choose}" title="{choose}">
+<q-btn v-else flat icon="upload_file" aria-label="{choose}" title="{choose}"
+  @click="props.pickFiles">
 <q-uploader-add-trigger></q-uploader-add-trigger></q-btn>
 </div>"""
 """The head of the box; both texts are our own, and escaped."""

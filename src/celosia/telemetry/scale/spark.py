@@ -8,6 +8,7 @@ states up in rounds, so that this process sees one state however many files ther
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.engines.spark.arrow import failures, map_arrow
 from celosia.engines.spark.places import spark_place
-from celosia.engines.spark.running import workers_have_none
+from celosia.engines.spark.running import is_alive, may_quote, told_by, workers_have_none
 from celosia.engines.spark.session import spark_session
 from celosia.telemetry.collector.tables import TABLES
 from celosia.telemetry.protocol import Protocol
@@ -64,7 +65,7 @@ def gather_on_spark(  # noqa: PLR0913 - one fact each
     """
     spark = spark_session(url) if session is None else session
     asked = [spark_place(spark, place) for place in places]
-    whole = _run(partial(_whole, spark, protocol, asked, source, known))
+    whole = _run(spark, partial(_whole, spark, protocol, asked, source, known))
     check_each(asked, whole.files)
     return gathered(protocol, whole)
 
@@ -148,7 +149,7 @@ def _part(row: Mapping[str, Any]) -> Part:
     return Part.from_row(dict(row) | {each: bytes(row[each]) for each in ("state", "marks")})
 
 
-def _run(work: Callable[[], Part]) -> Part:
+def _run(spark: SparkSession, work: Callable[[], Part]) -> Part:
     """What Spark gives, or an error of ours: its own may hold whatever stood in the files."""
     from pyspark.errors import AnalysisException  # noqa: PLC0415 - comes with pyspark
 
@@ -163,7 +164,19 @@ def _run(work: Callable[[], Part]) -> Part:
             fix="Check the places; what is on another machine needs its scheme, such as hdfs://.",
         )
     except failures() as error:
-        failure = workers_have_none() if "No module named 'celosia" in str(error) else _failed()
+        missing = "No module named 'celosia" in told_by(error)
+        failure = workers_have_none() if missing else _failed()
+    except CelosiaError:
+        raise
+    except Exception as error:
+        # A context that was stopped leaves None behind, on which pyspark stumbles.
+        if not may_quote(error) and is_alive(spark):
+            raise
+        failure = _failed()
+    except BaseException:  # Ctrl-C here must end the work there
+        with suppress(Exception):
+            spark.interruptAll()
+        raise
     raise failure
 
 
