@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import polars as pl
-from tests.spark import SETTINGS
+from tests.spark import SETTINGS as USUAL
 
 from celosia import KAnonymity, datasets
 from celosia.core.errors import CelosiaError
@@ -19,6 +19,11 @@ from celosia.core.randomness import System
 from celosia.engines.spark.session import spark_session
 from celosia.engines.spark.tables import SparkTables
 from celosia.tables.publishing_on import publish_on
+
+SETTINGS = USUAL | {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 
 def slow(frame: pl.DataFrame) -> pl.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -189,6 +189,22 @@ def test_rows_that_should_have_been_kept_are_missed() -> None:
         else:
             with pytest.raises(EngineError, match="not the same as when"):
                 [*numbered(iter([chunk]), recoding, drop=True)]
+
+
+def test_rows_that_are_lost_on_their_way_are_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = tmp_path / "raw.parquet", tmp_path / "safe.parquet"
+    PEOPLE.write_parquet(source)
+
+    def losing(chunks: Iterator[pl.DataFrame], *_: object) -> Iterator[pl.DataFrame]:
+        return (chunk.head(3) for chunk in chunks)
+
+    monkeypatch.setattr("celosia.engines.duckdb_tables.shuffled", losing)
+    with DuckDBTables() as engine, pytest.raises(EngineError) as refused:
+        publish_on(engine, source, target, SCHEMA, KAnonymity(5), suppression=0.1)
+    assert refused.value.code == "CEL-E002"
+    assert [*tmp_path.iterdir()] == [source]
 
 
 @pytest.mark.parametrize("names", [["one", "zip"], ["zip", "one"], ["one"]], ids=str)

@@ -426,6 +426,7 @@ def test_a_server_that_crashes_in_the_middle_leaves_nothing_and_a_second_run_suc
     with postgres_server() as url:
         with psycopg.connect(url, autocommit=True) as owner:
             store(owner, "people", table)
+            before = checkpointer(owner)
         with PostgresTables(url) as engine:
             pid = engine._connection.info.backend_pid
             # A backend that dies so takes the whole server down, which then recovers.
@@ -438,7 +439,7 @@ def test_a_server_that_crashes_in_the_middle_leaves_nothing_and_a_second_run_suc
         assert failed.value.code == "CEL-E020"
         assert failed.value.__context__ is None
         assert [*tmp_path.iterdir()] == []
-        owner = answering(url)
+        owner = recovered(url, before)
         with owner:
             assert owner.execute("SELECT to_regclass('safe')").fetchone() == (None,)
             assert left_over(owner) == []
@@ -447,11 +448,20 @@ def test_a_server_that_crashes_in_the_middle_leaves_nothing_and_a_second_run_suc
         assert release.rows_written == 1000
 
 
-def answering(url: str) -> Any:
-    """A connection to a server that recovers, which takes some moments."""
-    for _ in range(200):
+def checkpointer(owner: Any) -> Any:
+    """A process of the server that a crash replaces."""
+    query = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"
+    return owner.execute(query).fetchone()
+
+
+def recovered(url: str, before: Any) -> Any:
+    """A connection to a server that crashed, once it has noticed and has recovered."""
+    for _ in range(300):
         with suppress(psycopg.OperationalError):
-            return psycopg.connect(url, autocommit=True)
+            owner = psycopg.connect(url, autocommit=True)
+            if checkpointer(owner) not in (before, None):
+                return owner
+            owner.close()
         sleep(0.1)
     raise AssertionError("the server did not come back")
 

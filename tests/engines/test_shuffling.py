@@ -16,7 +16,7 @@ from scipy import stats
 
 from celosia import Seeded
 from celosia.engines import shuffling
-from celosia.engines.shuffling import buckets_for, shuffled, swap
+from celosia.engines.shuffling import MOST_BUCKETS, buckets_for, shuffled, swap
 
 SHUFFLES = 24_000
 UNLIKELY = 1e-9
@@ -118,6 +118,12 @@ def test_all_rows_come_out_of_files_and_these_are_gone(tmp_path: Path) -> None:
     assert found.to_list() != [*range(5000)]
     assert found.sort().to_list() == [*range(5000)]
     assert [*tmp_path.iterdir()] == []
+
+
+def test_no_row_is_lost_in_as_many_files_as_there_may_be(tmp_path: Path) -> None:
+    chunks = [pl.DataFrame({"row": range(start, start + 2000)}) for start in (0, 2000)]
+    found = pl.concat(shuffled(iter(chunks), tmp_path, MOST_BUCKETS, Seeded(1)))["row"]
+    assert found.sort().to_list() == [*range(4000)]
 
 
 def test_files_are_as_many_as_keep_each_small() -> None:

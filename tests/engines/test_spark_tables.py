@@ -244,7 +244,8 @@ def test_order_and_files_are_a_function_of_the_released_rows(
 ) -> None:
     """Neither the order and files of the source nor rows that are left out change any file."""
     monkeypatch.setattr(ordering, "FEW", 40)
-    engine = SparkTables(settings=PLAIN | {"spark.sql.adaptive.enabled": "true"})
+    several = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "5"}
+    engine = SparkTables(settings=PLAIN | several)
     draw = np.random.default_rng(7)
     rows = 120
     shown = pl.DataFrame(

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, expect, sync_playwright
 from tests.ports import own_port
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "build" / "studio"
+expect.set_options(timeout=20_000)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
@@ -138,7 +139,7 @@ def visiting(
     size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 900}
     locale = "es-ES" if language == "es" else "en-GB"
     context = browser.new_context(viewport=size, locale=locale)  # type: ignore[arg-type]
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)  # a limit, for machines that do much besides
     page = context.new_page()
     visit = Visit(context, page, address, name)
     page.on(

@@ -37,6 +37,7 @@ from celosia.engines.tables import (
     Order,
     Place,
     Recoding,
+    changed_source,
     guarded,
     names_files,
     same_place,
@@ -226,10 +227,14 @@ class DuckDBTables:
         stream = self._stream(query, kinds)
         places = [place_of(n) for n, name in enumerate(keep) if name in listed]
         chunks = numbered(stream, recoding, drop=drop_suppressed, places=places)
-        return self._written(
+        draft = self._written(
             found, target, chunks, labels.arrow, labels.frame,
             rows=recoding.rows, order=order, randomness=randomness, overwrite=overwrite,
         )  # fmt: skip
+        if draft.rows != recoding.released_rows(drop=drop_suppressed):
+            with draft:
+                raise changed_source()
+        return draft
 
     @watched
     @guarded("DuckDB")

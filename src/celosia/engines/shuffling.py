@@ -60,7 +60,7 @@ def _scatter(chunks: Iterator[pl.DataFrame], paths: list[Path], source: Source) 
             order = np.argsort(aim, kind="stable")
             ends = np.searchsorted(aim[order], np.arange(len(paths) + 1))
             sent = chunk[order]
-            for place in np.unique(aim):
+            for place in np.unique(aim).tolist():  # in plain numbers: a byte has no 255 + 1
                 writers[place].write(sent[int(ends[place]) : int(ends[place + 1])])
 
 

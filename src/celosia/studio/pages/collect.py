@@ -236,19 +236,6 @@ class _Stage:
     def _done(self, state: dict[str, Any]) -> None:
         facts = self._facts
         with self._table:
-            with ui.expansion(_("The error as a table")).classes("w-full celosia-quiet"):
-                show_table(
-                    [
-                        _("Devices that have reported"),
-                        _("Error now"),
-                        _("Error that theory foretells"),
-                    ],
-                    [
-                        [many, *(percent(each, 3) for each in errors)]
-                        for many, *errors in self._path
-                    ],
-                    caption=_("Errors in percentage points"),
-                )
             heading(_("Numbers"), 2)
             show_table(
                 [_("Value"), _("Truth"), _("Estimate"), _("From"), _("To")],
@@ -265,6 +252,19 @@ class _Stage:
                 ],
                 caption=_("Shares of devices; the truth lies between From and To 19 times in 20"),
             )
+            with ui.expansion(_("The error as a table")).classes("w-full celosia-quiet"):
+                show_table(
+                    [
+                        _("Devices that have reported"),
+                        _("Error now"),
+                        _("Error that theory foretells"),
+                    ],
+                    [
+                        [many, *(percent(each, 3) for each in errors)]
+                        for many, *errors in self._path
+                    ],
+                    caption=_("Errors in percentage points"),
+                )
             _one_device(self._choices)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -52,7 +53,7 @@ def comparison(users: int = 1_000_000, domain: int = 1_000, epsilon: float = 2.0
             start(
                 _("Comparing the protocols"),
                 work.compare,
-                on_done=lambda found, chosen=dict(choices): _compared(found, chosen),
+                on_done=partial(_compared, choices=dict(choices)),
                 address=f"/collect/compare?{words}",
                 **choices,
             )

@@ -153,7 +153,8 @@ def _drawn(
     symbol, colour, size = LOOKS[state]
     return {
         "name": _text(node.levels),
-        "x": 1000 * node.x / widest,
+        # As wide as its widest rank needs: a small lattice is then readable on a phone as well.
+        "x": min(1000, max(450, 130 * widest)) * node.x / widest,
         "y": 900 * (top - node.y) / max(top, 1),
         "value": list(node.levels),
         "category": present.index(state),
@@ -292,7 +293,7 @@ def _grid(found: Results, solutions: Solutions, pick: Any) -> None:
         _(
             "In each cell: nodes that meet the models / nodes, and below the {metric} of the best "
             "one. Grey and hatched: none meets them.",
-            metric=metric,
+            metric=metric.lower(),
         )
     )
     if solutions.is_cut or solutions.is_thinned:

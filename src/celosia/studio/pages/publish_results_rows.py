@@ -35,6 +35,7 @@ async def show(found: Results) -> None:
     with ui.row().classes("items-center q-mb-sm"):
         turner = ui.pagination(1, pages, direction_links=True, value=first).props("max-pages=5")
         turner.props["aria-label"] = _("Pages")
+        turner.set_visibility(pages > 1)
         if suppressed is not None:
             ui.button(
                 _("Go to the suppressed records"),

@@ -22,6 +22,9 @@ from celosia.studio.widgets.chart import axis, chart
 LARGE = 2000
 """From this many points on they are drawn in one go."""
 
+MANY = 500
+"""From this many on they are drawn smaller."""
+
 
 def show(found: Results) -> None:
     """The scatter with its front, and the solution that was clicked."""
@@ -115,7 +118,7 @@ def _draw(found: Results, solutions: Solutions, highest: bool) -> ui.echart:
                 "id": "all",
                 "name": names[0],
                 "data": every,
-                "symbolSize": 7,
+                "symbolSize": 7 if len(every) <= MANY else 4,
                 "large": len(every) > LARGE,
                 "largeThreshold": LARGE,
                 "itemStyle": {"color": "#3a9db3", "opacity": 0.7},  # seen on paper and in the dark

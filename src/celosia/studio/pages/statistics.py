@@ -167,12 +167,13 @@ def _draw(measure: Measure) -> None:
         runs=number(len(measure.runs)),
         matched=number(measure.matched),
     )
+    name = _(measure.name)
     chart.bars(
         measure.runs,
         [(_("Published"), measure.published), (_("Computed"), measure.computed)],
         description=description,
         x=_("Run"),
-        y=_(measure.name),
+        y=_("{measure}, logarithmic", measure=name) if measure.is_wide else name,
         log_y=measure.is_wide,
     )
     ui.label(description).classes("celosia-quiet")
