@@ -46,9 +46,7 @@ def show_release(release: PublishedTable, output: Path | None, report: Path | No
     console.show(f"search: {how_found(solution, chosen=chosen)}")
     warn(release)
     beside = None if output is None else certificate_path(output)
-    certificate = getattr(
-        release, "certificate_file", beside
-    )  # or elsewhere
+    certificate = getattr(release, "certificate_file", beside)  # or elsewhere
     for what, path in (("data", output), ("certificate", certificate), ("report", report)):
         if path is not None:
             console.show(f"{what}: {path}")

@@ -203,3 +203,13 @@ def test_a_table_without_rows_or_columns_has_nothing_to_find() -> None:
         distinctness=0.0,
         why="no cell is filled",
     )
+
+
+def test_years_of_birth_are_quasi_identifiers_and_other_years_are_not() -> None:
+    years = [1940 + 7 * place % 60 for place in range(100)]
+    table = pl.DataFrame(
+        {"Año de nacimiento": years, "año de la póliza": years, "birth": [3] * 100}
+    )
+    found = [finding.kind for finding in detect(table)]
+    assert found[0] == "birth date"
+    assert "birth date" not in found[1:]
