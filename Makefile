@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
-WORKERS ?= 2
+# One more than two cores: tests in a browser or on a cluster mostly wait.
+WORKERS ?= 3
 # Each worker has a core: libraries that would start a thread for every core get in their own way.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 

@@ -93,9 +93,9 @@ class SparkEngine:
                     self._session.conf.set(name, value)
             for table, file in (files or {}).items():
                 self._files[table.lower()] = FileTable(self._session, table, file)
-            self._catalogued = [
-                each.name for each in self._session.catalog.listTables() if not each.isTemporary
-            ]
+            # In words: the call for it fails on the tables that Spark's own writer has made.
+            listed = self._session.sql("SHOW TABLES").collect()
+            self._catalogued = [each.tableName for each in listed if not each.isTemporary]
         except Exception:
             fault = True
         if fault:  # outside the handler: the cause may quote cells
