@@ -5,6 +5,8 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # One more than two cores: tests in a browser or on a cluster mostly wait.
 WORKERS ?= 3
+# `make test TESTS=tests/frames` runs some of them.
+TESTS ?=
 # Each worker has a core: libraries that would start a thread for every core get in their own way.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
@@ -21,8 +23,12 @@ studio: $(VENV)/.studio ## Set up and open the web application at http://127.0.0
 	$(BIN)/celosia studio
 
 test: $(VENV)/.dev ## Set up and run the whole test suite, with lint, types and layering
-	$(MAKE) --no-print-directory check
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) -q
+	@mkdir -p build
+	@# Lint and types beside the tests: a type checker keeps one core busy and leaves the other.
+	@$(MAKE) --no-print-directory check > build/check.log 2>&1 & checking=$$!; \
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) -q $(TESTS); tested=$$?; \
+	wait $$checking || { cat build/check.log; echo "Lint, types or layering failed."; exit 1; }; \
+	echo "Lint, types and layering are in order."; exit $$tested
 
 check: $(VENV)/.dev ## Lint, format, types and layering: seconds
 	$(BIN)/ruff check .
