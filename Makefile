@@ -7,6 +7,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 3
 # `make test TESTS=tests/frames` runs some of them.
 TESTS ?=
+# Under a name of its own: a line that holds the usual one is run even by `make -n`.
+SUBMAKE := $(MAKE)
 # Each worker has a core: libraries that would start a thread for every core get in their own way.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
@@ -25,7 +27,7 @@ studio: $(VENV)/.studio ## Set up and open the web application at http://127.0.0
 test: $(VENV)/.dev ## Set up and run the whole test suite, with lint, types and layering
 	@mkdir -p build
 	@# Lint and types beside the tests: a type checker keeps one core busy and leaves the other.
-	@$(MAKE) --no-print-directory check > build/check.log 2>&1 & checking=$$!; \
+	@$(SUBMAKE) --no-print-directory check > build/check.log 2>&1 & checking=$$!; \
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) -q $(TESTS); tested=$$?; \
 	wait $$checking || { cat build/check.log; echo "Lint, types or layering failed."; exit 1; }; \
 	echo "Lint, types and layering are in order."; exit $$tested

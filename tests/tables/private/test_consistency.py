@@ -95,5 +95,5 @@ def test_margins_are_combined_as_weighted_least_squares_does(orders: list[int], 
 @given(st.lists(st.floats(0, 50), min_size=1, max_size=20))
 def test_whole_numbers_keep_the_total_and_are_next_to_the_counts(counts: list[float]) -> None:
     found = whole_numbers(np.array(counts))
-    assert found.sum() == round(sum(counts))
+    assert found.sum() == round(float(np.sum(counts)))
     assert np.all(np.abs(found - np.array(counts)) <= 1)

@@ -123,7 +123,7 @@ def edges(devices: int) -> list[int]:
     """After how many devices to look: some looks that grow evenly in their logarithm.
 
     >>> edges(1000)[:3], edges(1000)[-1], edges(3)
-    ([21, 25, 29], 1000, [1, 2, 3])
+    ([21, 25, 30], 1000, [2, 3])
     """
     first = max(1, min(devices, ceil(devices / 50) + 1))
     steps = np.geomspace(first, devices, SNAPSHOTS)

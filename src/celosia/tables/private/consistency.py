@@ -64,11 +64,12 @@ def _taken(before: Numbers, after: Numbers) -> Numbers:
 def whole_numbers(counts: Numbers) -> NDArray[np.int64]:
     """Counts rounded to whole numbers that keep the rounded total: largest remainders go up.
 
-    >>> whole_numbers(np.array([1.5, 1.4, 0.1])).tolist()
-    [2, 1, 0]
+    >>> whole_numbers(np.array([1.5, 1.4, 0.1])).tolist(), whole_numbers(np.array([1.5])).tolist()
+    ([2, 1, 0], [2])
     """
     low = np.floor(counts)
-    missing = round(float(counts.sum()) - float(low.sum()))
+    # The total is rounded, not what is missing of it: 0.5 would go down where 1.5 goes up.
+    missing = round(float(counts.sum())) - int(low.sum())
     found = low.astype(np.int64)
     found.flat[np.argsort(-(counts - low).ravel(), kind="stable")[:missing]] += 1
     return found
