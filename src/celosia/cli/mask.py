@@ -103,6 +103,7 @@ def mask(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -117,13 +118,13 @@ def mask(
     from celosia.tables import masking
     from celosia.tables.masking.reading import read_for
 
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     engines.check_options(
         engine,
         url,
         certificate,
         output,
-        others={"--delimiter, --encoding or --header": bool(reading)},
+        others={"--delimiter, --encoding, --header or --decimal": bool(reading)},
     )
     file = None if output is None else Path(output)
     inputs = (recipe, schema)

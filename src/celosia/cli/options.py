@@ -59,6 +59,12 @@ Header = Annotated[
         "--header/--no-header", help="Whether a CSV file names its columns; else guessed."
     ),
 ]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MARK", help="Decimal mark of a CSV file, '.' or ','; guessed if not given."
+    ),
+]
 
 
 def check_places(
@@ -108,10 +114,16 @@ class Reading:
     delimiter: str | None = None
     encoding: str | None = None
     header: bool | None = None
+    decimal: str | None = None
 
     def as_arguments(self) -> dict[str, Any]:
         """Keyword arguments for `frames.read`."""
-        given = {"delimiter": self.delimiter, "encoding": self.encoding, "header": self.header}
+        given = {
+            "delimiter": self.delimiter,
+            "encoding": self.encoding,
+            "header": self.header,
+            "decimal": self.decimal,
+        }
         return {name: value for name, value in given.items() if value is not None}
 
 

@@ -110,6 +110,7 @@ def publish(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -121,13 +122,13 @@ def publish(
     from celosia.tables.wish import Wish
 
     # Before any work, not after minutes of it.
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     engines.check_options(
         engine, url, certificate, output,
         others={
             "--stream": stream is not None,
             "--population": population is not None,
-            "--delimiter, --encoding or --header": bool(reading),
+            "--delimiter, --encoding, --header or --decimal": bool(reading),
         },
     )  # fmt: skip
     file = None if output is None else Path(output)

@@ -69,6 +69,7 @@ def synthesise(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -97,7 +98,7 @@ def synthesise(
         sensitive=sensitive or (),
         other_columns=Role.INSENSITIVE,
     )
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
         progress(Step("Reading the file", 0))

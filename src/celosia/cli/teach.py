@@ -44,6 +44,7 @@ def teach(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Watch a classic algorithm search the lattice of a table, and compare it with the optimum."""
@@ -65,7 +66,7 @@ def teach(
     roles = options.schema_from(
         schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
     )
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         frame = read(table, types=roles.types(), **reading)
         check_table(frame, roles)

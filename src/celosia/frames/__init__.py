@@ -4,10 +4,12 @@ from celosia.frames.chunk_writer import Writer, writer
 from celosia.frames.codes import Codes, encode
 from celosia.frames.columns import pick, unused_name
 from celosia.frames.convert import ArrowStream, TableLike, as_frame
-from celosia.frames.dialect import Dialect, sniff
+from celosia.frames.decimal_marks import Mark, with_points
+from celosia.frames.dialect import Dialect
 from celosia.frames.formats import SUFFIXES, Format, check_readable, format_of
 from celosia.frames.options import ColumnType
 from celosia.frames.reading import read, read_chunks
+from celosia.frames.sniffing import possible_marks, sniff
 from celosia.frames.text import as_text
 from celosia.frames.writing import ARROW_LEVEL, bare, write
 
@@ -19,6 +21,7 @@ __all__ = [
     "ColumnType",
     "Dialect",
     "Format",
+    "Mark",
     "TableLike",
     "Writer",
     "as_frame",
@@ -28,10 +31,12 @@ __all__ = [
     "encode",
     "format_of",
     "pick",
+    "possible_marks",
     "read",
     "read_chunks",
     "sniff",
     "unused_name",
+    "with_points",
     "write",
     "writer",
 ]

@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from functools import partial
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
 
 import polars as pl
 
-from celosia.frames.columns import pick
+from celosia.frames.csv_columns import DecimalTally, Tally, decimal_mark, doubt_in
 from celosia.frames.csv_faults import find_fault, quotes_are_tidy
+from celosia.frames.csv_text import text_chunks, whole_text
+from celosia.frames.decimal_marks import Mark, in_doubt
 from celosia.frames.dialect import Layout, lay_out
-from celosia.frames.encoding import codec
-from celosia.frames.formats import Format, is_gzip, unreadable
-from celosia.frames.inference import NARROW, Narrow, convert, infer, parse
+from celosia.frames.formats import Format
+from celosia.frames.inference import Narrow, convert, infer, narrow
 from celosia.frames.options import ColumnType, Options
 
-_BLOCK, _LARGEST_BLOCK = 1 << 23, (1 << 31) - 1
-"""Bytes parsed in one go when all is read; a row must fit in them, so the second is tried too."""
-
-_CHUNK_BLOCK = 1 << 22
-"""The same for chunks. Arrow reads some thirty blocks ahead, which is the memory that it takes."""
-
-_Result = TypeVar("_Result")
+MarkOfFile = Callable[[], Mark | None]
 
 
 def read_csv(path: Path, format: Format, options: Options) -> pl.DataFrame:
     """The whole file as one frame."""
     layout = _checked_layout(path, format, options)
-    text = _selected(_whole_text(layout, options), options)
+    text = whole_text(layout, options)
+
+    @cache
+    def mark_of_file() -> Mark | None:
+        return decimal_mark([whole_text(layout, options.for_numbers(layout.names))])
+
     return text.with_columns(
-        convert(column, options.types[column.name])
-        if column.name in options.types
-        else infer(column)
+        _typed(column, options.types.get(column.name), layout, mark_of_file)
         for column in text.iter_columns()
     )
 
@@ -47,7 +43,7 @@ def csv_chunks(path: Path, format: Format, options: Options) -> Iterator[pl.Data
     layout = _checked_layout(path, format, options)
     types = _settle_types(layout, options)
     before = 0
-    for text in _text_chunks(layout, options):
+    for text in text_chunks(layout, options):
         yield text.with_columns(
             convert(column, types[column.name], rows_before=before)
             for column in text.iter_columns()
@@ -65,112 +61,62 @@ def _checked_layout(path: Path, format: Format, options: Options) -> Layout:
     return layout
 
 
-def _settle_types(layout: Layout, options: Options) -> dict[str, ColumnType]:
+def _typed(
+    text: pl.Series, declared: ColumnType | None, layout: Layout, mark_of_file: MarkOfFile
+) -> pl.Series:
+    """A whole column as what it is declared, or found, to be."""
+    if declared is None:
+        found, values = infer(text, narrow(layout.marks))
+        doubt = doubt_in(text, found) if len(layout.marks) > 1 else None
+        return text if _is_open(doubt, mark_of_file) else values
+    if declared != "decimal" or len(layout.marks) == 1:
+        return convert(text, _as_written(declared, layout))
+    tally = DecimalTally()
+    tally.add(text)
+    values = convert(text, tally.found)
+    if tally.doubt is not None and _is_open(tally.doubt, mark_of_file):
+        raise in_doubt(text.name, tally.doubt)
+    return values
+
+
+def _settle_types(layout: Layout, options: Options) -> dict[str, ColumnType | Narrow]:
     """The type of each column after a pass over all rows."""
-    possible: dict[str, tuple[Narrow, ...]] = {}
-    filled: set[str] = set()
-    for text in _text_chunks(layout, options):
-        for column in text.iter_columns():
-            left = possible.get(column.name, NARROW)
-            possible[column.name] = tuple(
-                wanted for wanted in left if parse(column, wanted) is not None
-            )
-            if column.null_count() < len(column):
-                filled.add(column.name)
-    inferred: dict[str, ColumnType] = {
-        name: left[0] if left and name in filled else "string" for name, left in possible.items()
-    }
-    return inferred | dict(options.types)
+
+    @cache
+    def mark_of_file() -> Mark | None:
+        return decimal_mark(text_chunks(layout, options.for_numbers(layout.names)))
+
+    tried, unsettled = narrow(layout.marks), layout.marks if len(layout.marks) > 1 else ()
+    tallies: dict[str, Tally] = {}
+    settled: dict[str, ColumnType | Narrow] = {}
+    for name in options.columns or layout.names:
+        declared = options.types.get(name)
+        if declared is None:
+            tallies[name] = Tally(tried, marks=unsettled)
+        elif declared == "decimal" and len(layout.marks) > 1:
+            tallies[name] = DecimalTally()
+        else:
+            settled[name] = _as_written(declared, layout)
+    for text in text_chunks(layout, options):
+        for name, tally in tallies.items():
+            tally.add(text.get_column(name))
+    for name, tally in tallies.items():
+        is_open = _is_open(tally.doubt, mark_of_file)
+        if is_open and tally.doubt is not None and name in options.types:
+            raise in_doubt(name, tally.doubt)
+        settled[name] = "string" if is_open or tally.found is None else tally.found
+    return settled
 
 
-def _whole_text(layout: Layout, options: Options) -> pl.DataFrame:
-    import pyarrow.csv as arrow  # noqa: PLC0415 - slow to load, and not every caller reads files
-
-    def load(block: int) -> Any:
-        with _input(layout.path) as stream:
-            return arrow.read_csv(stream, **_arrow_options(layout, options, block))
-
-    for block in (_BLOCK, _LARGEST_BLOCK):
-        with suppress(_RowBeyondBlock):
-            return _named(_guarded(layout, partial(load, block)), layout)
-    raise unreadable(layout.path, "a row is longer than 2 gigabytes")
+def _as_written(declared: ColumnType, layout: Layout) -> ColumnType | Narrow:
+    """The declared type in the way of writing that the file is said to have."""
+    return "decimal comma" if declared == "decimal" and layout.marks == (",",) else declared
 
 
-def _text_chunks(layout: Layout, options: Options) -> Iterator[pl.DataFrame]:
-    import pyarrow.csv as arrow  # noqa: PLC0415 - as above
+def _is_open(doubt: Mark | None, mark_of_file: MarkOfFile) -> bool:
+    """Whether the rest of the file does not show that a mark in doubt is the decimal one.
 
-    with _input(layout.path) as stream, suppress(_RowBeyondBlock):
-        arguments = _arrow_options(layout, options, _CHUNK_BLOCK)
-        reader = _guarded(layout, lambda: arrow.open_csv(stream, **arguments))
-        yield pl.DataFrame(schema=dict.fromkeys(options.columns or layout.names, pl.String))
-        while (batch := _guarded(layout, lambda: next(reader, None))) is not None:
-            yield _selected(_named(batch, layout), options)
-        return
-    raise unreadable(
-        layout.path,
-        f"a row is longer than {_CHUNK_BLOCK >> 20} megabytes",
-        fix="Read the file whole instead of in chunks.",
-    )
-
-
-def _input(path: Path) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 - as above
-
-    return pa.input_stream(str(path), compression="gzip" if is_gzip(path) else None)
-
-
-def _arrow_options(layout: Layout, options: Options, block: int) -> dict[str, Any]:
-    import pyarrow as pa  # noqa: PLC0415 - as above
-    import pyarrow.csv as arrow  # noqa: PLC0415
-
-    place_of = {name: str(place) for place, name in enumerate(layout.names)}
-    places = list(place_of.values())
-    name = codec(layout.dialect.encoding)
-    return {
-        "read_options": arrow.ReadOptions(
-            column_names=places,
-            skip_rows=layout.blank_lines,
-            skip_rows_after_names=int(layout.dialect.header),
-            encoding="utf8" if name == "utf-8-sig" else name,
-            block_size=block,
-        ),
-        "parse_options": arrow.ParseOptions(
-            delimiter=layout.dialect.delimiter,
-            newlines_in_values=layout.quoted,
-            # With a single column a blank line is a row without a value.
-            ignore_empty_lines=len(places) > 1,
-        ),
-        "convert_options": arrow.ConvertOptions(
-            column_types=dict.fromkeys(places, pa.string()),
-            null_values=list(options.missing),
-            strings_can_be_null=bool(options.missing),
-            include_columns=[place_of[name] for name in options.columns or layout.names],
-        ),
-    }
-
-
-class _RowBeyondBlock(Exception):  # noqa: N818 - a signal between two functions of this module
-    """A row is longer than the block it should fit in."""
-
-
-def _guarded(layout: Layout, action: Callable[[], _Result]) -> _Result:
-    """The result of the action; what Arrow says of a failure quotes cells, so it is not shown."""
-    problem = ""
-    try:
-        return action()
-    except (ValueError, OSError) as error:  # ArrowInvalid is a ValueError
-        problem = str(error)
-    if "straddling" in problem:
-        raise _RowBeyondBlock
-    raise find_fault(layout) or unreadable(
-        layout.path, "it could not be read as delimited text", fix="Check its delimiter."
-    )
-
-
-def _named(table: Any, layout: Layout) -> pl.DataFrame:
-    frame = cast(pl.DataFrame, pl.from_arrow(table))
-    return frame.rename({place: layout.names[int(place)] for place in frame.columns})
-
-
-def _selected(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
-    return frame if options.columns is None else pick(frame, options.columns)
+    A comma is, where other numbers have a comma that can only be decimal; a point is, where none
+    has.
+    """
+    return doubt is not None and (mark_of_file() == ",") != (doubt == ",")

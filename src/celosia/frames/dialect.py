@@ -13,8 +13,8 @@ from pathlib import Path
 
 from celosia.core.errors import InputError
 from celosia.frames.columns import check_names
+from celosia.frames.decimal_marks import Mark, marks_for
 from celosia.frames.encoding import open_text, survey
-from celosia.frames.formats import check_readable
 from celosia.frames.options import Options
 
 _DELIMITERS = "\t|;,"
@@ -25,7 +25,10 @@ _HEAD, _LARGEST_HEAD = 1 << 16, 1 << 25
 
 _RECORDS = 200
 
-_NUMBER_OR_DATE = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|\d{4}-\d{2}-\d{2}")
+_NUMBER_OR_DATE = re.compile(
+    r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?"
+    r"|[+-]?\d{1,3}(\.\d{3})+,\d+|\d{4}-\d{2}-\d{2}"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,9 @@ class Dialect:
     encoding: str
     header: bool
     quote: str = '"'
+    decimal: Mark | None = "."
+    """The decimal mark; None if every comma may be one or stand between thousands: such columns
+    are read as text until it is said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,17 +55,8 @@ class Layout:
     """Whether a quotation mark occurs anywhere in the file."""
     blank_lines: int
     """How many empty lines come before the first that is not."""
-
-
-def sniff(path: str | Path) -> Dialect:
-    """How a delimited text file is written, told from its content.
-
-    The header is a guess when no column tells its first cell from the others: it is then taken to
-    be there unless that line holds a number, a date or nothing at all.
-    """
-    file = Path(path)
-    check_readable(file)
-    return lay_out(file, Options(), delimiter=None, naming=False).dialect
+    marks: tuple[Mark, ...]
+    """The decimal marks that columns may have; more than one where none was given."""
 
 
 def lay_out(path: Path, options: Options, *, delimiter: str | None, naming: bool = True) -> Layout:
@@ -71,7 +68,7 @@ def lay_out(path: Path, options: Options, *, delimiter: str | None, naming: bool
     while True:
         with open_text(path, characters.encoding) as stream:
             head = stream.read(size)
-        chosen = options.delimiter or delimiter or _best_delimiter(head)
+        chosen = options.delimiter or delimiter or _best_delimiter(head, options.decimal)
         records = _records(head, chosen)
         if len(records) > 2 or len(head) < size or size >= _LARGEST_HEAD:
             break
@@ -82,13 +79,19 @@ def lay_out(path: Path, options: Options, *, delimiter: str | None, naming: bool
     names = [f"column_{place}" for place in range(1, len(records[0]) + 1)]
     if header and naming:
         names = check_names(records[0], path=path)
-    dialect = Dialect(delimiter=chosen, encoding=characters.encoding, header=header)
+    dialect = Dialect(
+        delimiter=chosen,
+        encoding=characters.encoding,
+        header=header,
+        decimal=options.decimal or ".",
+    )
     return Layout(
         path=path,
         dialect=dialect,
         names=names,
         quoted=characters.quoted,
         blank_lines=_blank_lines(head),
+        marks=marks_for(chosen, options.decimal),
     )
 
 
@@ -109,10 +112,12 @@ def cells_of_any_length() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _best_delimiter(head: str) -> str:
+def _best_delimiter(head: str, decimal: Mark | None) -> str:
     """The delimiter that splits the most records as it splits the first."""
-    best, best_share = ",", 0.0
-    for delimiter in _DELIMITERS:
+    # With a decimal comma no comma is a delimiter: a single column is then split at none.
+    tried = _DELIMITERS.replace(",", "") if decimal == "," else _DELIMITERS
+    best, best_share = tried[-1], 0.0
+    for delimiter in tried:
         records = _records(head, delimiter)
         width = len(records[0])
         share = sum(len(record) == width for record in records) / len(records)
@@ -151,7 +156,7 @@ def _undecodable(path: Path, options: Options, delimiter: str | None) -> InputEr
     row = None
     with suppress(UnicodeError), open_text(path, encoding, errors="surrogateescape") as lines:
         head = lines.read(_HEAD)
-        chosen = options.delimiter or delimiter or _best_delimiter(head)
+        chosen = options.delimiter or delimiter or _best_delimiter(head, options.decimal)
         header = options.header is not False
         lines.seek(0)
         with cells_of_any_length():

@@ -2,40 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.frames.decimal_marks import (
+    EXPONENT,
+    SHORT_WHOLE,
+    WHOLE,
+    WITH_COMMA,
+    Mark,
+    pointed,
+)
 from celosia.frames.options import ColumnType
 from celosia.frames.text import as_text
 
-Narrow = Literal["integer", "decimal", "date"]
-"""The types narrower than text."""
-
-NARROW: tuple[Narrow, ...] = ("integer", "decimal", "date")
-"""In the order in which they are tried."""
+Narrow = Literal["integer", "decimal", "decimal comma", "date"]
+"""The types narrower than text; decimals are told apart by how they are written."""
 
 _DTYPES: dict[Narrow, type[pl.DataType]] = {
     "integer": pl.Int64,
     "decimal": pl.Float64,
+    "decimal comma": pl.Float64,
     "date": pl.Date,
 }
-
-_EXPONENT = "[eE][+-]?[0-9]+"
-_WHOLE = "(?:0|[1-9][0-9]*)"
 
 _PATTERNS: dict[Narrow, str] = {
     # No leading zero and no plus sign: 05345 is a postcode, not the number 5345.
     "integer": "^(?:0|-?[1-9][0-9]{0,18})$",
-    # A whole number of 16 digits or more would lose digits as a float: it is a name, not a number.
-    "decimal": "^-?(?:(?:0|[1-9][0-9]{0,14})"
-    rf"|(?:{_WHOLE}\.[0-9]*|\.[0-9]+)(?:{_EXPONENT})?|{_WHOLE}{_EXPONENT})$",
+    "decimal": f"^-?(?:{SHORT_WHOLE}"
+    rf"|(?:{WHOLE}\.[0-9]*|\.[0-9]+)(?:{EXPONENT})?|{WHOLE}{EXPONENT})$",
+    "decimal comma": WITH_COMMA,
     "date": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
 }
 
 _SAMPLE = 200
 """Rows tried first: nearly every column of words is told from numbers by them."""
+
+
+def narrow(marks: Sequence[Mark]) -> tuple[Narrow, ...]:
+    """The types narrower than text in the order in which they are tried.
+
+    >>> narrow((",",)), narrow((".", ","))
+    (('integer', 'decimal comma', 'date'), ('integer', 'decimal', 'date', 'decimal comma'))
+    """
+    if "." not in marks:
+        return ("integer", "decimal comma", "date")
+    pointed_first: tuple[Narrow, ...] = ("integer", "decimal", "date")
+    return (*pointed_first, "decimal comma") if "," in marks else pointed_first
+
+
+def mark_of(wanted: Narrow) -> Mark | None:
+    """The decimal mark of a type, if it has one."""
+    marks: dict[Narrow, Mark] = {"decimal": ".", "decimal comma": ","}
+    return marks.get(wanted)
 
 
 def parse(text: pl.Series, wanted: Narrow) -> pl.Series | None:
@@ -45,6 +67,8 @@ def parse(text: pl.Series, wanted: Narrow) -> pl.Series | None:
     [0, -3, None]
     >>> parse(pl.Series(["7", "05345"]), "integer") is None
     True
+    >>> parse(pl.Series(["3,14", "1.234,5"]), "decimal comma").to_list()
+    [3.14, 1234.5]
     """
     pattern = _PATTERNS[wanted]
     for part in (text.head(_SAMPLE), text):
@@ -54,32 +78,41 @@ def parse(text: pl.Series, wanted: Narrow) -> pl.Series | None:
     return values if values.null_count() == text.null_count() else None
 
 
-def infer(text: pl.Series) -> pl.Series:
-    """A column of text in the narrowest type that all its values have.
+def infer(text: pl.Series, tried: Sequence[Narrow]) -> tuple[Narrow | None, pl.Series]:
+    """A column of text in the narrowest type that all its values have, and which that is.
 
     A column without values stays text.
 
     >>> columns = (["1", "2.5"], ["2020-02-29"], ["1", "*"])
-    >>> [str(infer(pl.Series(values)).dtype) for values in columns]
-    ['Float64', 'Date', 'String']
+    >>> [infer(pl.Series(values), narrow("."))[0] for values in columns]
+    ['decimal', 'date', None]
     """
     if text.null_count() == len(text):
-        return text
-    tried = (parse(text, wanted) for wanted in NARROW)
-    return next((values for values in tried if values is not None), text)
+        return None, text
+    for wanted in tried:
+        values = parse(text, wanted)
+        if values is not None:
+            return wanted, values
+    return None, text
 
 
 def _values(text: pl.Series, wanted: Narrow) -> pl.Series:
     """Text that matches the pattern of the type as values; missing where it is out of range."""
     if wanted == "date":
         return text.str.to_date("%Y-%m-%d", strict=False)
-    values = text.cast(_DTYPES[wanted], strict=False)
-    if wanted == "decimal" and not values.is_finite().all():
+    written = pointed(text) if wanted == "decimal comma" else text
+    values = written.cast(_DTYPES[wanted], strict=False)
+    if mark_of(wanted) is not None and not values.is_finite().all():
         return values.set(~values.is_finite(), None)
     return values
 
 
-def convert(series: pl.Series, wanted: ColumnType, *, rows_before: int = 0) -> pl.Series:
+def misfits(text: pl.Series, wanted: Narrow) -> int:
+    """How many values of a column of text are not of the type."""
+    return 0 if parse(text, wanted) is not None else len(_converted(text, wanted)[1])
+
+
+def convert(series: pl.Series, wanted: ColumnType | Narrow, *, rows_before: int = 0) -> pl.Series:
     """The column as the declared type.
 
     Raises:
@@ -87,6 +120,14 @@ def convert(series: pl.Series, wanted: ColumnType, *, rows_before: int = 0) -> p
     """
     if wanted == "string":
         return as_text(series)
+    values, bad = _converted(series, wanted)
+    if len(bad):
+        raise _not_of_type(series.name, wanted, rows_before + int(bad[0]) + 1, len(bad))
+    return values
+
+
+def _converted(series: pl.Series, wanted: Narrow) -> tuple[pl.Series, pl.Series]:
+    """The values, missing where they are not of the type, and the places where that is so."""
     if series.dtype.is_numeric() and wanted == "decimal":
         values = series.cast(pl.Float64)
         values = values.set(~values.is_finite(), None)
@@ -94,23 +135,22 @@ def convert(series: pl.Series, wanted: ColumnType, *, rows_before: int = 0) -> p
         text = as_text(series)
         matching = text.set(~text.str.contains(_PATTERNS[wanted]), None)
         values = _values(matching, wanted)
-    bad = (values.is_null() & series.is_not_null()).arg_true()
-    if len(bad):
-        raise _not_of_type(series.name, wanted, rows_before + int(bad[0]) + 1, len(bad))
-    return values
+    return values, (values.is_null() & series.is_not_null()).arg_true()
 
 
-def _not_of_type(column: str, wanted: ColumnType, row: int, count: int) -> InputError:
+def _not_of_type(column: str, wanted: Narrow, row: int, count: int) -> InputError:
     rule = {
         "integer": "whole numbers without leading zeros or a plus sign",
         "decimal": "finite numbers with a decimal point",
+        "decimal comma": "finite numbers with a decimal comma, as this file has",
         "date": "days written as yyyy-mm-dd",
-    }.get(wanted, "text")
+    }[wanted]
+    declared = wanted.partition(" ")[0]
     counted = "1 value is" if count == 1 else f"{count} values are"
     return InputError(
         "CEL-F020",
-        f"column {column!r}: {counted} not of the declared type {wanted} (first at row {row}).",
-        why=f"The type {wanted} takes {rule}.",
+        f"column {column!r}: {counted} not of the declared type {declared} (first at row {row}).",
+        why=f"The type {declared} takes {rule}.",
         fix="Clean the column, add the mark to the missing values, or declare it as string.",
         column=column,
         row=row,

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
+from celosia.frames.decimal_marks import Mark
 from celosia.frames.formats import Format
 
 ColumnType = Literal["string", "integer", "decimal", "date"]
@@ -22,6 +23,7 @@ class Options:
     delimiter: str | None = None
     encoding: str | None = None
     header: bool | None = None
+    decimal: Mark | None = None
     types: Mapping[str, ColumnType] = field(default_factory=dict)
     missing: tuple[str, ...] = ("",)
     columns: tuple[str, ...] | None = None
@@ -31,6 +33,13 @@ class Options:
             raise _wrong("the delimiter must be one ASCII character, no quote and no line end.")
         if self.encoding is not None and not _is_text_encoding(self.encoding):
             raise _wrong(f"encoding {self.encoding!r} is not known.", fix="Try 'utf-8'.")
+        if self.decimal is not None and self.decimal not in get_args(Mark):
+            raise _wrong("the decimal mark must be a point or a comma.", fix="Write '.' or ','.")
+        if self.decimal == self.delimiter == ",":
+            raise _wrong(
+                "a comma cannot be both the delimiter and the decimal mark.",
+                fix="Give the delimiter that the file has, or leave it out to have it found.",
+            )
         allowed = get_args(ColumnType)
         for name, wanted in self.types.items():
             if wanted not in allowed:
@@ -43,9 +52,9 @@ class Options:
 
     def check_format(self, format: Format) -> None:
         """Refuse options that the format has no use for: they would be ignored in silence."""
-        allowed = {"csv": ("delimiter", "encoding", "header"), "excel": ("header",)}
-        allowed["tsv"] = allowed["csv"]
-        for name in ("delimiter", "encoding", "header"):
+        of_text = ("delimiter", "encoding", "header", "decimal")
+        allowed = {"csv": of_text, "tsv": of_text, "excel": ("header",)}
+        for name in of_text:
             if getattr(self, name) is not None and name not in allowed.get(format, ()):
                 raise _wrong(f"{name!r} means nothing for a {format} file.", fix="Leave it out.")
 
@@ -55,6 +64,15 @@ class Options:
         unknown = [name for name in dict.fromkeys(wanted) if name not in names]
         if unknown:
             raise _unknown_columns(unknown, names)
+
+    def for_numbers(self, names: Sequence[str]) -> Options:
+        """How to read all columns that may show the decimal mark, whatever columns are wanted.
+
+        A column that is declared as something else says nothing about numbers: not even a private
+        one, whose cells must decide nothing, and which is therefore declared as text.
+        """
+        kept = tuple(name for name in names if self.types.get(name, "decimal") == "decimal")
+        return Options(missing=self.missing, columns=kept)
 
 
 def names_in(given: str | Iterable[str]) -> tuple[str, ...]:

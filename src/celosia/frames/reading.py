@@ -12,6 +12,7 @@ from celosia.core.numbers import whole
 from celosia.frames.columnar import columnar_chunks, columnar_names, read_columnar
 from celosia.frames.columns import pick
 from celosia.frames.csv_read import csv_chunks, read_csv
+from celosia.frames.decimal_marks import Mark
 from celosia.frames.excel import read_excel
 from celosia.frames.formats import Format, check_readable, format_of
 from celosia.frames.inference import convert
@@ -26,6 +27,7 @@ def read(  # noqa: PLR0913 - each keyword is one thing a file may leave unsaid
     delimiter: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    decimal: Mark | None = None,
     types: Mapping[str, ColumnType] | None = None,
     missing: Iterable[str] = ("",),
     columns: Iterable[str] | None = None,
@@ -36,6 +38,13 @@ def read(  # noqa: PLR0913 - each keyword is one thing a file may leave unsaid
     values have: integer (no leading zeros), decimal, date (yyyy-mm-dd), else text. Cells keep their
     blanks. Excel sheets and JSON lines must hold one kind of value in each column.
 
+    In a file delimited by semicolons or tabulators a column may also have decimal commas, and then
+    points between thousands: `3,14`, `1.234,5`. Where each comma of a column may stand between
+    thousands as well (`1,234`) the column is read as text, unless another column has a comma that
+    can only be decimal; if one has, columns with points such as `1.234` alone are read as text.
+    Columns declared as text, whole numbers or dates have no say in it. Give `decimal` to say what
+    holds for all columns.
+
     Args:
         path: a file ending in .csv, .tsv, .txt (also with .gz), .parquet, .arrow, .feather, .ipc,
             .jsonl, .ndjson or .xlsx.
@@ -44,14 +53,17 @@ def read(  # noqa: PLR0913 - each keyword is one thing a file may leave unsaid
         encoding: of delimited text; found out if left open.
         header: whether the first line holds names; found out if left open. Without a header the
             columns are called column_1, column_2 ...
+        decimal: what stands before the decimals in delimited text, a point or a comma; found out
+            for each column if left open.
         types: what certain columns must hold.
         missing: cells of delimited text that mean "no value", quoted or not.
         columns: the columns to read, in this order.
 
     Raises:
-        InputError: CEL-F002 ... CEL-F024, with column and row (counted from 1 after the header).
+        InputError: CEL-F002 ... CEL-F024 and CEL-F060, with column and row (counted from 1 after
+            the header).
     """
-    options = _options(delimiter, encoding, header, types, missing, columns)
+    options = _options(delimiter, encoding, header, decimal, types, missing, columns)
     file = Path(path)
     kind = _checked(file, format, options)
     if kind == "csv" or kind == "tsv":  # noqa: PLR1714 - narrows the type
@@ -72,6 +84,7 @@ def read_chunks(  # noqa: PLR0913 - the keywords of `read`
     delimiter: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    decimal: Mark | None = None,
     types: Mapping[str, ColumnType] | None = None,
     missing: Iterable[str] = ("",),
     columns: Iterable[str] | None = None,
@@ -81,7 +94,7 @@ def read_chunks(  # noqa: PLR0913 - the keywords of `read`
     The frames put together are what `read` gives, types included: a first pass over text settles
     them. Workbooks are small by nature and are read whole. There is always at least one frame.
     """
-    options = _options(delimiter, encoding, header, types, missing, columns)
+    options = _options(delimiter, encoding, header, decimal, types, missing, columns)
     file = Path(path)
     if (whole(rows) or 0) < 1:
         raise InputError(
@@ -95,6 +108,7 @@ def _options(  # noqa: PLR0913, PLR0917 - the keywords of `read`, in their order
     delimiter: str | None,
     encoding: str | None,
     header: bool | None,
+    decimal: Mark | None,
     types: Mapping[str, ColumnType] | None,
     missing: Iterable[str],
     columns: Iterable[str] | None,
@@ -103,6 +117,7 @@ def _options(  # noqa: PLR0913, PLR0917 - the keywords of `read`, in their order
         delimiter=delimiter,
         encoding=encoding,
         header=header,
+        decimal=decimal,
         types=dict(types or {}),
         missing=names_in(missing),
         columns=None if columns is None else names_in(columns),

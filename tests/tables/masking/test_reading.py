@@ -80,3 +80,26 @@ def test_other_methods_and_other_formats_keep_the_types_of_the_file(tmp_path: Pa
 def test_types_that_a_schema_declares_still_count(tmp_path: Path) -> None:
     frame = read_for(_written(tmp_path), [masking.Noise(amount=1)], types={"age": "string"})
     assert frame.schema["age"] == pl.String
+
+
+@pytest.mark.parametrize(
+    "row", ["x;x;f;1", "30,5;1.8;f;1", "1,234;1,8;f;1,0", ";;;", "1.5;3,14;f;"]
+)
+def test_decimal_commas_are_read_cell_by_cell(tmp_path: Path, row: str) -> None:
+    lines = [LINES[0].replace(",", ";"), *["30;1,8;f;1", "31,4;1,234;m;2"] * 15]
+    found = []
+    for extra in ([], [row]):
+        path = tmp_path / "people.csv"
+        path.write_text("\n".join([*lines, *extra]) + "\n")
+        found.append(read_for(path, [HISTOGRAM]))
+    assert found[0].rows()[:2] == [(30, 1.8, "f", 1), (31, 1.234, "m", 2)]
+    assert found[1].head(30).equals(found[0])
+    assert read_for(path, [HISTOGRAM], decimal=".")["height"].head(30).null_count() == 30
+    assert read_for(path, [HISTOGRAM], decimal=",").head(30).equals(found[0])
+
+
+def test_what_a_private_column_holds_does_not_decide_how_others_are_read(tmp_path: Path) -> None:
+    for height in ("1,8", "tall"):
+        path = tmp_path / "people.csv"
+        path.write_text(f"age;height;sex;floor;other\n30;{height};f;1;1,234\n")
+        assert read_for(path, [HISTOGRAM], header=True)["other"].to_list() == ["1,234"]

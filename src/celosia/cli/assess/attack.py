@@ -77,6 +77,7 @@ def attack(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -104,7 +105,7 @@ def attack(
     levels = wishes.levels_from(similar, option="--similar") or {}
     widths = wishes.numbers_by_column(near or (), option="--near")
     _check_sensitive(roles, [*levels, *widths])
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
         frame = read_released(table, roles, **reading)

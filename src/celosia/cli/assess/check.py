@@ -34,6 +34,7 @@ def check(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Check that a release meets its models, judged by its labels; exit code 1 unless all hold.
@@ -47,7 +48,7 @@ def check(
     models = wishes.models_from(k, diversity, closeness, model)
     others = None if schema is not None else "insensitive"
     roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive, others=others)
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         frame = read_released(table, roles, **reading)

@@ -32,6 +32,7 @@ def columns(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the columns, and sets of columns, that make people unique."""
@@ -43,7 +44,7 @@ def columns(
     roles = None
     if schema is not None or quasi_identifiers:
         roles = options.schema_from(schema, quasi_identifiers)
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         frame = read(table, **reading)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -38,6 +38,7 @@ def identifiers(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -47,7 +48,7 @@ def identifiers(
     from celosia.frames import read
 
     options.check_places({"the schema": output}, inputs=(table,), overwrite=force)
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         found = detect(read(table, **reading), progress=progress)
@@ -75,11 +76,28 @@ def identifiers(
     if output is not None:
         console.show(f"schema: {output}")
         console.note("Read the draft before you use it: a role that is guessed may be wrong.")
+    _tell_decimal_mark(table, reading)
     named = [each.column for each in found if each.role != "insensitive"]
     console.show(f"{len(named)} of {len(found)} columns need protection", strong=True)
 
 
 identifiers.__doc__ = f"{identifiers.__doc__}\n\n{EXAMPLES}"
+
+
+def _tell_decimal_mark(table: Path, reading: dict[str, Any]) -> None:
+    """Say how numbers of a text file were read, where it was found out and is not the usual."""
+    from celosia.frames import format_of, sniff
+
+    if "decimal" in reading or format_of(table) not in {"csv", "tsv"}:
+        return
+    mark = sniff(table, **reading).decimal
+    if mark == ",":
+        console.note('decimal: "," (found out; --decimal . if commas are no decimal marks)')
+    elif mark is None:
+        console.note(
+            "decimal: in doubt. Commas as in 1,234 may be decimal, or stand between thousands: "
+            "columns with such numbers alone are texts until you say --decimal , or --decimal ."
+        )
 
 
 def draft(found: tuple[Finding, ...]) -> str:

@@ -48,6 +48,7 @@ def individual(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -73,7 +74,7 @@ def individual(
             fix="Leave it out to count an empty key as a value of its own.",
         )
     keys = options.schema_from(schema, quasi_identifiers).named(Role.QUASI_IDENTIFIER)
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         frame = read(table, **reading)

@@ -47,6 +47,7 @@ def linkage(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -64,7 +65,7 @@ def linkage(
 
     options.check_places({"the report": report}, inputs=(original, masked), overwrite=force)
     models = compared.regressions(regression)
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
         before, after = read(original, **reading), read(masked, **reading)

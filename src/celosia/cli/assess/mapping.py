@@ -52,6 +52,7 @@ def map_maskings(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -70,7 +71,7 @@ def map_maskings(
     places = {"the plot": plot, "the report": report}
     options.check_places(places, inputs=(table,), overwrite=force)
     tried = None if not methods else _tried(methods)
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         found = masking.map_methods(

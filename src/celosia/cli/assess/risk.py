@@ -46,6 +46,7 @@ def risk(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure how easily the records of a table, raw or released, can be re-identified."""
@@ -55,7 +56,7 @@ def risk(
 
     wished = None if k is None else KAnonymity(k)
     names = options.schema_from(schema, quasi_identifiers).named(Role.QUASI_IDENTIFIER)
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     others: AttackerRisks | None = None
     with console.progress_bar(quiet=as_json) as progress:
         profile = measure(

@@ -38,6 +38,7 @@ def synthetic(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -55,7 +56,7 @@ def synthetic(
 
     options.check_places({"the report": report}, inputs=(original, made, holdout), overwrite=force)
     models = compared.regressions(regression)
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
         found = synthetic_account(

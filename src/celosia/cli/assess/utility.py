@@ -49,6 +49,7 @@ def utility(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -69,7 +70,7 @@ def utility(
         {"the report": report}, inputs=(original, released, schema), overwrite=force
     )
     roles = options.schema_from(schema, quasi_identifiers)
-    reading = options.Reading(delimiter, encoding, header).as_arguments()
+    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
         before = read(original, types=roles.types(), **reading)

@@ -115,7 +115,9 @@ def _read(settings: Settings, wish: Wish, mechanism: Mechanism[Any, Any]) -> pl.
     from celosia.frames import as_text
     from celosia.mechanisms.picking import read_for
 
-    reading = options.Reading(settings.delimiter, settings.encoding, settings.header)
+    reading = options.Reading(
+        settings.delimiter, settings.encoding, settings.header, settings.decimal
+    )
     column = settings.column
     frame = read_for(
         settings.table,

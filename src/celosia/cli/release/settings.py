@@ -75,6 +75,7 @@ class Settings:
     delimiter: options.Delimiter = None
     encoding: options.Encoding = None
     header: options.Header = None
+    decimal: options.Decimal = None
     force: options.Force = False
     as_json: options.AsJson = False
 

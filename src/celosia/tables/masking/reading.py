@@ -8,7 +8,7 @@ turned into what their declaration says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ import polars as pl
 from celosia import frames
 from celosia.tables.masking.method import Method
 
+DIALECT = ("delimiter", "encoding", "header", "decimal")
+"""What `frames.read` can be told of how a file of text is written."""
 LARGEST = 2.0**53
 """Of a whole number: bounds are within it, so that to clip there changes nothing."""
 
@@ -33,6 +35,8 @@ def read_for(
     In a file of text, a column with whole `bounds` such as [0, 100] holds whole numbers (decimals
     are rounded), one with bounds such as [0.0, 100.0] decimals, and one with a domain what its
     values are. A cell that is none of these is empty. Files that have types of their own keep them.
+    Where semicolons or tabulators are between the cells, a comma in a number is a decimal comma,
+    also in 1,234: no other cell may be asked whether it stands between thousands.
 
     Args:
         path: the file.
@@ -46,8 +50,11 @@ def read_for(
     declared = _declared(methods)
     texts: dict[str, frames.ColumnType] = dict.fromkeys(declared, "string")
     frame = frames.read(path, types=wanted | texts, **reading)
+    told = {key: reading[key] for key in DIALECT if key in reading}
+    marks = frames.possible_marks(path, **told)
     return frame.with_columns(
-        _typed(frame.get_column(name), values).alias(name) for name, values in declared.items()
+        _typed(frame.get_column(name), values, marks).alias(name)
+        for name, values in declared.items()
     )
 
 
@@ -64,12 +71,13 @@ def _declared(methods: Iterable[Method]) -> dict[str, tuple[Any, ...]]:
     return found
 
 
-def _typed(texts: pl.Series, declared: tuple[Any, ...]) -> pl.Series:
+def _typed(texts: pl.Series, declared: tuple[Any, ...], marks: Sequence[frames.Mark]) -> pl.Series:
     """Text as declared; what cannot be read so is empty."""
     cells = texts.alias("")
     if any(isinstance(value, str | bool) for value in declared):
         return cells
-    numbers = cells.str.strip_chars().cast(pl.Float64, strict=False)
+    written = frames.with_points(cells.str.strip_chars(), marks)
+    numbers = written.cast(pl.Float64, strict=False)
     if all(isinstance(value, int) for value in declared):
         return numbers.fill_nan(None).clip(-LARGEST, LARGEST).round(0).cast(pl.Int64)
     return numbers
