@@ -40,6 +40,8 @@ def test_all_problems_of_a_policy_are_told_at_once(run: Run, shop: Path) -> None
     assert (wrong.code, wrong.envelope()["code"]) == (2, "CEL-Q003")
     found = wrong.envelope()["details"]["problems"]
     assert {problem["code"] for problem in found} == {"CEL-Q010", "CEL-Q013"}
+    lines = run("policy", "check", POLICY).err.splitlines()
+    assert sum(line.startswith("  - ") for line in lines) == 2, "one line for each"
 
 
 def test_a_policy_that_does_not_fit_the_database_is_refused(run: Run, shop: Path) -> None:

@@ -50,7 +50,10 @@ def show_error(error: CelosiaError, *, as_json: bool) -> None:
         return
     console = _console(error=True)
     console.print(error.code, style="bold red", end=" ")
-    console.print(visible(error.what))
+    first, *problems = error.what.split("\n- ")  # several problems at once are a list
+    console.print(visible(first))
+    for problem in problems:
+        console.print(f"  - {visible(problem)}")
     for line in (error.why, error.fix):
         if line:
             console.print(f"  {visible(line)}")
