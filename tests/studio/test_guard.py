@@ -143,7 +143,7 @@ def test_every_answer_forbids_what_a_page_does_not_need(here: TestClient) -> Non
     for answer in (here.get("/"), here.get("/missing"), here.get("/", headers={"host": "evil"})):
         assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
         assert answer.headers["x-content-type-options"] == "nosniff"
-        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["referrer-policy"] == "same-origin"  # forms need it, no site does
 
 
 def test_a_stranger_sees_nothing_but_the_entrance(shared: TestClient) -> None:
@@ -183,3 +183,42 @@ def test_a_wrong_password_is_told_and_many_are_stopped(shared: TestClient) -> No
 def test_a_made_up_cookie_opens_nothing(shared: TestClient) -> None:
     shared.cookies.set(guard.ENTRY, "made-up")
     assert shared.get("/", headers=PAGE).status_code == 401
+
+
+def test_who_leaves_takes_her_work_along_and_needs_the_password_again(
+    shared: TestClient, tmp_path: Path
+) -> None:
+    shared.post("/enter", data={"password": SECRET})
+    folder = tmp_path / shared.get("/", headers=PAGE).text
+    (folder / "01234567890").mkdir(parents=True)
+    (folder / "01234567890" / "data.csv").write_text("age\n41\n")
+    before = dict(shared.cookies)
+    assert set(before) == {guard.ENTRY, guard.VISITOR}
+    answer = shared.post("/leave")
+    assert (answer.status_code, answer.headers["location"]) == (303, guard.LEFT)
+    assert list(tmp_path.iterdir()) == []
+    assert dict(shared.cookies) == {}
+    entrance = shared.get(guard.LEFT, headers=PAGE)
+    assert entrance.status_code == 401
+    assert "You have left" in entrance.text
+    for name, value in before.items():  # a browser that kept them
+        shared.cookies.set(name, value)
+    assert shared.get("/", headers=PAGE).status_code == 401
+    shared.cookies.delete(guard.ENTRY)
+    shared.post("/enter", data={"password": SECRET})
+    assert shared.get("/", headers=PAGE).text != folder.name
+
+
+def test_nobody_leaves_by_a_link_or_by_another_page(shared: TestClient) -> None:
+    shared.post("/enter", data={"password": SECRET})
+    name = shared.get("/", headers=PAGE).text
+    assert shared.get("/leave", headers=PAGE).status_code == 404
+    assert shared.post("/leave", headers={"origin": "http://evil.example"}).status_code == 403
+    assert shared.post("/leave", headers={"sec-fetch-site": "cross-site"}).status_code == 403
+    assert shared.get("/", headers=PAGE).text == name
+
+
+def test_a_studio_that_asks_nobody_has_no_way_out(here: TestClient) -> None:
+    name = here.get("/", headers=PAGE).text
+    assert here.post("/leave").status_code == 404
+    assert here.get("/", headers=PAGE).text == name

@@ -10,6 +10,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 from tests.studio.conftest import Visit
+from tests.studio.seeing import dim_letters, turn, unseen_focus
 
 VIEWS = {
     "summary": ("Key figures", "Cifras clave"),
@@ -116,6 +117,33 @@ def node_is_clicked(visit: Visit, work: str) -> None:
     page.wait_for_url(re.compile(r"node=5-2"))
 
 
+def node_is_chosen_without_a_mouse(visit: Visit, work: str) -> None:
+    """Choose a node by the lists of levels, and go on to what a click would have offered."""
+    page = visit.page
+    visit.open(f"/publish/{work}/results?view=tradeoff")
+    press = page.keyboard.press
+    lists = page.get_by_role("combobox")
+    expect(lists).to_have_count(4)  # the sort of risk, the front, and a level of each column
+    for place, level in ((2, "level 5 of 5"), (3, "any level")):
+        lists.nth(place).focus()
+        press("Enter")
+        page.get_by_role("option", name=re.compile(f"^{level}")).last.wait_for()
+        press("End" if place == 2 else "Home")
+        press("Enter")
+    press("Tab")
+    expect(page.get_by_role("button", name="Show this node")).to_be_focused()
+    press("Enter")
+    page.wait_for_url(re.compile(r"node=5-\d"))
+    detail = page.locator("[data-test=detail]")
+    detail.get_by_role("button", name="Add to the comparison").wait_for()
+    press("Tab")
+    expect(detail.locator(":focus")).to_have_count(1)  # what can be done with it comes next
+    visit.picture("chosen-by-levels")
+    stops, faint = unseen_focus(page)
+    assert stops > 20
+    assert faint == []
+
+
 def test_every_view_is_there_at_its_address(both_languages: Visit) -> None:
     visit = both_languages
     spanish = "-es" in visit.name
@@ -129,6 +157,10 @@ def test_every_view_is_there_at_its_address(both_languages: Visit) -> None:
         expect(page.locator(f"[data-test=view-{view}]")).to_have_attribute("aria-current", "page")
         if view in CHARTS:
             expect(page.locator(".nicegui-echart:has(canvas)")).to_have_count(CHARTS[view])
+            if not spanish:
+                for theme in ("dark", "light"):
+                    turn(page, theme)
+                    assert dim_letters(page) == []
         assert visit.overflow() == 0
         visit.picture(view)
         on_phone = spanish and view in ("tradeoff", "rows", "risk")
@@ -165,6 +197,7 @@ def points_and_nodes_are_clicked_compared_and_applied(visit: Visit, work: str) -
     expect(page.get_by_text(re.compile(r"^B loses .* points more than A"))).to_be_visible()
     visit.picture("compared")
     node_is_clicked(visit, work)
+    node_is_chosen_without_a_mouse(visit, work)
 
 
 def test_a_file_that_was_brought_is_published_and_taken_away(visit: Visit, tmp_path: Path) -> None:

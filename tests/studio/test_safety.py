@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import shutil
 import urllib.request
 import warnings
 from collections.abc import Callable, Iterator
@@ -67,6 +68,7 @@ class Door:
     def __init__(self, folder: Path, settings: Settings) -> None:
         self.visitors = Visitors(folder, idle=100)
         self.pages: dict[str, Visitor] = {}
+        self.dismissed: list[Visitor] = []
         studio: Any = SimpleNamespace(settings=settings, visitors=self.visitors)
         inner = Starlette(
             routes=[
@@ -76,7 +78,7 @@ class Door:
                 WebSocketRoute("/_nicegui_ws/socket.io/", talk),
             ]
         )
-        self.gate = Guard(inner, studio, owner=self.pages.get)
+        self.gate = Guard(inner, studio, owner=self.pages.get, dismiss=self.dismissed.append)
 
     def browser(self) -> TestClient:
         return TestClient(self.gate, base_url="http://127.0.0.1:8080", follow_redirects=False)
@@ -175,6 +177,38 @@ def test_a_token_goes_from_the_address_of_somebody_who_is_in_already(shared: Doo
     for _ in range(2):
         answer = ana.get(f"/?token={SECRET}", headers=PAGE)
         assert (answer.status_code, answer.headers["location"]) == (303, "/")
+
+
+def test_who_leaves_ends_nobody_elses_visit(shared: Door) -> None:
+    ana, eve = shared.browser(), shared.browser()
+    for browser, name in ((ana, "of-ana"), (eve, "of-eve")):
+        browser.post("/enter", data={"password": SECRET})
+        shared.page_of(browser, name)
+    hers = shared.pages["of-ana"].new_work("publish").folder
+    others = shared.pages["of-eve"].new_work("publish").folder
+    assert eve.post("/leave").status_code == 303
+    assert shared.dismissed == [shared.pages["of-eve"]]
+    assert (hers.exists(), others.exists()) == (True, False)
+    assert [each.get("/", headers=PAGE).status_code for each in (ana, eve)] == [200, 401]
+
+
+def test_no_job_writes_into_a_work_area_that_is_being_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    all_here = Visitors(tmp_path, idle=100)
+    ana = all_here.enter(None)
+    ana.new_work("publish")
+    places: list[bool] = []
+    remove = shutil.rmtree
+
+    def watched(folder: Path, **how: Any) -> None:
+        places.append(ana.folder.exists())
+        remove(folder, **how)
+
+    monkeypatch.setattr("celosia.studio.visitors.shutil.rmtree", watched)
+    all_here.leave(ana)
+    assert set(places) == {False}
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_entry_ends_some_time_after_its_last_page(

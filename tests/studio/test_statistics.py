@@ -3,12 +3,39 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 
+import pytest
 from tests.studio.conftest import Visit
 
-from celosia.studio.model.statistics import families, measures
+from celosia import lab
+from celosia.studio.language import chosen
+from celosia.studio.model.statistics import families, measures, told
 
 STUDY = "mechanisms/belief"
+QUICK = (
+    "mechanisms/belief",
+    "mechanisms/composition",
+    "sql/flex",
+    "sql/by-hand",
+    "masking/telemetry",
+    "graphs/shapes",
+    "graphs/k-degree",
+    "graphs/uncertain",
+    "graphs/generalisation",
+)
+"""Studies of a moment, with names of every sort."""
+ENGLISH = re.compile(r"(?<![\w-])(the|of|and|by|with|at|from|is|are|to|for|on)(?![\w-])")
+"""Words that no Spanish name of a measure has."""
+
+
+@pytest.fixture
+def in_spanish() -> Iterator[None]:
+    """Speak Spanish."""
+    token = chosen.set("es")
+    yield
+    chosen.reset(token)
 
 
 def test_every_study_of_the_lab_has_a_card(both_languages: Visit) -> None:
@@ -43,3 +70,40 @@ def test_a_measure_is_drawn_only_if_all_its_cells_are_numbers() -> None:
     [found] = measures([row])
     assert not found.is_number
     assert found.matched == 0
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_study_names_its_runs_and_measures_in_spanish(name: str, in_spanish: None) -> None:
+    rows = [row.as_dict() for row in lab.find(name).run().rows]
+    english = {
+        str(row[key])
+        for row in rows
+        for key in ("run", "cell", "published", "computed")
+        if ENGLISH.search(str(told(row[key])))
+    }
+    assert english == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("maximum risk %", "riesgo máximo %"),
+        ("belief of 0.001, to", "creencia de 0,001, hasta"),
+        ("PCMS of 1,000,000 users", "PCMS de 1.000.000 usuarios"),
+        ("SFP k=32, k'=32, m=16, m'=16", "SFP k=32, k'=32, m=16, m'=16"),
+        ("by hand, ?u likes ?p . ?p tag ?t", "a mano, ?u likes ?p . ?p tag ?t"),
+        ("epsilon 0.1, true level (claimed: 0.1)", "épsilon 0,1, nivel verdadero (se afirma: 0,1)"),
+        ("one entity, people, planned: bound", "una entidad, personas, planeado: cota"),
+        ("at least 0.25", "al menos 0,25"),
+        ("[20-39]", "[20-39]"),
+        (7, 7),
+    ],
+)
+def test_a_name_is_told_whole_or_part_by_part(
+    name: object, expected: object, in_spanish: None
+) -> None:
+    assert told(name) == expected
+
+
+def test_names_are_as_they_are_in_english() -> None:
+    assert told("one entity, people, planned: bound") == "one entity, people, planned: bound"

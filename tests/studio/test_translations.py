@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from babel.messages.catalog import Message
@@ -14,11 +16,20 @@ from babel.messages.pofile import read_po
 from celosia.core.catalogue import explanations
 from celosia.studio import language
 from celosia.studio.language import _, chosen, n_
+from celosia.studio.retelling import Field, Pattern, retold
 from celosia.studio.shell import DOORS
 
 STUDIO = Path(language.__file__).parent
 PO_FILES = sorted((STUDIO / "locales" / "es").glob("*.po"))
+LIBRARY_FILES = sorted((STUDIO / "locales" / "es" / "library").glob("*.po"))
+"""What the library says; pages do not look for their own sentences here."""
 TEXTS = sorted((STUDIO / "texts").rglob("*.en.md"))
+PROMISING = ("graphs", "tables/masking", "tables/private", "tables/synthesis")
+"""Where the library says what the certificates of the studio promise."""
+ENGLISH = re.compile(r"(?<![\w-])(the|of|and|by|with|at|from|is|are|to|for|on)(?![\w-])")
+"""Words that no Spanish sentence has."""
+CODE = re.compile(r"{.*?}|`.*?`")
+"""What is no language: places and code."""
 SENTENCES = {"_": (0,), "n_": (0, 1), "page": (1,), "Stage": (0,)}
 """Calls with sentences, and where in them: the title of a page is its second argument."""
 Key = str | tuple[str, ...]
@@ -32,11 +43,21 @@ def wanted() -> dict[Key, str]:
     Python 3.12.
     """
     found: dict[Key, str] = {name: "shell.py (DOORS)" for _address, name, _icon in DOORS}
-    for file in sorted(STUDIO.rglob("*.py")):
-        for call in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(call, ast.Call) and (key := sentence(call)):
-                found.setdefault(key, f"{file.relative_to(STUDIO)}:{call.lineno}")
+    for file, call in calls():
+        if key := sentence(call):
+            found.setdefault(key, f"{file.relative_to(STUDIO)}:{call.lineno}")
     return found
+
+
+@cache
+def calls() -> list[tuple[Path, ast.Call]]:
+    """Every call in the code of the studio, and its file."""
+    return [
+        (file, each)
+        for file in sorted(STUDIO.rglob("*.py"))
+        for each in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(each, ast.Call)
+    ]
 
 
 def sentence(call: ast.Call) -> Key | None:
@@ -65,6 +86,26 @@ def known() -> dict[Key, tuple[str, Message]]:
     return found
 
 
+@pytest.fixture
+def in_spanish() -> Iterator[None]:
+    """Speak Spanish."""
+    token = chosen.set("es")
+    yield
+    chosen.reset(token)
+
+
+@cache
+def of_library() -> list[tuple[str, str, Message]]:
+    """What the library says: the field, the English sentence, the message."""
+    found = []
+    for file in LIBRARY_FILES:
+        with file.open("rb") as opened:
+            found += [
+                (file.stem, str(each.id), each) for each in read_po(opened, locale="es") if each.id
+            ]
+    return found
+
+
 def told(message: Message) -> list[str]:
     """The Spanish of a message: one text, or one for each plural form."""
     found = message.string or ""
@@ -85,13 +126,167 @@ def test_every_sentence_has_a_spanish_one() -> None:
     assert missing == [], "\n".join(missing)
 
 
-def test_every_title_of_an_error_of_the_studio_has_a_spanish_one() -> None:
+def test_every_title_of_an_error_has_a_spanish_one() -> None:
     missing = [
         f"{code}: {each.title!r}"
         for code, each in explanations().items()
-        if code.startswith("CEL-W") and each.title not in known()
+        if each.title not in known()
     ]
     assert missing == [], "\n".join(missing)
+
+
+def test_every_error_of_the_studio_is_told_in_spanish(in_spanish: None) -> None:
+    missing = [
+        f"{code}: {each!r}"
+        for _file, call in calls()
+        for code, each in errors_in(call)
+        if retold(each, "errors") == each
+    ]
+    assert missing == [], "\n".join(missing)
+
+
+def errors_in(call: ast.Call) -> Iterator[tuple[str, str]]:
+    """The code and the sentences of an error that is made here."""
+    code = call.args[0] if call.args else None
+    if isinstance(code, ast.Constant) and str(code.value).startswith("CEL-W"):
+        for part in (*call.args[1:2], *(each.value for each in call.keywords)):
+            for text in sentences_in(part):
+                yield str(code.value), text
+
+
+def sentences_in(part: ast.expr) -> Iterator[str]:
+    """The texts that an expression may be: both of a choice; a 7 where a value is put in."""
+    match part:
+        case ast.Constant(value=str(text)) if " " in text:
+            yield text
+        case ast.JoinedStr(values=values):
+            yield "".join(
+                str(each.value)
+                if isinstance(each, ast.Constant)
+                else ""
+                if "did_you_mean" in ast.unparse(each)
+                else "7"
+                for each in values
+            )
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from sentences_in(body)
+            yield from sentences_in(orelse)
+
+
+def test_what_a_certificate_promises_is_told_in_spanish(in_spanish: None) -> None:
+    missing = [
+        f"{file.name}: {text!r}"
+        for folder in PROMISING
+        for file in sorted((STUDIO.parent / folder).rglob("*.py"))
+        if "leaves_open" in (source := file.read_text("utf-8"))
+        for text in promises_in(ast.parse(source))
+        if retold(text, "promises") == text
+    ]
+    assert missing == [], "\n".join(missing)
+
+
+def promises_in(tree: ast.Module) -> Iterator[str]:
+    """The gaps and the promise that a method returns, but for sentences in several parts."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef) and function.name in ("leaves_open", "promise"):
+            inside = [
+                piece
+                for each in ast.walk(function)
+                if isinstance(each, ast.JoinedStr | ast.IfExp)
+                for piece in ast.iter_child_nodes(each)
+            ]
+            for each in ast.walk(function):
+                if (
+                    isinstance(each, ast.Constant)
+                    and isinstance(each.value, str)
+                    and each not in inside
+                    and each.value.count(" ") > 4
+                    and each.value != ast.get_docstring(function, clean=False)
+                ):
+                    yield each.value
+
+
+def test_every_stage_of_the_library_is_told_in_spanish(in_spanish: None) -> None:
+    missing = [
+        f"{file.name}: {stage!r}"
+        for file in sorted(STUDIO.parent.rglob("*.py"))
+        if "cli" not in file.parts and file.parent.name != "bench"
+        for stage in re.findall(r"\bSt(?:ep|age)\(\s*\"([^\"{]+)\"", file.read_text("utf-8"))
+        if retold(stage, "stages") == stage and not stage.isupper()
+    ]
+    assert missing == [], "\n".join(missing)
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "expected"),
+    [
+        (
+            "promises",
+            "epsilon 0.5, delta 1e-06 when neighbours add or remove one row, over age, city",
+            "épsilon 0,5, delta 1e-06 entre tablas que difieren en añadir o quitar una fila, sobre "
+            "age, city",
+        ),
+        (
+            "promises",
+            "3-anonymity over age; step 2 (mdav on a): each value of a occurs at least 3 times",
+            "3-anonimato respecto a age; paso 2 (mdav on a): cada valor de a aparece al menos 3 "
+            "veces",
+        ),
+        ("plans", "private; custkey unique", "privada; custkey única"),
+        ("plans", "scan orders as o", "leer orders como o"),
+        (
+            "plans",
+            "34 vertices, 1,078 edges from 1,100 records: 2 loops dropped, 20 repeated edges "
+            "merged; ignored: shapes and colours of vertices (34)",
+            "34 vértices, 1.078 aristas de 1.100 registros: 2 bucles descartados, 20 aristas "
+            "repetidas reunidas; ignorado: formas y colores de vértices (34)",
+        ),
+        (
+            "errors",
+            "there is no technique of this name (did you mean 'masking'?).",
+            "no hay ninguna técnica con este nombre (¿quería decir «masking»?).",
+        ),
+        ("stages", "Estimating (2 of 10)", "Estimando (2 de 10)"),
+        ("stages", "something that nobody foresaw", "something that nobody foresaw"),
+    ],
+)
+def test_places_of_the_library_are_filled_in(
+    field: Field, text: str, expected: str, in_spanish: None
+) -> None:
+    assert retold(text, field) == expected
+
+
+def test_names_that_look_like_places_stay_as_they_are(in_spanish: None) -> None:
+    told_name = retold("step 1 ({told} {1}) names a file.", "errors")
+    assert told_name == "el paso 1 ({told} {1}) nombra un archivo."
+
+
+def test_a_long_name_is_told_at_once(in_spanish: None) -> None:
+    """Every place ends where what follows it is found first: no other way is tried."""
+    name = " of " * 100_000
+    assert name in retold(f"each combination of {name} occurs at least 3 times", "promises")
+
+
+def test_places_of_the_library_can_be_found() -> None:
+    """Something stands between two places, no place is there twice, and a sentence says more."""
+    assert {field for field, _english, _message in of_library()} == set(get_args(Field))
+    wrong = []
+    for field, english, _message in of_library():
+        pattern = Pattern.of(english, "")
+        apart = all(pattern.literals[1:-1]) and len(set(pattern.names)) == len(pattern.names)
+        if not (apart and any(each.strip() for each in pattern.literals)):
+            wrong.append(f"{field}: {english!r}")
+    assert wrong == [], "\n".join(wrong)
+
+
+def test_no_spanish_of_the_library_is_english_or_lacks_a_place() -> None:
+    wrong = [
+        f"{field}: {english!r}"
+        for field, english, message in of_library()
+        for each in told(message)
+        if places(each) != places(english) or not each or ENGLISH.search(CODE.sub("", each))
+    ]
+    assert wrong == [], "\n".join(wrong)
 
 
 def test_no_spanish_sentence_is_empty_or_fuzzy() -> None:
@@ -120,7 +315,7 @@ def test_sentences_about_a_number_have_two_forms() -> None:
     assert wrong == [], "\n".join(wrong)
 
 
-@pytest.mark.parametrize("file", PO_FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", [*PO_FILES, *LIBRARY_FILES], ids=lambda file: file.stem)
 def test_a_catalogue_says_how_spanish_counts(file: Path) -> None:
     with file.open("rb") as opened:
         catalogue = read_po(opened)
@@ -167,9 +362,5 @@ def test_spanish_counts_as_it_should(
         chosen.reset(token)
 
 
-def test_a_sentence_of_the_shell_is_told_in_spanish() -> None:
-    token = chosen.set("es")
-    try:
-        assert _("Skip to the content") == "Saltar al contenido"
-    finally:
-        chosen.reset(token)
+def test_a_sentence_of_the_shell_is_told_in_spanish(in_spanish: None) -> None:
+    assert _("Skip to the content") == "Saltar al contenido"

@@ -59,7 +59,7 @@ def build(running: Studio) -> Any:
         reconnect_timeout=30.0,
         show_welcome_message=False,
     )
-    app.add_middleware(Guard, studio=running, owner=shell.owner)
+    app.add_middleware(Guard, studio=running, owner=shell.owner, dismiss=shell.dismiss)
     return app
 
 

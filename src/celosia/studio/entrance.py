@@ -13,6 +13,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "enter": "Enter",
         "wrong": "That is not the password.",
         "late": "Too many attempts. Wait a minute and try again.",
+        "left": "You have left. Your work in this studio is removed.",
     },
     "es": {
         "title": "Estudio Celosía",
@@ -20,6 +21,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "enter": "Entrar",
         "wrong": "Esa no es la contraseña.",
         "late": "Demasiados intentos. Espere un minuto y pruebe de nuevo.",
+        "left": "Ha salido. Su trabajo en este estudio se ha eliminado.",
     },
 }
 _PAGE = """<!doctype html>
@@ -32,20 +34,23 @@ body {{ font-family: system-ui, sans-serif; max-width: 24rem; margin: 15vh auto;
 input, button {{ font: inherit; padding: .6rem; width: 100%; box-sizing: border-box;
   margin-top: .6rem; }}
 [role=alert] {{ color: #b3261e; }}
-</style></head><body><main><h1>{title}</h1>{fault}
+@media (prefers-color-scheme: dark) {{ [role=alert] {{ color: #f2b8b5; }} }}
+</style></head><body><main><h1>{title}</h1>{told}
 <form method="post" action="/enter"><label>{ask}
 <input name="password" type="password" autocomplete="current-password" autofocus required></label>
 <button>{enter}</button></form></main></body></html>"""
 
 
-def page(language: Language, *, fault: str | None = None) -> str:
-    """The page, with what went wrong at the last attempt."""
+def page(language: Language, *, fault: str | None = None, note: str | None = None) -> str:
+    """The page, with what went wrong at the last attempt or something else worth knowing."""
     words = WORDS[language]
     told = "" if fault is None else f'<p role="alert">{escape(words[fault])}</p>'
+    if note is not None:
+        told += f'<p role="status">{escape(words[note])}</p>'
     return _PAGE.format(
         language=language,
         title=escape(words["title"]),
         ask=escape(words["ask"]),
         enter=escape(words["enter"]),
-        fault=told,
+        told=told,
     )

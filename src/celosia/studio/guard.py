@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import socket
+from asyncio import to_thread
 from collections.abc import Callable
 from hmac import compare_digest
 from secrets import token_urlsafe
@@ -40,6 +41,8 @@ VISITOR = "celosia_visitor"
 ENTRY = "celosia_entry"
 LANGUAGE = "celosia_language"
 THEME = "celosia_theme"
+LEAVE, LEFT = "/leave", "/enter?left=1"
+"""Where a visitor says goodbye, and the entrance that confirms it."""
 SCOPE = "celosia.visitor"
 """Where a request carries its visitor."""
 SMALL_BODY = 1_000_000
@@ -65,7 +68,9 @@ HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    # Nothing is told to other sites. To ourselves it must be: with "no-referrer" a browser sends
+    # forms (the entrance, the way out) with the origin "null", which is refused.
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
@@ -83,6 +88,7 @@ class Guard:
         app: what is behind the gate.
         studio: the studio that runs.
         owner: whose an open page of the toolkit is, by the id of the page.
+        dismiss: sends all open pages of a visitor who leaves to the entrance.
     """
 
     def __init__(
@@ -90,10 +96,12 @@ class Guard:
         app: ASGIApp,
         studio: Studio,
         owner: Callable[[str], Visitor | None] = lambda client: None,
+        dismiss: Callable[[Visitor], None] = lambda visitor: None,
     ) -> None:
         self._app = app
         self._studio = studio
         self._owner = owner
+        self._dismiss = dismiss
         self._names = _names(studio)
         self._entries: dict[str, float] = {}
         self._sending: dict[str, int] = {}
@@ -119,6 +127,8 @@ class Guard:
             ):
                 # It was used before: it goes from the address, and so from history and pictures.
                 return await RedirectResponse("/", 303)(scope, receive, _answering(send, None))
+            if scope["type"] == "http" and (scope["method"], scope["path"]) == ("POST", LEAVE):
+                return await self._farewell(scope, receive, send, cookies)
         visitor = self._studio.visitors.known(cookies.get(VISITOR))
         fresh = visitor is None and scope["type"] == "http" and wants_page(scope, headers)
         if fresh:
@@ -224,7 +234,8 @@ class Guard:
             cookies.get(LANGUAGE),
             headers.get("accept-language"),
         )
-        answer: Response = HTMLResponse(entrance.page(language), 401)
+        note = "left" if "left" in query else None
+        answer: Response = HTMLResponse(entrance.page(language, note=note), 401)
         if scope["path"] == "/enter" and scope["method"] == "POST":
             body = await body_of(receive)
             given = parse_qs(body.decode("utf-8", "replace")).get("password", [""])[0]
@@ -233,6 +244,22 @@ class Guard:
             answer = PlainTextResponse("ok")
         elif scope["method"] == "GET" and query.get("token"):
             answer = self._admitted(scope, query["token"][0], language)
+        await answer(scope, receive, _answering(send, None))
+
+    async def _farewell(
+        self, scope: Scope, receive: Receive, send: Send, cookies: dict[str, str]
+    ) -> None:
+        """End the pass of somebody who leaves, and remove what was worked on."""
+        with self._lock:
+            self._entries.pop(cookies[ENTRY], None)
+        visitor = self._studio.visitors.known(cookies.get(VISITOR))
+        if visitor is not None:
+            # In a thread of its own: to remove large files takes a while.
+            await to_thread(self._studio.visitors.leave, visitor)
+            self._dismiss(visitor)
+        answer = RedirectResponse(LEFT, 303)
+        for name in (ENTRY, VISITOR):
+            answer.headers.append("set-cookie", f"{self._cookie(name, '')}; Max-Age=0")
         await answer(scope, receive, _answering(send, None))
 
     def _admitted(self, scope: Scope, given: str, language: Any) -> Response:

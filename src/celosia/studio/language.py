@@ -6,11 +6,11 @@ the studio. Whole sentences with named places, never pieces put together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 Language = Literal["en", "es"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -128,22 +128,36 @@ def _localised(told: str) -> str:
     return told if current() == "en" else told.translate(str.maketrans(",.", ".,"))
 
 
+def singles(language: Language) -> dict[str, str]:
+    """All sentences of a language that stand by themselves, by the English ones."""
+    return _catalogue(language)[0]
+
+
+def messages(language: Language, files: str) -> Iterator[tuple[Any, Any]]:
+    """The messages of the catalogues with such names: what is said in English, and in a language.
+
+    Both are a text, or a tuple of texts for a sentence about a number of things.
+    """
+    from babel.messages.pofile import read_po  # noqa: PLC0415 - only where Spanish is spoken
+
+    for file in sorted((_FOLDER / "locales" / language).glob(files)):
+        with file.open("rb") as opened:
+            for message in read_po(opened, locale=language):
+                if message.id and message.string:
+                    yield message.id, message.string
+
+
 @cache
 def _catalogue(
     language: Language,
 ) -> tuple[dict[str, str], dict[tuple[str, str], dict[bool, str]]]:
     """All sentences of a language: those by themselves, and those about a number of things."""
-    from babel.messages.pofile import read_po  # noqa: PLC0415 - only where Spanish is spoken
-
-    singles: dict[str, str] = {}
+    alone: dict[str, str] = {}
     plurals: dict[tuple[str, str], dict[bool, str]] = {}
-    for file in sorted((_FOLDER / "locales" / language).glob("*.po")):
-        with file.open("rb") as opened:
-            for message in read_po(opened, locale=language):
-                if isinstance(message.id, tuple | list):
-                    one, many = message.id
-                    told = tuple(message.string or ())
-                    plurals[(one, many)] = {True: told[0], False: told[1]}
-                elif message.id and message.string:
-                    singles[str(message.id)] = str(message.string)
-    return singles, plurals
+    for english, other in messages(language, "*.po"):
+        if isinstance(english, tuple | list):
+            one, many = english
+            plurals[(one, many)] = {True: other[0], False: other[1]}
+        else:
+            alone[str(english)] = str(other)
+    return alone, plurals

@@ -18,8 +18,10 @@ from celosia.core.catalogue import explanations
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.studio import guard, language
 from celosia.studio.language import NAMES, Language, _, negotiated
+from celosia.studio.retelling import retold
 from celosia.studio.running import studio
 from celosia.studio.visitors import Visitor
+from celosia.studio.widgets.text import from_library
 
 DOORS = (
     ("/learn", "Learn", "school"),
@@ -46,6 +48,13 @@ def owner(client: str) -> Visitor | None:
     """Whose an open page is, by its id; None where nobody knows."""
     found = Client.instances.get(client)
     return None if found is None else found.request.scope.get(guard.SCOPE)
+
+
+def dismiss(visitor: Visitor) -> None:
+    """Send all open pages of somebody who has left to the entrance."""
+    for client in list(Client.instances.values()):
+        if owner(client.id) is visitor:
+            client.open(guard.LEFT)
 
 
 def _bind_sockets() -> None:
@@ -188,6 +197,8 @@ def _frame(request: Request, door: str) -> Iterator[None]:
         ui.space()
         tray = _jobs_tray()
         _switches(request)
+        if studio().settings.passwords:
+            _way_out()
     with (
         ui.left_drawer(value=False)
         .props("overlay behavior=mobile")
@@ -243,6 +254,30 @@ def _switches(request: Request) -> None:
         ui.icon(icon or "brightness_auto").props('aria-hidden="true"')
 
 
+def _way_out() -> None:
+    """A button to leave a studio that asks who comes in; it asks first, for work is removed."""
+    with ui.dialog() as asked, ui.card().classes("celosia-tight"):
+        ui.label(_("Leave the studio?")).classes("celosia-h2").props("role=heading aria-level=2")
+        ui.label(
+            _(
+                "Your files and results here are removed and your jobs end. To come back, the "
+                "password or token is asked again."
+            )
+        )
+        with (
+            ui.row().classes("q-mt-md"),
+            ui.element("form").props(f'method="post" action="{guard.LEAVE}"'),
+        ):
+            leave = ui.button(_("Leave and remove my work"), icon="logout")
+            leave.props('type="submit" data-test="leave-now"')
+            ui.button(_("Stay"), on_click=asked.close).props("flat")
+    asked.props["aria-label"] = _("Leave the studio?")
+    door = ui.button(icon="logout", on_click=asked.open).props("flat dense no-wrap color=white")
+    door.props["aria-label"] = door.props["title"] = _("Leave")
+    with door:
+        ui.label(_("Leave")).classes("celosia-roomy q-ml-xs")
+
+
 def _query(request: Request) -> str:
     pairs = [pair for pair in str(request.url.query).split("&") if not pair.startswith("lang=")]
     return "&".join(each for each in pairs if each)
@@ -260,12 +295,12 @@ def show_error(error: CelosiaError) -> None:
     """An error as a card: what it is called, what is wrong, why, what to do, and its code."""
     with ui.card().classes("celosia-error w-full").props('role="alert"'):
         ui.label(_title(error)).classes("text-h6")
-        with ui.column().classes("gap-1").props('lang="en"'):  # what the library says
-            ui.label(error.what)
+        with ui.column().classes("gap-1"):
+            from_library(error.what, "errors")
             if error.why:
-                ui.label(error.why)
+                from_library(error.why, "errors")
             if error.fix:
-                ui.label(error.fix).classes("text-bold")
+                from_library(error.fix, "errors").classes("text-bold")
         ui.label(error.code).classes("celosia-quiet")
 
 
@@ -290,5 +325,5 @@ def _titles() -> dict[str, str]:
 
 def notify_error(error: CelosiaError) -> None:
     """The same in a passing note, where the page itself stays."""
-    told = f"{_title(error)}. {error.what} {error.fix}"
+    told = f"{_title(error)}. {retold(error.what, 'errors')} {retold(error.fix, 'errors')}"
     ui.notify(told, type="negative", multi_line=True, timeout=8000)

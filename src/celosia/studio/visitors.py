@@ -175,12 +175,21 @@ class Visitors:
         self._drop(gone)
         return len(gone)
 
+    def leave(self, visitor: Visitor) -> None:
+        """Forget a visitor who has said goodbye, with all work and jobs."""
+        self._drop([visitor])
+
     def _drop(self, gone: list[Visitor]) -> None:
         for each in gone:
             with self._lock:
                 self._known.pop(each.token, None)
             self._leaving(each.token)
-            shutil.rmtree(each.folder, ignore_errors=True)
+            # Under another name first: a job that has not ended yet finds no place to write to.
+            doomed = each.folder.with_name(f"{each.folder.name}.gone")
+            with suppress(OSError):
+                each.folder.rename(doomed)
+            for folder in (doomed, each.folder):
+                shutil.rmtree(folder, ignore_errors=True)
 
     def __len__(self) -> int:
         """How many are here."""

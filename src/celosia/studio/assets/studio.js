@@ -17,3 +17,27 @@ document.addEventListener("focusin", (event) => {
   watch.observe(whole, { attributes: true });
   part.addEventListener("focusout", () => watch.disconnect(), { once: true });
 });
+
+// Letters of charts have a colour of the style sheet (see widgets/chart.py). Where colours follow the
+// system, day may turn to night while a page is open: its charts are then drawn in the new colour.
+{
+  const ink = () => getComputedStyle(document.body).getPropertyValue("--quiet").trim();
+  const paint = (option, from, to) => {
+    if (typeof option !== "object" || option === null) return;
+    for (const [name, value] of Object.entries(option))
+      if (value === from && ["color", "borderColor", "pageIconColor"].includes(name)) option[name] = to;
+      else paint(value, from, to);
+  };
+  let lastInk = ink();
+  new MutationObserver(() => {
+    const [from, to] = [lastInk, ink()];
+    if (from === to) return;
+    lastInk = to;
+    for (const place of document.querySelectorAll(".nicegui-echart")) {
+      const drawn = window.getElement?.(place);
+      if (!drawn?.chart) continue;
+      paint(drawn.options, from, to);
+      drawn.update_chart();
+    }
+  }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+}

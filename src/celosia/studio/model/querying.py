@@ -19,6 +19,7 @@ from celosia.queries.ledger import Ledger
 from celosia.queries.places import ledger_of
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
 from celosia.studio.language import _
+from celosia.studio.retelling import retold
 
 SCALE = 0.005
 FACTS = 20_000
@@ -99,6 +100,9 @@ def neighbours_told(told: str) -> str:
     >>> neighbours_told("add or remove one customer")
     'add or remove one customer'
     """
+    whole = retold(told, "plans")
+    if whole != told:
+        return whole
     verb, _one, unit = told.partition(" one ")
     if verb == "add or remove":
         return _("add or remove one {unit}", unit=unit)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from celosia import lab
+from celosia.studio.retelling import localised, retold
 
+_BETWEEN = re.compile(r"(, |: | \(|\))")
+"""What stands between the parts of the name of a run or a measure."""
 WIDE = 1000
 """The greatest and the least bar of a chart, from which on its axis is logarithmic."""
 
@@ -60,6 +64,29 @@ def measures(rows: Iterable[dict[str, Any]]) -> list[Measure]:
         )
         for name, some in found.items()
     ]
+
+
+def told(value: Any) -> Any:
+    """The name of a run or of a measure, or a value in words, in the language of the page.
+
+    Where the whole is not known its parts are told one by one; formulas and names of protocols and
+    people are the same in every language.
+
+    >>> from celosia.studio.language import chosen
+    >>> token = chosen.set("es")
+    >>> told("exponential, monotone, chance of score 2"), told("PCMS k=16, m=16"), told(0.5)
+    ('exponencial, monótono, probabilidad de la puntuación 2', 'PCMS k=16, m=16', 0.5)
+    >>> chosen.reset(token)
+    """
+    if not isinstance(value, str):
+        return value
+    whole = retold(value, "measures")
+    if whole != value:
+        return whole
+    return "".join(
+        part if at % 2 else localised(retold(part, "measures"))
+        for at, part in enumerate(_BETWEEN.split(value))
+    )
 
 
 def families() -> dict[str, list[lab.Study]]:

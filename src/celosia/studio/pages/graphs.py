@@ -26,6 +26,7 @@ from celosia.studio.running import studio
 from celosia.studio.shell import page, show_error, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.following import follow, start
+from celosia.studio.widgets.text import from_library
 from celosia.studio.widgets.upload import upload
 from celosia.studio.work import graphs as jobs
 
@@ -151,8 +152,8 @@ async def graphs_steps(work_id: str, step: str = "method") -> None:
 
 def _method(bench: Bench) -> None:
     if bench.told["reading"]:
-        with ui.expansion(_("How the file was read (in English)")).classes("w-full"):
-            ui.label(bench.told["reading"]).props('lang="en"').classes("celosia-break")
+        with ui.expansion(_("How the file was read")).classes("w-full"):
+            from_library(bench.told["reading"], "plans").classes("celosia-break")
     with ui.element("div").classes("celosia-sides"):
         with ui.element("div"):
             draw_one(bench.told["drawing"])

@@ -10,10 +10,11 @@ from nicegui import ui
 from celosia.studio.language import _, number, percent, short
 from celosia.studio.model.comparing import REST
 from celosia.studio.pages.mask_parts import heading
-from celosia.studio.widgets.chart import PALETTE, axis, chart
+from celosia.studio.widgets.chart import PALETTE, TEXT, axis, chart
+from celosia.studio.widgets.contrast import between, letters_on
 
-INK = "#76858a"
-"""Of labels: read on paper and at night."""
+DRIFT = ("#b4532a", "#f4efe6", "#0f7c93")
+"""Colours from a correlation that fell over one that stayed to one that rose."""
 SAFE_TOOLTIP = {"confine": True, "renderMode": "richText"}
 """Names of columns and categories are the visitor's: a tooltip must not read them as HTML."""
 
@@ -48,7 +49,7 @@ def _distribution(found: Mapping[str, Any], names: tuple[str, str]) -> None:
     ]
     heading(str(found["column"]), 3)
     x = _("value") if not found["numeric"] else _("value, in bins of equal width")
-    below: dict[str, Any] = {"hideOverlap": True, "color": INK}
+    below: dict[str, Any] = {"hideOverlap": True}
     if not found["numeric"]:
         below |= {"rotate": 30, "width": 110, "overflow": "truncate", "interval": 0}
     chart(
@@ -94,8 +95,8 @@ def correlations(found: Mapping[str, Any]) -> None:
         {
             "tooltip": {"show": False},
             "grid": {"left": 60, "right": 20, "top": 15, "bottom": 80, "containLabel": True},
-            "xAxis": {"type": "category", "data": names, "axisLabel": {"rotate": 30, "color": INK}},
-            "yAxis": {"type": "category", "data": names, "axisLabel": {"color": INK}},
+            "xAxis": {"type": "category", "data": names, "axisLabel": {"rotate": 30}},
+            "yAxis": {"type": "category", "data": names},
             "visualMap": {
                 "min": -most,
                 "max": most,
@@ -104,8 +105,7 @@ def correlations(found: Mapping[str, Any]) -> None:
                 "bottom": 0,
                 "text": [f"+{short(round(most, 3))}", short(round(-most, 3))],
                 "calculable": False,
-                "textStyle": {"color": INK},
-                "inRange": {"color": ["#b4532a", "#f4efe6", "#0f7c93"]},
+                "inRange": {"color": list(DRIFT)},
             },
             "series": [
                 {
@@ -115,7 +115,7 @@ def correlations(found: Mapping[str, Any]) -> None:
                             "value": cell,
                             "label": {
                                 "formatter": short(cell[2]),
-                                "color": "#ffffff" if abs(cell[2]) > 0.6 * most else "#1d2528",
+                                "color": letters_on(between(DRIFT, 0.5 + cell[2] / most / 2)),
                             },
                         }
                         for cell in cells
@@ -192,7 +192,7 @@ def variants(found: Mapping[str, Any], choose: Callable[[str], Any]) -> None:
                     {
                         "value": [round(point["loss"], 5), round(point["risk"], 5)],
                         "name": point["name"],
-                        "itemStyle": {"borderColor": "#1d2528", "borderWidth": 2}
+                        "itemStyle": {"borderColor": TEXT, "borderWidth": 2}
                         if point["is_best"]
                         else {},
                     }

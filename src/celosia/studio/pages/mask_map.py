@@ -84,9 +84,7 @@ def _drawn(desk: Desk, found: Mapping[str, Any]) -> None:
                 _offer(desk, by_name[name], list(found["columns"]))
 
     mask_charts.variants(found, choose)
-    chosen = ui.element("div").classes("w-full")
-    with chosen:
-        quiet(_("Click a point to see it and to apply it, or choose one of the best below."))
+    quiet(_("Click a point to see it and to apply it, or choose it here."))
     heading(_("Best trade-offs"))
     with ui.row():
         best = [point for point in by_name.values() if point["is_best"]]
@@ -94,6 +92,14 @@ def _drawn(desk: Desk, found: Mapping[str, Any]) -> None:
             ui.button(
                 str(point["name"]), on_click=lambda name=str(point["name"]): choose(name)
             ).props("outline dense no-caps").classes("q-px-sm")
+    every = ui.select(
+        {name: name for name in sorted(by_name)},
+        label=_("All maskings of the map"),
+        on_change=lambda event: choose(str(event.value)),
+    )
+    every.props("outlined dense").classes("q-my-md").style("width: min(24rem, 100%)")
+    every.props["data-test"] = "every-masking"
+    chosen = ui.element("div").classes("w-full").props('aria-live="polite"')
 
 
 def _offer(desk: Desk, point: Mapping[str, Any], columns: list[str]) -> None:

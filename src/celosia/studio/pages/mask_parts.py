@@ -13,6 +13,7 @@ from celosia.studio.language import _, short
 from celosia.studio.model.parameters import Control, changed, shown
 from celosia.studio.shell import notify_error
 from celosia.studio.widgets.table import key_figures
+from celosia.studio.widgets.text import from_library
 
 
 class MethodCard(Protocol):
@@ -223,7 +224,7 @@ def _with_range(control: Control) -> str:
 
 
 def promise(guarantee: Mapping[str, Any], *, simulation: bool) -> None:
-    """What is promised, in the words of the certificate, which speaks English."""
+    """What is promised, as the certificate says it, which speaks English."""
     if simulation:
         notice(
             _(
@@ -231,18 +232,15 @@ def promise(guarantee: Mapping[str, Any], *, simulation: bool) -> None:
                 "every draw. Leave it empty for a release."
             )
         )
-    with (
-        ui.expansion(_("What the certificate promises (in English)"), icon="verified").classes(
-            "w-full"
-        ),
-        ui.element("div").props('lang="en"'),
-    ):
-        ui.label(guarantee["promise"]).classes("text-bold celosia-break")
-        ui.label(guarantee["protects"]).classes("celosia-break")
+    with ui.expansion(_("What the certificate promises"), icon="verified").classes("w-full"):
+        from_library(guarantee["promise"], "promises").classes("text-bold celosia-break")
+        from_library(guarantee["protects"], "promises").classes("celosia-break")
         if guarantee["leaves_open"]:
-            ui.label("It leaves open:").classes("q-mt-sm")
-            for gap in guarantee["leaves_open"]:
-                ui.label(f"- {gap}").classes("celosia-break")
+            ui.label(_("It leaves open:")).classes("q-mt-sm")
+            with ui.element("ul").classes("celosia-points"):
+                for gap in guarantee["leaves_open"]:
+                    with ui.element("li"):
+                        from_library(gap, "promises").classes("celosia-break")
 
 
 def downloads(work_id: str, files: Sequence[tuple[str, str, str, str]]) -> None:

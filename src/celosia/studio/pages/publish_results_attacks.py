@@ -83,12 +83,12 @@ def name_of(attack: Mapping[str, Any]) -> str:
 def _draw(attacks: list[dict[str, Any]]) -> None:
     names = [name_of(each) for each in attacks]
     series = (
-        (_("By guessing"), [each["baseline"] for each in attacks], "#8a979b"),
-        (_("On the raw table"), [each["before"]["average"] for each in attacks], "#e08a5f"),
+        (_("By guessing"), [each["baseline"] for each in attacks], "#7d8b8f"),
+        (_("On the raw table"), [each["before"]["average"] for each in attacks], "#cc7447"),
         (_("On the release"), [each["average"] for each in attacks], "#0f7c93"),
     )
     option: Option = {
-        "legend": {"data": [name for name, _v, _c in series], "textStyle": {"color": "#7d8b8f"}},
+        "legend": {"data": [name for name, _v, _c in series]},
         "tooltip": {"trigger": "axis", "confine": True, "renderMode": "richText"},
         "grid": {"left": 20, "right": 30, "top": 40, "bottom": 50, "containLabel": True},
         "xAxis": axis(_("chance to be right, %"), max=100),
@@ -96,7 +96,7 @@ def _draw(attacks: list[dict[str, Any]]) -> None:
             "type": "category",
             "data": names,
             "inverse": True,
-            "axisLabel": {"width": 150, "overflow": "break", "lineHeight": 14, "color": "#7d8b8f"},
+            "axisLabel": {"width": 150, "overflow": "break", "lineHeight": 14},
         },
         "series": [
             {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import ceil, floor
 from typing import Any
 
 from nicegui import ui
 
 from celosia.studio.language import _, n_, number, percent
 from celosia.studio.model.publish.results_solutions import Levels, Node, Solutions
+from celosia.studio.pages.publish_results_choose import ByLevels, Pick, detail_of
 from celosia.studio.pages.publish_results_parts import (
     Results,
     heading,
@@ -17,17 +19,19 @@ from celosia.studio.pages.publish_results_parts import (
     quiet,
     show_point,
 )
-from celosia.studio.widgets.chart import Option, axis, chart
+from celosia.studio.widgets.chart import TEXT, Option, axis, chart
+from celosia.studio.widgets.contrast import between, letters_on
 
 LOOKS = {
-    "best": ("diamond", "#c29a1c", 22),
+    "best": ("diamond", "#a5811a", 22),
     "meets": ("circle", "#0f7c93", 14),
-    "fails": ("triangle", "#a83c5a", 12),
-    "untried": ("emptyCircle", "#8a979b", 10),
+    "fails": ("triangle", "#b84d6b", 12),
+    "untried": ("emptyCircle", "#7d8b8f", 10),
     "release": ("pin", "#b4532a", 34),
 }
 """Shape, colour and size of each sort of node: the shape alone tells them apart."""
-LABEL = {"color": "#7d8b8f"}
+RAMP = ("#bfe3ea", "#0f7c93", "#123b46")
+"""Colours of the cells of the grid, from the least cost to the greatest."""
 MOST_NAMED = 60
 """Nodes that still have their levels beside them."""
 
@@ -41,28 +45,24 @@ def show(found: Results) -> None:
     if not solutions.points:
         lead(_("No node of the lattice meets the models; this release recodes each class."))
         return
-    detail = ui.column().classes("w-full").props('aria-live="polite"')
-    detail.props["data-test"] = "detail"
+    shown = {key: found.query[key] for key in ("x", "y") if key in found.query}
 
-    def pick(levels: Levels, **query: str) -> None:
+    def pick(levels: Levels) -> None:
         detail.clear()
         with detail:
             show_point(found, levels)
+        by_levels.show(levels)
         ui.navigate.history.replace(
-            found.address("lattice", node="-".join(map(str, levels)), **query)
+            found.address("lattice", node="-".join(map(str, levels)), **shown)
         )
 
-    place = ui.column().classes("w-full")
-    detail.move(target_index=-1)
-    with place:
-        if solutions.is_small:
-            _diagram(found, solutions, pick)
-        else:
-            _grid(found, solutions, pick)
+    if solutions.is_small:
+        _diagram(found, solutions, pick)
+    else:
+        _grid(found, solutions, pick)
     named = solutions.parse(found.query.get("node", ""))
-    if named is not None:
-        with detail:
-            show_point(found, named)
+    by_levels = ByLevels(found, solutions, pick, named)
+    detail = detail_of(found, named)
 
 
 def state_name(state: str) -> str:
@@ -76,11 +76,12 @@ def state_name(state: str) -> str:
     }[state]
 
 
-def _diagram(found: Results, solutions: Solutions, pick: Any) -> None:
+def _diagram(found: Results, solutions: Solutions, pick: Pick) -> None:
     lead(
         _(
             "Each node is a choice of levels: the raw table at the bottom, everything hidden at "
-            "the top. A line goes from a node to those that hide one level more. Click a node."
+            "the top. A line goes from a node to those that hide one level more. Click a node, or "
+            "choose its levels below the diagram."
         )
     )
     nodes, pairs = solutions.diagram()
@@ -98,7 +99,6 @@ def _diagram(found: Results, solutions: Solutions, pick: Any) -> None:
     option: Option = {
         "legend": {
             "data": [{"name": names[each], "icon": LOOKS[each][0]} for each in present],
-            "textStyle": {"color": "#7d8b8f"},
         },
         "tooltip": {"confine": True, "renderMode": "richText", "formatter": "{b}"},
         "series": [
@@ -161,22 +161,23 @@ def _drawn(
         "symbol": symbol,
         "symbolSize": size,
         "itemStyle": {"color": colour},
-        "label": {"show": named, "position": "right", "color": "#7d8b8f", "fontSize": 11},
+        "label": {"show": named, "position": "right", "color": TEXT, "fontSize": 11},
     }
 
 
-def _clicked(event: Any, solutions: Solutions, pick: Any) -> None:
+def _clicked(event: Any, solutions: Solutions, pick: Pick) -> None:
     levels = solutions.parse("-".join(str(event.name).split()))
     if levels is not None:
         pick(levels)
 
 
-def _grid(found: Results, solutions: Solutions, pick: Any) -> None:
+def _grid(found: Results, solutions: Solutions, pick: Pick) -> None:
     lead(
         _(
             "The lattice has too many nodes to draw each of them. This grid takes two columns: "
             "each cell stands for all nodes with these two levels, and says how many of them meet "
-            "the models and what the best of them costs. Click a cell for its best node."
+            "the models and what the best of them costs. Click a cell for its best node, or choose "
+            "levels below the grid."
         )
     )
     tall = sorted(range(len(solutions.shape)), key=lambda at: -solutions.shape[at])
@@ -198,6 +199,9 @@ def _grid(found: Results, solutions: Solutions, pick: Any) -> None:
     cells = solutions.grid(first, second)
     metric = metric_name(solutions.metric)
     costs = [cell.best.score for line in cells for cell in line if cell.best is not None]
+    # Rounded outwards: a cost beyond its scale would not be drawn.
+    least, most = floor(1000 * min(costs)) / 10, ceil(1000 * max(costs)) / 10
+    most = max(most, least + 0.1)
     full: list[Option] = []
     empty: list[Option] = []
     rows = []
@@ -209,11 +213,12 @@ def _grid(found: Results, solutions: Solutions, pick: Any) -> None:
             label = "\n".join(
                 [f"{number(cell.solutions)} / {number(cell.nodes)}", percent(cell.best.score)]
             )
-            dark = cell.best.score > min(costs) + 0.35 * (max(costs) - min(costs))
+            cost = round(100 * cell.best.score, 2)
+            colour = between(RAMP, (cost - least) / (most - least))
             full.append(
                 {
-                    "value": [low, high, round(100 * cell.best.score, 2)],
-                    "label": {"formatter": label, "color": "#fff" if dark else "#102f38"},
+                    "value": [low, high, cost],
+                    "label": {"formatter": label, "color": letters_on(colour)},
                 }
             )
             rows.append([low, high, cell.solutions, cell.nodes, percent(cell.best.score)])
@@ -225,24 +230,21 @@ def _grid(found: Results, solutions: Solutions, pick: Any) -> None:
             _("level of {column}", column=first),
             kind="category",
             data=list(range(sizes[0])),
-            axisLabel=LABEL,
         ),
         "yAxis": axis(
             _("level of {column}", column=second),
             kind="category",
             data=list(range(sizes[1])),
-            axisLabel=LABEL,
         ),
         "visualMap": {
-            "min": round(100 * min(costs), 1),
-            "max": round(100 * max(costs), 1) or 1,
+            "min": least,
+            "max": most,
             "seriesIndex": 0,
             "orient": "horizontal",
             "left": "center",
             "top": 0,
-            "inRange": {"color": ["#bfe3ea", "#0f7c93", "#123b46"]},
+            "inRange": {"color": list(RAMP)},
             "text": [percent(max(costs)), percent(min(costs))],
-            "textStyle": {"color": "#7d8b8f"},
         },
         "series": [
             {
@@ -254,7 +256,7 @@ def _grid(found: Results, solutions: Solutions, pick: Any) -> None:
             {
                 "type": "heatmap",
                 "data": empty,
-                "label": {"show": True, "color": "#333"},
+                "label": {"show": True, "color": "#1d2528"},
                 "itemStyle": {
                     "color": "#d9d2c5",
                     "borderColor": "#fff",
@@ -272,7 +274,7 @@ def _grid(found: Results, solutions: Solutions, pick: Any) -> None:
             if 0 <= low < sizes[0] and 0 <= high < sizes[1]:
                 best = cells[low][high].best
                 if best is not None:
-                    pick(best.levels, x=first, y=second)
+                    pick(best.levels)
 
     drawn = chart(
         option,

@@ -68,7 +68,7 @@ def quiet(text: str) -> None:
 
 def figures(found: Sequence[tuple[str, str, str]]) -> None:
     """Key figures in boxes of one width."""
-    with ui.element("div").classes("celosia-even"):
+    with ui.element("div").classes("celosia-even w-full"):
         key_figures(found)
 
 

@@ -9,7 +9,7 @@ from nicegui import ui
 
 from celosia.studio.language import _, n_, percent
 from celosia.studio.pages.publish_results_parts import Results, heading, lead, quiet
-from celosia.studio.widgets.chart import Option, chart
+from celosia.studio.widgets.chart import TEXT, Option, chart
 
 
 def show(found: Results) -> None:
@@ -95,7 +95,7 @@ def _draw(gauge: Mapping[str, Any]) -> None:
                 },
                 "axisTick": {"show": False},
                 "splitLine": {"length": 12, "lineStyle": {"color": "#fff", "width": 2}},
-                "axisLabel": {"distance": 16, "color": "#7d8b8f", "fontSize": 11},
+                "axisLabel": {"distance": 16, "color": TEXT, "fontSize": 11},
                 "anchor": {"show": True, "size": 10, "itemStyle": {"color": "#5b676b"}},
                 "title": {"show": False},
                 "detail": {"show": False},

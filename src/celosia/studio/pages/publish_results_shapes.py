@@ -48,9 +48,9 @@ def _bars(shown: dict[str, Any]) -> None:
     if shown["others"]:
         values.append(n_("{count} other", "{count} others", shown["others"]))
     series = [(_("Before"), shown["before"]), (_("After"), shown["after"])]
-    patterns = ("#0f7c93", "#e08a5f")
+    patterns = ("#0f7c93", "#cc7447")
     option: Option = {
-        "legend": {"data": [name for name, _values in series], "textStyle": {"color": "#7d8b8f"}},
+        "legend": {"data": [name for name, _values in series]},
         "tooltip": {"trigger": "axis", "confine": True, "renderMode": "richText"},
         "xAxis": axis(
             shown["column"],
@@ -61,7 +61,6 @@ def _bars(shown: dict[str, Any]) -> None:
                 "rotate": 40 if len(values) > 6 else 0,
                 "width": 90,
                 "overflow": "truncate",
-                "color": "#7d8b8f",
             },
         ),
         "yAxis": axis(_("share of the records, %"), nameGap=40),
@@ -168,7 +167,7 @@ def _map(
     cells = [
         (low, high, share) for high, line in enumerate(table) for low, share in enumerate(line)
     ]
-    labels = {"width": 84, "overflow": "truncate", "color": "#7d8b8f"}
+    labels = {"width": 84, "overflow": "truncate"}
     option: Option = {
         "tooltip": {"confine": True, "renderMode": "richText"},
         "grid": {"left": 20, "right": 20, "top": 50, "bottom": 80, "containLabel": True},
@@ -194,7 +193,6 @@ def _map(
             "itemHeight": 90,
             "inRange": {"color": ["#eef6f8", "#0f7c93", "#102f38"]},
             "text": [percent(most), percent(0, 0)],
-            "textStyle": {"color": "#7d8b8f"},
         },
         "series": [
             {

@@ -8,6 +8,7 @@ from nicegui import ui
 
 from celosia.studio.language import _, n_, number, percent
 from celosia.studio.model.publish.results_solutions import Levels, Point, Solutions
+from celosia.studio.pages.publish_results_choose import ByLevels, detail_of
 from celosia.studio.pages.publish_results_parts import (
     Results,
     heading,
@@ -41,7 +42,8 @@ def show(found: Results) -> None:
     lead(
         _(
             "Each point is a way to publish the table. Those on the line are the front: no other "
-            "is better in both. Click a point, or choose one of the front from the list."
+            "is better in both. Click a point, choose one of the front from the list, or give its "
+            "levels below the chart."
         )
     )
     highest = found.query.get("risk") == "highest"
@@ -55,23 +57,19 @@ def show(found: Results) -> None:
         wanted.on_value_change(
             lambda event: ui.navigate.to(found.address("tradeoff", risk=event.value))
         )
-        front = picker(_("Solutions on the front"), _front(solutions), None, "front")
+        front = picker(_("Solutions on the front"), _front(solutions, highest), None, "front")
         front.style("min-width: 20rem")
-    place = ui.element("div")
-    detail = ui.column().classes("w-full").props('aria-live="polite"')
-    detail.props["data-test"] = "detail"
-    with place:
-        drawn = _draw(found, solutions, highest)
+    named = solutions.parse(found.query.get("node", ""))
+    drawn = _draw(found, solutions, highest, named)
 
     def pick(levels: Levels) -> None:
         detail.clear()
         with detail:
             show_point(found, levels)
-        if solutions.has(levels):
-            spot = _spot(solutions.point(levels), highest)
-            drawn.run_chart_method(
-                "setOption", {"series": [{"id": "picked", "data": [list(spot)]}]}
-            )
+        by_levels.show(levels)
+        drawn.run_chart_method(
+            "setOption", {"series": [{"id": "picked", "data": _rim(solutions, levels, highest)}]}
+        )
         kind = {"risk": "highest"} if highest else {}
         ui.navigate.history.replace(
             found.address("tradeoff", node="-".join(map(str, levels)), **kind)
@@ -89,14 +87,12 @@ def show(found: Results) -> None:
 
     drawn.on_point_click(clicked)
     front.on_value_change(chosen)
-    named = solutions.parse(found.query.get("node", ""))
-    if named is not None:
-        with detail:
-            show_point(found, named)
+    by_levels = ByLevels(found, solutions, pick, named)
+    detail = detail_of(found, named)
     _remarks(solutions, highest)
 
 
-def _draw(found: Results, solutions: Solutions, highest: bool) -> ui.echart:
+def _draw(found: Results, solutions: Solutions, highest: bool, named: Levels | None) -> ui.echart:
     places = {point.levels: place for place, point in enumerate(solutions.points)}
     short_names = [
         metric_name(solutions.metric),
@@ -108,7 +104,7 @@ def _draw(found: Results, solutions: Solutions, highest: bool) -> ui.echart:
     names = (_("Solutions"), _("The front"), _("The release"), _("Picked"))
     common = {"type": "scatter", "dimensions": [*short_names, ""], "encode": {"tooltip": [0, 1]}}
     option = {
-        "legend": {"data": list(names), "textStyle": {"color": "#7d8b8f"}},
+        "legend": {"data": list(names)},
         "tooltip": {"confine": True, "renderMode": "richText"},
         "xAxis": axis(f"{short_names[0]}, %", scale=True),
         "yAxis": axis(f"{short_names[1]}, %", kind="log", nameGap=48),
@@ -121,7 +117,7 @@ def _draw(found: Results, solutions: Solutions, highest: bool) -> ui.echart:
                 "symbolSize": 7 if len(every) <= MANY else 4,
                 "large": len(every) > LARGE,
                 "largeThreshold": LARGE,
-                "itemStyle": {"color": "#3a9db3", "opacity": 0.7},  # seen on paper and in the dark
+                "itemStyle": {"color": "#288aa0", "opacity": 0.8},  # seen on paper and in the dark
             },
             {
                 **common,
@@ -142,7 +138,7 @@ def _draw(found: Results, solutions: Solutions, highest: bool) -> ui.echart:
                 "data": [here],
                 "symbol": "pin",
                 "symbolSize": 34,
-                "itemStyle": {"color": "#7a5c99"},
+                "itemStyle": {"color": "#8266a3"},
                 "symbolOffset": [0, -12],
                 "silent": True,
                 "z": 5,
@@ -151,10 +147,10 @@ def _draw(found: Results, solutions: Solutions, highest: bool) -> ui.echart:
                 **common,
                 "id": "picked",
                 "name": names[3],
-                "data": [],
-                "symbol": "emptyCircle",
+                "data": _rim(solutions, named, highest),
+                "symbol": "circle",
                 "symbolSize": 20,
-                "itemStyle": {"color": "#5a8a2e"},
+                "itemStyle": {"color": "transparent", "borderColor": "#5a8a2e", "borderWidth": 3},
                 "silent": True,
                 "z": 6,
             },
@@ -243,6 +239,13 @@ def _spot(point: Point, highest: bool) -> tuple[float, float]:
     return round(100 * point.score, 2), float(f"{100 * risk:.3g}")
 
 
+def _rim(solutions: Solutions, levels: Levels | None, highest: bool) -> list[tuple[float, float]]:
+    """Where the ring round the picked solution is drawn; nowhere round a node that is none."""
+    if levels is None or not solutions.has(levels):
+        return []
+    return [_spot(solutions.point(levels), highest)]
+
+
 def _line(solutions: Solutions, highest: bool) -> list[Point]:
     """The points that no other beats, by the risk that is drawn."""
     if not highest:
@@ -259,15 +262,24 @@ def _here(found: Results, highest: bool) -> list[float]:
     return [round(100 * found.told["solution"]["score"], 2), float(f"{100 * risk:.3g}")]
 
 
-def _front(solutions: Solutions) -> dict[str, str]:
+def _front(solutions: Solutions, highest: bool) -> dict[str, str]:
+    """The points of the line that is drawn, in words."""
+    metric = metric_name(solutions.metric)
     return {
         "-".join(map(str, point.levels)): _(
+            "{metric} {cost}, highest risk {risk}",
+            metric=metric,
+            cost=percent(point.score),
+            risk=percent(point.highest_risk, 2),
+        )
+        if highest
+        else _(
             "{metric} {cost}, average risk {risk}",
-            metric=metric_name(solutions.metric),
+            metric=metric,
             cost=percent(point.score),
             risk=percent(point.average_risk, 2),
         )
-        for point in solutions.front
+        for point in _line(solutions, highest)
     }
 
 

@@ -165,6 +165,11 @@ def _reading_options() -> dict[str, ui.select]:
                 value="",
                 label=_("The first line holds"),
             ).style("min-width: 12rem"),
+            "decimal": ui.select(
+                {"": found_out, ".": _("point"), ",": _("comma")},
+                value="",
+                label=_("Decimal mark"),
+            ).style("min-width: 12rem"),
         }
 
 

@@ -12,13 +12,14 @@ from celosia.studio.model import querying
 from celosia.studio.model.querying import SPARQL_EXAMPLES, SQL_EXAMPLES, Branch
 from celosia.studio.pages.query_ledger import show_account
 from celosia.studio.pages.query_start import KIND
+from celosia.studio.retelling import retold
 from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.following import start
 from celosia.studio.widgets.table import key_figures, show_table
-from celosia.studio.widgets.text import heading, name_editor
+from celosia.studio.widgets.text import from_library, heading, name_editor
 from celosia.studio.work import querying as work
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
@@ -134,7 +135,7 @@ def _schema(schema: dict[str, Any], made: Work) -> None:
     ui.label(
         _(
             "Protected: every {unit}, with all that belongs to it. Budget: epsilon {epsilon}.",
-            unit=schema["unit"]["name"],
+            unit=retold(schema["unit"]["name"], "plans"),
             epsilon=short(budget["epsilon"]),
         )
     )
@@ -170,8 +171,7 @@ def _known(facts: dict[str, Any]) -> str:
 
 def _plan(plan: dict[str, Any]) -> None:
     heading(_("How it would be answered"), 2)
-    tree = ui.html(_nested(querying.tree(plan["steps"])), sanitize=False)  # escaped there
-    tree.props('lang="en"')  # what the library says
+    ui.html(_nested(querying.tree(plan["steps"])), sanitize=False)  # escaped there
     key_figures(
         [
             (_("Price"), f"epsilon {short(plan['epsilon'])}", _("of the whole question")),
@@ -191,9 +191,9 @@ def _plan(plan: dict[str, Any]) -> None:
         [_("Measured"), _("Mechanism"), _("One unit adds"), "epsilon", _("Typical error")],
         [
             [
-                part["name"],
-                _(part["mechanism"]),
-                str(part["bound"]),
+                retold(part["name"], "plans"),
+                retold(part["mechanism"], "plans"),
+                retold(str(part["bound"]), "plans"),
                 part["epsilon"],
                 _("not public") if part["error"] is None else part["error"],
             ]
@@ -224,8 +224,9 @@ def _nested(branches: list[Branch]) -> str:
     """The tree of a plan as nested lists, every word escaped."""
     items = []
     for each in branches:
-        reason = f'<div class="celosia-quiet">{escape(each.reason)}</div>' if each.reason else ""
-        items.append(f"<li><code>{escape(each.text)}</code>{reason}{_nested(each.parts)}</li>")
+        told, why = retold(each.text, "plans"), retold(each.reason, "plans")
+        reason = f'<div class="celosia-quiet">{escape(why)}</div>' if why else ""
+        items.append(f"<li><code>{escape(told)}</code>{reason}{_nested(each.parts)}</li>")
     return f'<ul class="celosia-plan">{"".join(items)}</ul>' if items else ""
 
 
@@ -343,4 +344,4 @@ def _price(answer: dict[str, Any]) -> None:
         ]
     )
     for note in answer["warnings"]:
-        ui.label(str(note)).classes("celosia-quiet")
+        from_library(str(note), "plans").classes("celosia-quiet")

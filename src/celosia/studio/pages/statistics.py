@@ -10,7 +10,7 @@ from nicegui import ui
 
 from celosia import lab
 from celosia.studio.language import _, n_, number, percent
-from celosia.studio.model.statistics import Measure, families, file_name, measures
+from celosia.studio.model.statistics import Measure, families, file_name, measures, told
 from celosia.studio.running import studio
 from celosia.studio.shell import page
 from celosia.studio.widgets import chart
@@ -123,7 +123,7 @@ def _results(found: dict[str, Any], chosen: str) -> None:
         names = [each.name for each in drawn]
         first = chosen if chosen in names else names[0]
         select = ui.select(
-            {name: _(name) for name in names}, value=first, label=_("Measure")
+            {name: told(name) for name in names}, value=first, label=_("Measure")
         ).classes("w-full")
         picture = ui.column().classes("w-full")
 
@@ -147,7 +147,10 @@ def _results(found: dict[str, Any], chosen: str) -> None:
         show_table(
             [_("Run"), _("Measure"), _("Published"), _("Computed"), _("Agree")],
             [
-                [each["run"], _(each["cell"]), each["published"], each["computed"], each["matches"]]
+                [
+                    *(told(each[key]) for key in ("run", "cell", "published", "computed")),
+                    each["matches"],
+                ]
                 for each in rows[:MOST_LISTED]
             ],
         )
@@ -161,15 +164,15 @@ def _results(found: dict[str, Any], chosen: str) -> None:
 
 
 def _draw(measure: Measure) -> None:
+    name = told(measure.name)
     description = _(
         "{measure} of {runs} runs, published and computed: {matched} of {runs} agree.",
-        measure=_(measure.name),
+        measure=name,
         runs=number(len(measure.runs)),
         matched=number(measure.matched),
     )
-    name = _(measure.name)
     chart.bars(
-        measure.runs,
+        [told(run) for run in measure.runs],
         [(_("Published"), measure.published), (_("Computed"), measure.computed)],
         description=description,
         x=_("Run"),

@@ -13,13 +13,21 @@ from nicegui import ui
 from celosia.studio.language import _, current
 from celosia.studio.widgets.table import show_table
 
-PALETTE = ("#0f7c93", "#b4532a", "#7a5c99", "#5a8a2e", "#c29a1c", "#3d5a99", "#a83c5a", "#5b676b")
+PALETTE = ("#0f7c93", "#b4532a", "#8266a3", "#5a8a2e", "#a5811a", "#4f70b8", "#b84d6b", "#66747a")
+"""Colours of series: each at least 3 to 1 on light and on dark paper."""
 SYMBOLS = ("emptyCircle", "rect", "triangle", "diamond")
 MOST_LISTED = 200
 """Rows of the table beside a chart."""
 
-TEXT = "#6f7d82"
-"""Letters on a drawing: the same contrast with light and with dark paper."""
+TEXT = "var(--quiet)"
+"""The colour of letters on a drawing. No one colour is read well (4.5 to 1) on light and on dark
+paper alike, so it stands for the colour that the style sheet has for quiet text at the time."""
+LINE = "#6f7d82"
+"""Axes and ranges: lines are seen at 3 to 1, which one grey has on both papers."""
+_INK = "getComputedStyle(document.body).getPropertyValue('--quiet').trim()"
+"""How the browser finds that colour: a fixed text of ours; studio.js follows when it changes."""
+_INKED = ("color", "borderColor", "pageIconColor")
+"""Keys that may have it."""
 
 Option = dict[str, Any]
 GRID: Option = {
@@ -35,8 +43,8 @@ RANGE = """(params, api) => {
   const high = api.coord([api.value(0), api.value(2)]);
   const x = low[0] + api.size([1, 0])[0] * SHIFT;
   return {type: 'line', shape: {x1: x, y1: low[1], x2: x, y2: high[1]},
-          style: {stroke: '#6f7d82', lineWidth: 2}};
-}"""
+          style: {stroke: 'LINE', lineWidth: 2}};
+}""".replace("LINE", LINE)
 """How a range is drawn: a fixed text of ours, with numbers as its only data."""
 NUMBERS = """(value) => {
   const size = Math.abs(value);
@@ -49,8 +57,15 @@ NUMBERS = """(value) => {
 _AXIS: Option = {
     "nameTextStyle": {"color": TEXT},
     "axisLabel": {"color": TEXT},
-    "axisLine": {"lineStyle": {"color": TEXT}},
+    "axisLine": {"lineStyle": {"color": LINE}},
     "splitLine": {"lineStyle": {"color": "rgba(128, 128, 128, 0.25)"}},
+}
+_LEGEND: Option = {
+    "top": 0,
+    "type": "scroll",
+    "textStyle": {"color": TEXT},
+    "pageTextStyle": {"color": TEXT},
+    "pageIconColor": TEXT,
 }
 
 
@@ -79,7 +94,7 @@ def chart(
         "animation": False,
         "grid": GRID,
         "backgroundColor": "transparent",
-        **_readable(option),
+        **_inked(_readable(option)),
         # Drawn as letters, never as HTML: names of series and categories may come from a table.
         "tooltip": _tooltip() | option.get("tooltip", {}) | {"renderMode": "richText"},
         "aria": {"enabled": True, "label": {"description": description}},
@@ -114,18 +129,33 @@ def check_keys(option: Any) -> None:
 
 
 def _readable(option: Option) -> Option:
-    """The same option in a colour of text that is seen on paper and in the dark alike."""
+    """The same option with the colour of letters wherever it does not say another."""
     found = dict(option)
     if "legend" in found:
-        found["legend"] = {"top": 0, "type": "scroll", "textStyle": {"color": TEXT}} | found[
-            "legend"
-        ]
+        found["legend"] = _LEGEND | found["legend"]
+    if "visualMap" in found:
+        found["visualMap"] = {"textStyle": {"color": TEXT}} | found["visualMap"]
     for name in ("xAxis", "yAxis"):
         given = found.get(name)
         if given is not None:
             axes = given if isinstance(given, list) else [given]
             full = [_AXIS | each | {"axisLabel": _axis_label(each)} for each in axes]
             found[name] = full if isinstance(given, list) else full[0]
+    return found
+
+
+def _inked(option: Any) -> Any:
+    """The same option with the colour of letters as the browser finds it."""
+    if isinstance(option, list) and any(isinstance(each, dict) for each in option):
+        return [_inked(each) for each in option]
+    if not isinstance(option, dict):
+        return option
+    found: Option = {}
+    for key, value in option.items():
+        if key in _INKED and value == TEXT:
+            found[f":{key}"] = _INK
+        else:
+            found[key] = _inked(value)
     return found
 
 
@@ -139,7 +169,8 @@ def _axis_label(given: Option) -> Option:
 
 def _tooltip() -> Option:
     value = f"(value) => typeof value === 'number' ? ({_numbers()})(value) : value"
-    return {"confine": True, ":valueFormatter": value}
+    paper = {"backgroundColor": "#ffffff", "textStyle": {"color": "#1d2528"}}
+    return {"confine": True, ":valueFormatter": value, **paper}
 
 
 def _numbers() -> str:

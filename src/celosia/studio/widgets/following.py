@@ -11,6 +11,7 @@ from celosia.core.errors import CelosiaError
 from celosia.studio import shell
 from celosia.studio.jobs import Job
 from celosia.studio.language import _, n_, percent
+from celosia.studio.retelling import retold
 from celosia.studio.running import studio
 
 OFTEN = 0.15
@@ -130,7 +131,7 @@ def _told(job: Job, place: int) -> str:
     if job.state == "waiting":
         return n_("Waiting; {count} job in line", "Waiting; {count} jobs in line", max(place, 1))
     if job.state == "running":
-        stage = _(job.step.stage) if job.step is not None else _("Starting")
+        stage = retold(job.step.stage, "stages") if job.step is not None else _("Starting")
         return stage if job.share is None else f"{stage}: {percent(job.share, 0)}"
     return {"done": _("Done"), "failed": _("Failed"), "cancelled": _("Cancelled")}[job.state]
 

@@ -6,6 +6,8 @@ import json
 
 from nicegui import ui
 
+from celosia.studio.retelling import Field, retold
+
 
 def name_editor(editor: ui.codemirror, told: str) -> None:
     """Give an editor its name: it is the inner element that has the focus, drawn by the browser."""
@@ -16,6 +18,13 @@ def name_editor(editor: ui.codemirror, told: str) -> None:
         lambda: ui.run_javascript(f"{run}?.setAttribute('aria-label', {json.dumps(told)})"),
         once=True,
     )
+
+
+def from_library(text: str, of: Field) -> ui.label:
+    """What the library says, in the language of the page; marked as English where it stays so."""
+    told = retold(text, of)
+    label = ui.label(told)
+    return label.props('lang="en"') if told == text else label
 
 
 def heading(text: str, level: int = 1) -> ui.label:

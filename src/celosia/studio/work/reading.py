@@ -44,7 +44,7 @@ def read_table(
         folder: of the work.
         file: our name of the upload in it.
         shown: what the visitor called it.
-        reading: delimiter, encoding and header, where the visitor gave them.
+        reading: delimiter, encoding, header and decimal mark, where the visitor gave them.
 
     Raises:
         InputError: the file is no table, has no rows, or has too many columns.

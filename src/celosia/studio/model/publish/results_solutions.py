@@ -176,6 +176,24 @@ class Solutions:
         """Whether these levels are a solution that is kept here."""
         return tuple(levels) in self._at
 
+    def best_with(self, levels: Sequence[int | None]) -> Levels | None:
+        """The node with these levels; where some are left open (None), the best solution of those.
+
+        A node with every level given is found whether it is a solution or not; None where no
+        solution that is kept has the levels that are given.
+        """
+        given = [(place, level) for place, level in enumerate(levels) if level is not None]
+        if len(given) == len(self.shape):
+            return self.parse("-".join(str(level) for _place, level in given))
+        return next(  # the best score first
+            (
+                point.levels
+                for point in self.points
+                if all(point.levels[place] == level for place, level in given)
+            ),
+            None,
+        )
+
     def by_column(self, point: Point) -> dict[str, int]:
         """The levels of a solution by column name, as `publish` takes them."""
         return dict(zip(self.columns, point.levels, strict=True))

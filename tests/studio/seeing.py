@@ -1,0 +1,92 @@
+"""What can be told of a page that is looked at: contrast of letters, and where the focus is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+from celosia.studio import language
+
+STYLE = (Path(language.__file__).parent / "assets" / "studio.css").read_text("utf-8")
+LETTERS = """() => {
+    const canvas = document.createElement("canvas").getContext("2d");
+    const plain = (colour) => ((canvas.fillStyle = colour), canvas.fillStyle);
+    return [...document.querySelectorAll(".nicegui-echart:has(canvas)")].flatMap((place) => {
+        let paper = place;
+        const back = () => getComputedStyle(paper).backgroundColor;
+        while (back() === "rgba(0, 0, 0, 0)") paper = paper.parentElement;
+        const all = window.getElement(place).chart.getZr().storage.getDisplayList(true);
+        return all
+            .filter((each) => each.type === "tspan" && !each.invisible && each.style.text)
+            .map((each) => [each.style.text, plain(each.style.fill), plain(back())]);
+    });
+}"""
+"""Each text of each chart of a page with its colour and that of the paper behind it."""
+FOCUS = """() => {
+    const found = document.activeElement;
+    const framed = found.closest(".q-field__control, .celosia-editor") ?? found;
+    const look = getComputedStyle(framed);
+    const seen = look.outlineStyle === "solid" && parseFloat(look.outlineWidth) >= 2;
+    const box = framed.getBoundingClientRect();
+    const name = found.getAttribute("aria-label") ?? found.innerText ?? "";
+    return [`${found.tagName} ${found.className} ${name}`, seen && box.width > 0];
+}"""
+
+
+def wcag(one: str, other: str) -> float:
+    """The contrast of two colours by WCAG 2.2, written down once more."""
+
+    def luminance(colour: str) -> float:
+        total = 0.0
+        for at, weight in ((1, 0.2126), (3, 0.7152), (5, 0.0722)):
+            part = int(colour[at : at + 2], 16) / 255
+            total += weight * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
+        return total
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def colours(theme: str) -> dict[str, str]:
+    """The colours of the style sheet by day or by night."""
+    block = re.search(
+        r":root \{(.*?)\}" if theme == "light" else r"body\.body--dark \{(.*?)\}", STYLE, re.DOTALL
+    )
+    assert block is not None
+    return dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6});", block[1]))
+
+
+def dim_letters(page: Page) -> list[Any]:
+    """Texts of charts that are read with less than 4.5 to 1; there must be some text at all."""
+    page.wait_for_function(f"({LETTERS})().length > 0")
+    found: list[list[str]] = page.evaluate(LETTERS)
+    return [
+        each
+        for each in found
+        if not re.fullmatch("#[0-9a-f]{6}", each[1]) or wcag(each[1], each[2]) < 4.5
+    ]
+
+
+def turn(page: Page, theme: str) -> None:
+    """Let day turn to night while the page is open, or the other way round."""
+    page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+    dark = "true" if theme == "dark" else "false"
+    page.wait_for_function(f"document.body.classList.contains('body--dark') === {dark}")
+
+
+def unseen_focus(page: Page, *, most: int = 60) -> tuple[int, list[str]]:
+    """Walk through a page by Tab: how many stops there are, and those where no focus is seen."""
+    stops, faint = 0, []
+    page.locator(".nicegui-skip-link").focus()
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement === document.body"):
+            break
+        stops += 1
+        name, seen = page.evaluate(FOCUS)
+        if not seen:
+            faint.append(name)
+    return stops, faint
