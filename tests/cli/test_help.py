@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import typer.main
-from tests.cli.running import Run
+from tests.cli.running import Result, Run
 from tests.commands import fresh
 
 from celosia.cli.main import app
@@ -119,12 +119,22 @@ def test_the_commands_are_those_of_the_design() -> None:
     }
 
 
+HELP: dict[tuple[str, ...], Result] = {}
+
+
+def _help(path: tuple[str, ...], run: Run, monkeypatch: pytest.MonkeyPatch) -> Result:
+    """The help of a command on a wide terminal, asked for once."""
+    monkeypatch.setenv("COLUMNS", "200")
+    if path not in HELP:
+        HELP[path] = run(*path, "--help")
+    return HELP[path]
+
+
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_every_help_shows_examples_that_are_commands(
     path: tuple[str, ...], run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    help_text = run(*path, "--help")
+    help_text = _help(path, run, monkeypatch)
     assert help_text.code == 0
     assert help_text.err == ""
     assert "Example" in help_text.out or "Try it" in help_text.out
@@ -140,8 +150,11 @@ def test_an_example_with_an_unknown_option_would_be_found() -> None:
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
-def test_the_short_option_gives_the_same_help(path: tuple[str, ...], run: Run) -> None:
-    assert run(*path, "-h").out == run(*path, "--help").out
+def test_the_short_option_gives_the_same_help(
+    path: tuple[str, ...], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = _help(path, run, monkeypatch)
+    assert run(*path, "-h").out == long.out
 
 
 @pytest.mark.parametrize(

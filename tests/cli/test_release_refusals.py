@@ -116,7 +116,7 @@ def test_a_wrong_wish_is_refused_before_any_noise(
         ("age,name\n1,a\ninf,b\n", "CEL-F020"),
         (f"age,name\n1,a\n{MARK},b\n", "CEL-F020"),
         (f"age,name\n'1',{MARK}\n'2',b\n", "CEL-F020"),
-        ('age;name\n"1,5";a\n"2,5";b\n', "CEL-F020"),
+        ('age;name\n"1,5";a\n2.5;b\n', "CEL-F020"),
         (f"age,name\n1,a\n2,{MARK},3\n", "CEL-F016"),
         ("age,name\n1e400,a\n2,b\n", "CEL-F020"),
     ],

@@ -6,7 +6,8 @@ without a suppression limit unless they say otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import pairwise, product
 from typing import NamedTuple
 
@@ -56,6 +57,38 @@ def table(real: pl.DataFrame, schema: Schema) -> CodedTable:
 @pytest.fixture(scope="session")
 def lattice(table: CodedTable) -> Lattice:
     return table.lattice()
+
+
+@pytest.fixture(scope="session")
+def counted(real: pl.DataFrame, schema: Schema) -> Lattice:
+    """The same without the sensitive values, which k-anonymity does not ask for."""
+    return code_table(real, schema).lattice()
+
+
+Search = Callable[..., Found]
+Publisher = Callable[..., TableRelease]
+
+
+@pytest.fixture(scope="session")
+def search(lattice: Lattice) -> Search:
+    """The optimum under models without a suppression limit, searched once for all tests."""
+
+    @cache
+    def run(*models: Model) -> Found:
+        return optimum(lattice, models, suppression=1.0)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def published(real: pl.DataFrame, schema: Schema) -> Publisher:
+    """The release under models without a suppression limit, made once for all tests."""
+
+    @cache
+    def run(*models: Model) -> TableRelease:
+        return publish(real, schema, models, suppression=1.0)
+
+    return run
 
 
 class Row(NamedTuple):
@@ -182,18 +215,18 @@ def facts(found: Found) -> tuple[str, int, int, int, int]:
 @pytest.mark.parametrize(
     "row", PRINTED + COMPUTED, ids=lambda row: ", ".join(model.promise() for model in row.models)
 )
-def test_diversity_and_closeness_give_the_reference_figures(lattice: Lattice, row: Row) -> None:
-    found = optimum(lattice, row.models, suppression=1.0)
+def test_diversity_and_closeness_give_the_reference_figures(search: Search, row: Row) -> None:
+    found = search(*row.models)
     assert facts(found) == (row.levels, row.classes, row.suppressed, row.smallest, row.largest)
     assert 100 * found.score == pytest.approx(row.loss, abs=LOSS_TOLERANCE)
 
 
 @pytest.mark.parametrize("row", RECURSIVE, ids=lambda row: f"({row[0]}, {row[1]})")
 def test_recursive_diversity_gives_the_reference_figures(
-    lattice: Lattice, row: tuple[int, int, float, str, int, int]
+    search: Search, row: tuple[int, int, float, str, int, int]
 ) -> None:
     c, values, loss, levels, classes, suppressed = row
-    found = optimum(lattice, [KAnonymity(5), RecursiveDiversity(c, values, HERE)], suppression=1.0)
+    found = search(KAnonymity(5), RecursiveDiversity(c, values, HERE))
     assert facts(found)[:3] == (levels, classes, suppressed)
     assert 100 * found.score == pytest.approx(loss, abs=LOSS_TOLERANCE)
 
@@ -226,9 +259,9 @@ REFERENCE = [
 
 @pytest.mark.parametrize("row", REFERENCE, ids=lambda row: f"k={row.k}")
 def test_every_metric_has_its_reference_value_at_the_published_optimum(
-    lattice: Lattice, row: Metrics
+    lattice: Lattice, search: Search, row: Metrics
 ) -> None:
-    best = optimum(lattice, [KAnonymity(row.k)], suppression=1.0).best
+    best = search(KAnonymity(row.k)).best
     score = {name: metric().over(lattice).score(best) for name, metric in METRICS.items()}
     assert 1 - score["precision"] == pytest.approx(row.precision, abs=5e-7)
     assert score["discernibility"] == row.discernibility
@@ -259,8 +292,10 @@ EXHAUSTIVE: list[list[Model]] = [
     "models", EXHAUSTIVE, ids=lambda models: ", ".join(model.promise() for model in models)
 )
 def test_the_search_finds_the_best_of_all_nodes_with_and_without_a_limit(
-    lattice: Lattice, models: list[Model]
+    request: pytest.FixtureRequest, models: list[Model]
 ) -> None:
+    asks = len(models) > 1  # about sensitive values
+    lattice: Lattice = request.getfixturevalue("lattice" if asks else "counted")
     nodes = product(*(range(levels) for levels in lattice.shape))
     every = [lattice.evaluate(node, models) for node in nodes]
     for limit, allowed in ((0.05, 1508), (1.0, ROWS - 1)):
@@ -276,11 +311,7 @@ def test_the_search_finds_the_best_of_all_nodes_with_and_without_a_limit(
             assert (measure.score(found.best), sum(found.best.node), found.best.node) == best
 
 
-def losses(lattice: Lattice, runs: Sequence[Sequence[Model]]) -> list[float]:
-    return [optimum(lattice, run, suppression=1.0).score for run in runs]
-
-
-def test_loss_never_falls_as_a_model_grows_stricter(lattice: Lattice) -> None:
+def test_loss_never_falls_as_a_model_grows_stricter(search: Search) -> None:
     k = KAnonymity(5)
     stricter: list[list[list[Model]]] = [
         [[k, RecursiveDiversity(4, values, HERE)] for values in (2, 3, 4, 6, 8)],
@@ -290,14 +321,16 @@ def test_loss_never_falls_as_a_model_grows_stricter(lattice: Lattice) -> None:
         [[k], [k, DistinctDiversity(3, HERE)], [k, DistinctDiversity(3, HERE), EXHAUSTIVE[4][1]]],
     ]
     for runs in stricter:
-        found = losses(lattice, runs)
+        found = [search(*run).score for run in runs]
         assert all(before <= after for before, after in pairwise(found))
 
 
-def test_closeness_of_four_fifths_adds_nothing_to_five_anonymity(lattice: Lattice) -> None:
-    plain = optimum(lattice, [KAnonymity(5)], suppression=1.0)
+def test_closeness_of_four_fifths_adds_nothing_to_five_anonymity(
+    lattice: Lattice, search: Search
+) -> None:
+    plain = search(KAnonymity(5))
     close = TCloseness(0.8, "hierarchical", HERE)
-    assert optimum(lattice, [KAnonymity(5), close], suppression=1.0).best == plain.best
+    assert search(KAnonymity(5), close).best == plain.best
     # The greatest distance of a class, by both distances (specification, 4.6).
     kept = plain.best.kept
     for distance, greatest in (("hierarchical", 0.759781), ("equal", 0.885319)):
@@ -321,7 +354,7 @@ def test_the_whole_table_has_the_reference_entropy(lattice: Lattice) -> None:
 
 @pytest.fixture(scope="session", params=["l", "t"])
 def released(
-    request: pytest.FixtureRequest, real: pl.DataFrame, schema: Schema
+    request: pytest.FixtureRequest, published: Publisher
 ) -> tuple[TableRelease, list[Model]]:
     second: Model = (
         RecursiveDiversity(4, 3, HERE)
@@ -329,7 +362,7 @@ def released(
         else TCloseness(0.3, "hierarchical", HERE)
     )
     asked: list[Model] = [KAnonymity(5), second]
-    return publish(real, schema, asked, suppression=1.0), asked
+    return published(*asked), asked
 
 
 def test_a_release_shows_what_it_promises(
@@ -358,9 +391,8 @@ def test_kept_rows_checked_again_lose_nobody(
     assert (solution.levels, solution.suppressed, solution.loss) == ((0,) * 8, 0, 0.0)
 
 
-def test_the_common_setting_leaves_the_reference_risk(real: pl.DataFrame, schema: Schema) -> None:
-    asked = [KAnonymity(5), RecursiveDiversity(4, 3, HERE)]
-    release = publish(real, schema, asked, suppression=1.0)
+def test_the_common_setting_leaves_the_reference_risk(published: Publisher) -> None:
+    release = published(KAnonymity(5), RecursiveDiversity(4, 3, HERE))
     assert 100 * release.risk.average == pytest.approx(1.293634, abs=5e-7)
     assert 100 * release.risk.at_risk == pytest.approx(2.910676, abs=5e-7)
     assert (release.data["age"] == "21-40").sum() == 15_129

@@ -87,17 +87,21 @@ def published(table: Table, k: int, limit: float, **options: Any) -> TableReleas
     return publish(frame_of(table), schema_of(table), KAnonymity(k), suppression=limit, **options)
 
 
-def is_sound(table: Table, data: pl.DataFrame, node: tuple[int, ...], k: int) -> bool:
+def released_rows(table: Table, data: pl.DataFrame) -> list[tuple[Any, ...]]:
+    """The released labels of each row, and which row it is."""
+    names = [f"c{n}" for n in range(len(table[0]))]
+    return [(*map(str, row[:-1]), row[-1]) for row in data.select(*names, "number").iter_rows()]
+
+
+def is_sound(table: Table, released: list[tuple[Any, ...]], node: tuple[int, ...], k: int) -> bool:
     """Whether released rows are the rows at a node, `*` in exactly the classes smaller than k."""
     hierarchies, rows = table
-    labels = [generalise(row, hierarchies, node) for row in rows]
+    labels = generalise(rows, hierarchies, node)
     sizes = Counter(labels)
     stars = ("*",) * len(hierarchies)
-    names = [f"c{n}" for n in range(len(hierarchies))]
     return all(
-        released == (labels[number] if sizes[labels[number]] >= k else stars)
-        for *quasi, number in data.select(*names, "number").iter_rows()
-        for released in [tuple(map(str, quasi))]
+        tuple(shown) == (labels[number] if sizes[labels[number]] >= k else stars)
+        for *shown, number in released
     )
 
 
@@ -113,7 +117,8 @@ def test_every_release_is_some_node_with_exactly_its_small_classes_suppressed(
     hierarchies, rows = table
     assert sorted(release.data["number"]) == list(range(len(rows)))  # each record once
     nodes = product(*(range(len(paths[0])) for paths in hierarchies))
-    fitting = [node for node in nodes if is_sound(table, release.data, node, k)]
+    released = released_rows(table, release.data)
+    fitting = [node for node in nodes if is_sound(table, released, node, k)]
     assert fitting
     gone = min(evaluate(rows, hierarchies, node, k).suppressed for node in fitting)
     assert gone <= allowed(limit, len(rows))
@@ -144,7 +149,7 @@ def test_the_figures_of_a_release_are_those_of_its_rows(table: Table, k: int, li
     levels = levels_of(release)
     plain = evaluate(rows, hierarchies, levels, k)
     kept = len(rows) - plain.suppressed
-    assert is_sound(table, release.data, levels, k)
+    assert is_sound(table, released_rows(table, release.data), levels, k)
     assert (solution.rows, solution.suppressed) == (len(rows), plain.suppressed)
     assert (risk.records, risk.suppressed, risk.classes) == (kept, plain.suppressed, plain.classes)
     assert solution.loss == pytest.approx(plain.loss, abs=1e-9)  # ten decimals kept per column
@@ -199,7 +204,7 @@ def test_dropping_the_suppressed_leaves_exactly_the_kept_rows(
     if shown is None or dropped is None:
         return
     hierarchies, rows = table
-    labels = [generalise(row, hierarchies, levels_of(shown)) for row in rows]
+    labels = generalise(rows, hierarchies, levels_of(shown))
     sizes = Counter(labels)
     kept = [number for number, label in enumerate(labels) if sizes[label] >= k]
     assert dropped.data["number"].to_list() == kept

@@ -86,15 +86,32 @@ def test_a_seed_repeats_the_order_and_is_told(census: pl.DataFrame, tmp_path: Pa
 def test_every_order_is_equally_likely_though_rows_pass_through_several_files(
     tmp_path: Path,
 ) -> None:
-    draws, source = 1200, Seeded(5)
+    source = Seeded(5)
+
+    def check(orders: Counter[Any]) -> None:
+        # Binomial with p = 1/6: six deviations of sqrt(n p (1-p)).
+        draws = orders.total()
+        assert len(orders) == 6
+        assert all(abs(n - draws / 6) < 6 * np.sqrt(draws * 5 / 36) for n in orders.values())
+
+    # Three rows, so that files stay empty or get one: 200 of each order give or take 77.
     chunks = [pl.DataFrame({"row": [0, 1]}), pl.DataFrame({"row": [2]})]
-    orders: Counter[Any] = Counter()
-    for _ in range(draws):
-        arranged = shuffled(iter(chunks), tmp_path, 2, source)
-        orders[tuple(pl.concat(arranged)["row"])] += 1
-    # Binomial with p = 1/6: six deviations of sqrt(n p (1-p)).
-    assert len(orders) == 6
-    assert all(abs(n - draws / 6) < 6 * np.sqrt(draws * 5 / 36) for n in orders.values())
+    check(
+        Counter(
+            tuple(pl.concat(shuffled(iter(chunks), tmp_path, 2, source))["row"])
+            for _ in range(1200)
+        )
+    )
+    # Where all orders of many rows are equally likely, so are the six of each three of them, and
+    # threes that share no row are independent: 12,000 draws in one go, 2000 give or take 245.
+    threes = 12_000
+    chunks = [
+        pl.DataFrame({"row": np.arange(2 * threes)}),
+        pl.DataFrame({"row": np.arange(2 * threes, 3 * threes)}),
+    ]
+    found = pl.concat(shuffled(iter(chunks), tmp_path, 4, source))["row"].to_numpy()
+    place = np.argsort(found)  # of row i
+    check(Counter(map(tuple, np.argsort(place.reshape(3, threes).T, axis=1).tolist())))
 
 
 def test_the_release_loads_as_a_file_or_as_a_table(census: pl.DataFrame, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from celosia.core.randomness import Seeded
 from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
@@ -11,6 +12,7 @@ PROTOCOL = HadamardCountMean(epsilon=2.0, hashes=4, width=16, key="tests")
 """A report is 7 bits; the state is 512 bytes and a head."""
 
 
+@cache
 def batch(number: int, reports: int = 40) -> bytes:
     """Reports of some words, the same for the same number."""
     words = [f"word {each % 7}" for each in range(reports)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 
 from celosia.core.errors import InputError
@@ -21,6 +22,11 @@ class Explanation:
 
 def explanations() -> dict[str, Explanation]:
     """All explanations by code, in order of code."""
+    return dict(_read())
+
+
+@cache
+def _read() -> dict[str, Explanation]:
     table = tomllib.loads(files("celosia.core").joinpath("catalogue.toml").read_text("utf-8"))
     return {
         code: Explanation(code, entry["title"], " ".join(entry["text"].split()))

@@ -42,6 +42,8 @@ def exact(value: object) -> Fraction | None:
     >>> exact(0.1), exact(3), exact(Fraction(1, 3)), exact("0.1"), exact(float("nan"))
     (Fraction(1, 10), Fraction(3, 1), Fraction(1, 3), None, None)
     """
+    if type(value) is Fraction:
+        return value
     if isinstance(value, Decimal):
         return Fraction(value) if value.is_finite() else None
     if isinstance(value, bool):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +23,9 @@ from celosia.tables.sensitive import CodedSensitive, code_sensitive
 
 THREADS = 2
 """Columns are coded side by side; more would hold more of the table in memory at a time."""
+
+FEW_ROWS = 10_000
+"""Up to so many rows, threads cost more than they save."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -116,8 +120,9 @@ def code_table(  # noqa: PLR0913 - the table as it may come
         return code_column(cells, column, origin=groups)
 
     columns, leaves = [], []
-    with ThreadPoolExecutor(THREADS) as pool:
-        for number, coded in enumerate(pool.map(code, quasi_identifiers)):
+    with ThreadPoolExecutor(THREADS) if frame.height > FEW_ROWS else nullcontext() as pool:
+        by_column = map if pool is None else pool.map
+        for number, coded in enumerate(by_column(code, quasi_identifiers)):
             progress(Step("Reading the columns", number, len(quasi_identifiers)))
             leaves.append(coded.leaf_of_row[frame.height :])
             columns.append(replace(coded, leaf_of_row=coded.leaf_of_row[: frame.height]))

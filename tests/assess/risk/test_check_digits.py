@@ -26,7 +26,7 @@ def plain_rut(body: int, check: str) -> bool:
     return "0123456789K0"[11 - total % 11] == check
 
 
-@given(st.lists(st.from_regex(r"[2-6][0-9]{15}", fullmatch=True), min_size=1))
+@given(st.lists(st.integers(2 * 10**15, 7 * 10**15 - 1).map(str), min_size=1))
 def test_cards_pass_by_the_rule_of_luhn(numbers: list[str]) -> None:
     found = check_digits.luhn(pl.Series(numbers)).tolist()
     assert found == [plain_luhn(number) for number in numbers]

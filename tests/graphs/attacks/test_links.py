@@ -39,11 +39,12 @@ def test_the_posterior_of_figure_9_is_that_of_the_text_and_of_a_simulation() -> 
 @pytest.mark.statistical
 def test_one_published_pair_drawn_at_random_is_true_as_often_as_the_formula_says() -> None:
     rng, runs = Seeded(2), 2500
+    graph, method = g9(), RandomPerturbation(amount=2)
     true = 0
     for _ in range(runs):
-        changed = RandomPerturbation(amount=2).apply(g9(), rng=rng).graph
+        changed = method.apply(graph, rng=rng).graph
         pair = changed.edges[rng.integers(changed.size, 1)]
-        true += bool(g9().has_edges(pair)[0])
+        true += bool(graph.has_edges(pair)[0])
     # Four standard errors of a coin of 10 / 12: 0.03, so 0.8 and 0.87 would be rejected.
     assert true / runs == pytest.approx(10 / 12, abs=0.03)
 

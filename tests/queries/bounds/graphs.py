@@ -64,10 +64,15 @@ def _solved(
         yield bound
         return
     first, *rest = parts
+    # None where all will do.
+    one, two, three = (bound.get(term) if term[0] == "?" else term for term in first)
     for fact in offered[first]:
+        subject, predicate, value = fact
+        if one not in (None, subject) or two not in (None, predicate) or three not in (None, value):
+            continue
         found = dict(bound)
-        for term, value in zip(first, fact, strict=True):
-            if (found.setdefault(term, value) if term[0] == "?" else term) != value:
+        for term, there in zip(first, fact, strict=True):
+            if term[0] == "?" and found.setdefault(term, there) != there:
                 break
         else:
             yield from _solved(rest, offered, found)

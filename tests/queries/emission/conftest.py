@@ -18,14 +18,41 @@ from celosia.queries.emission import Target
 from celosia.queries.policy.values import Policy
 
 
+class Engines:
+    """DuckDB over what some statements make; many tests load the same rows, so some stay open."""
+
+    def __init__(self, folder: Path, *, most: int = 48) -> None:
+        self.folder = folder
+        self.most = most
+        self.files = 0
+        self.open: dict[str, DuckDbEngine] = {}
+
+    def over(self, statements: str) -> DuckDbEngine:
+        """The engine, as the last that was used."""
+        engine = self.open.pop(statements, None)
+        if engine is None:
+            self.files += 1
+            path = self.folder / f"{self.files}.duckdb"
+            with duckdb.connect(str(path)) as connection:
+                connection.execute(f"BEGIN; {statements}; COMMIT")
+            engine = DuckDbEngine(path, threads=2)
+        self.open[statements] = engine
+        if len(self.open) > self.most:
+            self.open.pop(next(iter(self.open))).close()
+        return engine
+
+    def close(self) -> None:
+        for engine in self.open.values():
+            engine.close()
+
+
 class Bench:
     """One engine: load rows, then ask."""
 
-    def __init__(self, dialect: str, folder: Path, url: str | None) -> None:
+    def __init__(self, dialect: str, engines: Engines, url: str | None) -> None:
         self.dialect = dialect
-        self.folder = folder
+        self.engines = engines
         self.url = url
-        self.files = 0
         self.engine: DuckDbEngine | PostgresEngine | None = None
 
     def target(self, policy: Policy = POLICY) -> Target:
@@ -40,19 +67,14 @@ class Bench:
                 connection.execute("; ".join(statements))
             self.engine = self.engine or PostgresEngine(self.url)
             return
-        self.close()
-        self.files += 1
-        path = self.folder / f"{self.files}.duckdb"
-        with duckdb.connect(str(path)) as connection:
-            connection.execute("; ".join(statements))
-        self.engine = DuckDbEngine(path, threads=2)
+        self.engine = self.engines.over("; ".join(statements))
 
     def ask(self, query: exp.Expr) -> list[tuple[Any, ...]]:
         assert self.engine is not None
         return self.engine.run(query, timeout=30)
 
     def close(self) -> None:
-        if self.engine is not None:
+        if isinstance(self.engine, PostgresEngine):
             self.engine.close()
         self.engine = None
 
@@ -88,10 +110,18 @@ def postgres() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engines]:
+    """All that DuckDB has open."""
+    made = Engines(tmp_path_factory.mktemp("emission"))
+    yield made
+    made.close()
+
+
 @pytest.fixture(params=["duckdb", "postgres"])
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+def bench(request: pytest.FixtureRequest, engines: Engines) -> Iterator[Bench]:
     """Each engine in turn."""
     url = request.getfixturevalue("postgres") if request.param == "postgres" else None
-    made = Bench(request.param, tmp_path, url)
+    made = Bench(request.param, engines, url)
     yield made
     made.close()

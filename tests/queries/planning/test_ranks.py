@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from random import Random
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sqlglot import exp
-from tests.queries.vaults import BY_ROW, POLICY, Rows, capped, filled, shop, without
+from tests.queries.vaults import BY_ROW, POLICY, Rows, capped, in_memory, shop, without
 
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import Relation
@@ -131,40 +129,28 @@ QUESTIONS = [
 ]
 
 
-DATABASE = duckdb.connect()
-
-
-@contextmanager
-def transaction() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database that is empty again afterwards: faster than a new one."""
-    DATABASE.execute("BEGIN")
-    yield DATABASE
-    DATABASE.execute("ROLLBACK")
-
-
 class Exact:
     """The exact histograms and levels of a step over some rows."""
 
     def __init__(self, rows: Rows, step: RankStep, known: Any) -> None:
-        with transaction() as connection:
-            filled(connection, rows)
+        connection = in_memory(rows)
 
-            def ask(tree: exp.Expr) -> list[tuple[Any, ...]]:
-                return connection.execute(step.scene.target.text(tree)).fetchall()
+        def ask(tree: exp.Expr) -> list[tuple[Any, ...]]:
+            return connection.execute(step.scene.target.text(tree)).fetchall()
 
-            lists = known if step.scene.width else None
-            caps = step.cap.mechanism.caps if step.rows.is_chosen else (step.rows.most,)
-            self.levels = step.levels(ask, lists) if step.rows.is_chosen else []
-            self.by_cap = {cap: step.histograms(ask, lists, cap) for cap in caps}
-            points = range(step.fixed.low, step.fixed.high + 1)
-            self.misses = {
-                cap: [misses(each, points, step.share) for each in groups]
-                for cap, groups in self.by_cap.items()
-            }
-            self.logs = {
-                cap: [log_chances(each, points, step.share, step.rate(cap)) for each in groups]
-                for cap, groups in self.by_cap.items()
-            }
+        lists = known if step.scene.width else None
+        caps = step.cap.mechanism.caps if step.rows.is_chosen else (step.rows.most,)
+        self.levels = step.levels(ask, lists) if step.rows.is_chosen else []
+        self.by_cap = {cap: step.histograms(ask, lists, cap) for cap in caps}
+        points = range(step.fixed.low, step.fixed.high + 1)
+        self.misses = {
+            cap: [misses(each, points, step.share) for each in groups]
+            for cap, groups in self.by_cap.items()
+        }
+        self.logs = {
+            cap: [log_chances(each, points, step.share, step.rate(cap)) for each in groups]
+            for cap, groups in self.by_cap.items()
+        }
 
     def moved(self, other: Exact, step: RankStep) -> Fraction:
         """How far misses move, as a part of the most that the rate is made for."""
@@ -292,11 +278,10 @@ def test_the_rows_that_a_cap_keeps_lean_to_no_side(share: float, most: int) -> N
     for place, order in enumerate(rows["orders"]):
         order |= {"person": 1 + place % 500, "price": round(random.uniform(0, 10), 2)}
     (step,) = steps_of(f"SELECT QUANTILE_CONT(price, {share}) AS q FROM orders", POLICY)
-    with transaction() as connection:
-        filled(connection, rows)
-        (counted,) = step.histograms(
-            lambda tree: connection.execute(step.scene.target.text(tree)).fetchall(), None, most
-        )
+    connection = in_memory(rows)
+    (counted,) = step.histograms(
+        lambda tree: connection.execute(step.scene.target.text(tree)).fetchall(), None, most
+    )
     total = sum(number for _, number in counted)
     below = sum(number for value, number in counted if value < 1000 * share)
     assert total == 500 * most

@@ -20,19 +20,24 @@ class PlainOutcome(NamedTuple):
     classes: int
 
 
-def generalise(row: Row, hierarchies: Sequence[Sequence[Path]], node: Sequence[int]) -> Row:
-    """The labels of a row at a node."""
-    return tuple(
-        next(path for path in paths if path[0] == value)[level]
-        for value, paths, level in zip(row, hierarchies, node, strict=True)
-    )
+def generalise(
+    rows: Sequence[Row], hierarchies: Sequence[Sequence[Path]], node: Sequence[int]
+) -> list[Row]:
+    """The labels of each row at a node."""
+    labels = [
+        {path[0]: path[level] for path in paths}
+        for paths, level in zip(hierarchies, node, strict=True)
+    ]
+    return [
+        tuple([column[value] for value, column in zip(row, labels, strict=True)]) for row in rows
+    ]
 
 
 def evaluate(
     rows: Sequence[Row], hierarchies: Sequence[Sequence[Path]], node: Sequence[int], k: int
 ) -> PlainOutcome:
     """Loss as defined: shares of the domain, scaled per column, geometric mean shifted by one."""
-    released = [generalise(row, hierarchies, node) for row in rows]
+    released = generalise(rows, hierarchies, node)
     sizes = Counter(released)
     total = 1.0
     for column, paths in enumerate(hierarchies):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -46,28 +47,67 @@ TREE: list[Path] = [
     ("4", "c", "high", "*"),
 ]
 """The sensitive values, in order and as a hierarchy."""
+ILLNESS = Column(SENSITIVE, Role.SENSITIVE, hierarchy=Hierarchy.from_paths(TREE))
 
 
-@st.composite
-def paths(draw: st.DrawFn, max_leaves: int = 6, max_inner: int = 3) -> list[Path]:
-    """The paths of a random hierarchy: each level merges labels of the one below."""
-    leaves = draw(st.integers(1, max_leaves))
+LEAVES, INNER, GROUPS = 6, 3, 4
+"""The most leaves and inner levels of a hierarchy, and labels of an inner level."""
+
+ANY_LEAF = 60
+"""A number below this is as likely to mean any of up to six leaves."""
+
+
+# One number a row and a level, of strategies that are made once: drawing cell by cell takes longer
+# than what is tested.
+_merges = st.lists(st.integers(0, GROUPS**LEAVES - 1), max_size=INNER)
+
+
+def _hierarchy(leaves: int, merges: list[int]) -> list[Path]:
+    """Each level merges labels of the one below, the digits of its number saying which."""
     columns = [[f"v{leaf}" for leaf in range(leaves)]]
-    for level in range(draw(st.integers(0, max_inner))):
-        merge = {label: draw(st.integers(0, 3)) for label in dict.fromkeys(columns[-1])}
+    for level, number in enumerate(merges):
+        distinct = list(dict.fromkeys(columns[-1]))
+        merge = {label: number // GROUPS**place % GROUPS for place, label in enumerate(distinct)}
         columns.append([f"l{level}g{merge[label]}" for label in columns[-1]])
     columns.append(["*"] * leaves)
     return list(zip(*columns, strict=True))
 
 
-@st.composite
+_paths = st.builds(_hierarchy, st.integers(1, LEAVES), _merges)
+
+
+def paths() -> st.SearchStrategy[list[Path]]:
+    """The paths of a random hierarchy."""
+    return _paths
+
+
+def _rows(hierarchies: list[list[Path]], numbers: list[int]) -> list[Row]:
+    """A row for each number, whose digits choose the leaves."""
+    return [
+        tuple(
+            [
+                column[number // ANY_LEAF**place % ANY_LEAF % len(column)][0]
+                for place, column in enumerate(hierarchies)
+            ]
+        )
+        for number in numbers
+    ]
+
+
+def _table(hierarchies: list[list[Path]], numbers: list[int]) -> tuple[list[list[Path]], list[Row]]:
+    return hierarchies, _rows(hierarchies, numbers)
+
+
 def tables(
-    draw: st.DrawFn, max_columns: int = 3, max_rows: int = 24
-) -> tuple[list[list[Path]], list[Row]]:
+    max_columns: int = 3, max_rows: int = 24
+) -> st.SearchStrategy[tuple[list[list[Path]], list[Row]]]:
     """Hierarchies and rows over their leaves."""
-    hierarchies = draw(st.lists(paths(), min_size=1, max_size=max_columns))
-    row = st.tuples(*(st.sampled_from([path[0] for path in column]) for column in hierarchies))
-    return hierarchies, draw(st.lists(row, min_size=1, max_size=max_rows))
+    numbers = st.integers(0, ANY_LEAF**max_columns - 1)
+    return st.builds(
+        _table,
+        st.lists(_paths, min_size=1, max_size=max_columns),
+        st.lists(numbers, min_size=1, max_size=max_rows),
+    )
 
 
 def coded(hierarchies: list[list[Path]], rows: list[Row]) -> list[CodedColumn]:
@@ -95,9 +135,7 @@ class People:
         return list(product(*(range(len(paths[0])) for paths in self.hierarchies)))
 
     def sensitive(self) -> CodedSensitive:
-        hierarchy = Hierarchy.from_paths(TREE)
-        column = Column(SENSITIVE, Role.SENSITIVE, hierarchy=hierarchy)
-        return code_sensitive(pl.Series(SENSITIVE, self.values), column)
+        return code_sensitive(pl.Series(SENSITIVE, self.values), ILLNESS)
 
     def lattice(self) -> Lattice:
         """As the search takes it."""
@@ -107,15 +145,15 @@ class People:
         )
 
     def labels(self, node: Sequence[int]) -> list[Row]:
-        return [generalise(row, self.hierarchies, node) for row in self.rows]
+        return generalise(self.rows, self.hierarchies, node)
 
     def classes(self, node: Sequence[int]) -> dict[Row, PlainClass]:
         """The classes of the population at a node, those without a record of the table too."""
         found: dict[Row, PlainClass] = {}
-        for row in self.rows + self.others:
-            label = generalise(row, self.hierarchies, node)
-            found[label] = PlainClass([], found.get(label, PlainClass([], 0)).people + 1)
-        for label, value in zip(self.labels(node), self.values, strict=True):
+        labels = generalise(self.rows + self.others, self.hierarchies, node)
+        for label, people in Counter(labels).items():
+            found[label] = PlainClass([], people)
+        for label, value in zip(labels[: len(self.rows)], self.values, strict=True):
             found[label].values.append(value)
         return found
 
@@ -130,14 +168,23 @@ class People:
         )
 
 
-@st.composite
-def people(draw: st.DrawFn, max_columns: int = 2, max_rows: int = 24) -> People:
+def _people(
+    table: tuple[list[list[Path]], list[Row]], most: int, values: bytes, others: list[int]
+) -> People:
+    hierarchies, rows = table
+    numbers = [value % (most + 1) for value in values[: len(rows)]]
+    return People(hierarchies, rows, numbers, _rows(hierarchies, others))
+
+
+def people(max_columns: int = 2, max_rows: int = 24) -> st.SearchStrategy[People]:
     """Small tables whose classes are seldom all alike."""
-    hierarchies, rows = draw(tables(max_columns, max_rows))
-    most = draw(st.sampled_from([1, 2, 4]))
-    values = [draw(st.integers(0, most)) for _ in rows]
-    row = st.tuples(*(st.sampled_from([path[0] for path in column]) for column in hierarchies))
-    return People(hierarchies, rows, values, draw(st.lists(row, max_size=12)))
+    return st.builds(
+        _people,
+        tables(max_columns, max_rows),
+        st.sampled_from([1, 2, 4]),
+        st.binary(min_size=max_rows, max_size=max_rows),
+        st.lists(st.integers(0, ANY_LEAF**max_columns - 1), max_size=12),
+    )
 
 
 _share = st.sampled_from([0.1, 0.2, 0.25, 0.3, 0.5, 0.6, 0.75])

@@ -72,7 +72,7 @@ def test_300_columns_are_published_with_a_bound(monkeypatch: pytest.MonkeyPatch)
     ticks = count()
     monkeypatch.setattr(greedy, "monotonic", lambda: float(next(ticks)))
     data, schema = wide(300)
-    release = publish(data, schema, KAnonymity(3), suppression=0.1, time_limit=2000)
+    release = publish(data, schema, KAnonymity(3), suppression=0.1, time_limit=1000)
     names = data.columns
     kept = release.data.filter(~pl.all_horizontal(pl.col(names) == "*"))
     assert min(kept.group_by(names).len()["len"].to_list()) >= 3

@@ -130,4 +130,4 @@ def test_grouped_rows_carry_their_counts_into_histograms() -> None:
     (high,) = lattice.class_table((1,)).histograms
     assert (low.values.tolist(), low.counts.tolist()) == ([0, 1, 1], [1, 3, 2])
     assert (high.values.tolist(), high.counts.tolist()) == ([0, 1], [1, 5])
-    assert [generalise(row, [paths], (1,)) for row in rows] == [("*",)] * 3
+    assert generalise(rows, [paths], (1,)) == [("*",)] * 3

@@ -12,7 +12,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.aligned import align
-from celosia.assess.audit.bounds import clopper_pearson, normal_quantile
 from celosia.assess.linkage.nearest import nearest, standardised
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
@@ -85,6 +84,8 @@ def membership(  # noqa: PLR0913 - three tables, and how they are read
 
     Reference: Hilprecht, Härterich & Bernau 2019; DeLong, DeLong & Clarke-Pearson 1988.
     """
+    from celosia.assess.audit.bounds import normal_quantile  # noqa: PLC0415 - heavy
+
     level = _checked_confidence(confidence)
     inside, outside = as_frame(members), as_frame(outsiders)
     if min(inside.height, outside.height) < FEWEST:
@@ -209,6 +210,8 @@ def _advantage(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> tup
 def _advantage_low(
     inside: NDArray[np.float64], outside: NDArray[np.float64], *, error: float, rng: Source
 ) -> float:
+    from celosia.assess.audit.bounds import clopper_pearson  # noqa: PLC0415 - heavy
+
     halves = []
     for side in (inside, outside):
         mixed = side[rng.permutation(side.size)]

@@ -25,18 +25,26 @@ class AlignmentTable:
     k: int
     place: list[int]
     """Row times k plus column, for each vertex."""
-    orbits: Counter[Orbit] = field(init=False)
+    orbits: dict[Orbit, int] = field(init=False)
+    _near: list[list[int]] = field(init=False, repr=False)
+    """The neighbours of each vertex, none of a fake one."""
 
     def __post_init__(self) -> None:
-        self.orbits = Counter(self.orbit(u, v) for u, v in self.graph.edges.tolist())
+        self.orbits = dict(Counter(self.orbit(u, v) for u, v in self.graph.edges.tolist()))
+        order = self.graph.order
+        self._near = [self.graph.neighbours_of(v).tolist() for v in range(order)]
+        self._near += [[] for _ in range(len(self.place) - order)]
 
     def orbit(self, one: int, other: int) -> Orbit:
         """The orbit of an edge, the same for each of its edges and both directions."""
-        (row, column), (also, far) = (divmod(self.place[v], self.k) for v in (one, other))
+        row, column = divmod(self.place[one], self.k)
+        also, far = divmod(self.place[other], self.k)
+        if row < also:
+            return row, also, (far - column) % self.k
+        if row > also:
+            return also, row, (column - far) % self.k
         apart = (far - column) % self.k
-        if row == also:
-            return row, row, min(apart, self.k - apart)
-        return (row, also, apart) if row < also else (also, row, self.k - apart if apart else 0)
+        return row, row, min(apart, self.k - apart)
 
     def edges_of(self, orbit: Orbit) -> int:
         """How many edges an orbit has: k, or half of it where a turn by half swaps the ends."""
@@ -50,33 +58,42 @@ class AlignmentTable:
 
     def exchange(self, one: int, other: int) -> int:
         """Let two vertices change places; by how many edges the result grows."""
-        touched = {
-            (min(v, near), max(v, near))
-            for v in (one, other)
-            if v < self.graph.order
-            for near in self.graph.neighbours_of(v).tolist()
-        }
-        grown = 0
-        for pair in touched:
-            orbit = self.orbit(*pair)
-            self.orbits[orbit] -= 1
-            if not self.orbits[orbit]:
-                del self.orbits[orbit]
-                grown -= self.edges_of(orbit)
+        return self._replace(*self._moved(one, other))
+
+    def _moved(self, one: int, other: int) -> tuple[list[Orbit], list[Orbit]]:
+        """Let two vertices change places; the orbits of their edges before and after."""
+        touched = [(one, near) for near in self._near[one]]
+        touched += [(other, near) for near in self._near[other] if near != one]
+        before = [self.orbit(v, near) for v, near in touched]
         self.place[one], self.place[other] = self.place[other], self.place[one]
-        for pair in touched:
-            orbit = self.orbit(*pair)
-            self.orbits[orbit] += 1
-            if self.orbits[orbit] == 1:
+        return before, [self.orbit(v, near) for v, near in touched]
+
+    def _replace(self, old: list[Orbit], new: list[Orbit]) -> int:
+        """Count an edge in other orbits; by how many edges the result grows."""
+        orbits, grown = self.orbits, 0
+        for orbit in new:
+            held = orbits.get(orbit, 0)
+            orbits[orbit] = held + 1
+            if not held:
                 grown += self.edges_of(orbit)
+        for orbit in old:
+            held = orbits[orbit] - 1
+            if held:
+                orbits[orbit] = held
+            else:
+                del orbits[orbit]
+                grown -= self.edges_of(orbit)
         return grown
 
     def improve(self, rng: Source) -> None:
         """Exchange random vertices, keeping what does not make the result grow."""
         count = min(_PROPOSALS, 200 * len(self.place))
         for one, other in rng.integers(len(self.place), 2 * count).reshape(-1, 2).tolist():
-            if one != other and self.exchange(one, other) > 0:
-                self.exchange(one, other)
+            if one != other:
+                before, after = self._moved(one, other)
+                if self._replace(before, after) > 0:
+                    self._replace(after, before)
+                    self.place[one], self.place[other] = self.place[other], self.place[one]
 
     def renamings(self) -> list[NDArray[np.int64]]:
         """The k - 1 turns of the columns, each as the new number of every vertex."""

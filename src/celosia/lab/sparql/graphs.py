@@ -42,12 +42,17 @@ def _solved(
         yield bound
         return
     (subject, predicate, value), *others = given
-    for fact in facts.get(predicate, ()):
-        found = dict(bound)
-        for term, there in ((subject, fact[0]), (value, fact[2])):
-            if (found.setdefault(term, there) if term[0] == "?" else term) != there:
-                break
-        else:
+    first = bound.get(subject) if subject[0] == "?" else subject  # None where all will do
+    last = bound.get(value) if value[0] == "?" else value
+    for one, _, other in facts.get(predicate, ()):
+        if first not in (None, one) or last not in (None, other):
+            continue
+        if subject != value or one == other:
+            found = dict(bound)
+            if first is None:
+                found[subject] = one
+            if last is None:
+                found[value] = other
             yield from _solved(others, facts, found)
 
 

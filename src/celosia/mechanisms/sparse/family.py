@@ -88,7 +88,7 @@ class SparseMechanism(Mechanism[Answers, tuple[Reply, ...]]):
     def _scales(self, epsilon: Fraction, moved: int) -> Scales:
         """The scales for an exact epsilon and answers that move by so many steps."""
 
-    @property
+    @cached_property
     def scales(self) -> Scales:
         """The scales of the noise in steps of the grid; public."""
         moved = steps_moved(

@@ -82,6 +82,15 @@ class Lattice:
             PackedColumn(column.hierarchy, leaves, place)
             for column, leaves, place in zip(columns, present, places, strict=True)
         ]
+        self._places = np.array(
+            [(place.word, place.bit, place.mask, 0) for place in places], dtype=np.uint64
+        )
+        tables = [table for packed in self._packed for table in packed.leaves]
+        self._leaves = np.concatenate(tables)
+        ends = np.cumsum([table.size for table in tables]).tolist()
+        starts = iter([0, *ends])
+        self._starts = [[next(starts) for _ in packed.leaves] for packed in self._packed]
+        """For each column and level, where its leaf counts begin in `_leaves`."""
         self._base = ClassTable(
             keys[first],
             _add_up(self._combination_of, counts, first.size),
@@ -163,13 +172,10 @@ class Lattice:
         ]
 
     def _leaf_tables(self, node: Node) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        rows, tables, start = [], [], 0
-        for packed, level in zip(self._packed, node, strict=True):
-            table = packed.leaves[level]
-            rows.append((packed.place.word, packed.place.bit, packed.place.mask, start))
-            tables.append(table)
-            start += table.size
-        return np.array(rows, dtype=np.uint64), np.concatenate(tables)
+        """Where each column's codes and their leaf counts at the node's level are found."""
+        places = self._places.copy()
+        places[:, 3] = [starts[level] for starts, level in zip(self._starts, node, strict=True)]
+        return places, self._leaves
 
     def _leaf_counts(
         self, column: CodedColumn, present: NDArray[np.int64], place: Place

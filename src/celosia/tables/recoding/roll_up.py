@@ -53,6 +53,7 @@ class RollUp:
         self._keys = np.empty_like(base.keys)
         self._sizes = np.empty_like(base.sizes)
         self._known: list[ClassTable] = []
+        self._by_node: dict[Node, ClassTable] = {}
         self._levels = np.zeros((len(packed), 64), dtype=np.int16)
         self._weights = np.zeros(64, dtype=np.int64)
         self._room = KNOWN_CLASSES + base.weight
@@ -60,11 +61,11 @@ class RollUp:
 
     def table(self, node: Node) -> ClassTable:
         """The classes of a node."""
+        if node in self._by_node:
+            return self._by_node[node]
         known = self._nearest(node)
         source = self._known[known]
         below: Node = tuple(self._levels[:, known].tolist())
-        if below == node:
-            return source
         rising = [column for column in self._order if node[column] > below[column]]
         if len(rising) > 1 and source.weight > FEW_CLASSES:
             half = set(rising[: len(rising) // 2])
@@ -80,10 +81,8 @@ class RollUp:
     def _nearest(self, node: Node) -> int:
         """Which known node at or below this one has the smallest table."""
         count = len(self._known)
-        below = np.ones(count, dtype=bool)
-        for levels, level in zip(self._levels, node, strict=True):
-            below &= levels[:count] <= level
-        candidates = np.flatnonzero(below)
+        levels = np.array(node, dtype=np.int16)
+        candidates = np.flatnonzero((self._levels[:, :count] <= levels[:, None]).all(axis=0))
         return int(candidates[np.argmin(self._weights[candidates])])
 
     def _remember(self, node: Node, table: ClassTable) -> None:
@@ -94,6 +93,7 @@ class RollUp:
         self._levels[:, count] = node
         self._weights[count] = table.weight
         self._known.append(table)
+        self._by_node[node] = table
         self._room -= table.weight
 
     def _raise(self, source: ClassTable, below: Sequence[int], node: Node) -> ClassTable:

@@ -20,7 +20,7 @@ def plain_datafly(hierarchies: list[list[Path]], rows: list[Row], k: int, allowe
     """The rule as it is written in the specification."""
     node = [0] * len(hierarchies)
     while evaluate(rows, hierarchies, node, k).suppressed > allowed:
-        labels = [generalise(row, hierarchies, node) for row in rows]
+        labels = generalise(rows, hierarchies, node)
         varied = [
             len({label[column] for label in labels}) if node[column] < len(paths[0]) - 1 else 0
             for column, paths in enumerate(hierarchies)

@@ -54,8 +54,8 @@ def plain_loss(
         leaves = len(hierarchy.leaves) + (series.null_count() > 0)
         without = {None} if series.null_count() == 0 else set()
         raised = sum(
-            len(covered(label, hierarchy, series.dtype) - without) / leaves
-            for label in texts(labels)
+            many * len(covered(label, hierarchy, series.dtype) - without) / leaves
+            for label, many in Counter(texts(labels)).items()
         )
         least = len(series) / leaves
         span = len(series) - least
