@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.frames.codes import encode
 from celosia.frames.columns import check_names
-from celosia.frames.inference import infer, parse
+from celosia.frames.inference import infer, narrow, parse
 from celosia.graphs.formats.parsed import Parsed, malformed
 from celosia.graphs.formats.records import plain
 from celosia.graphs.graph import Graph
@@ -67,7 +67,8 @@ def read_edge_list(
         found = encode(pl.concat([series.alias("vertex") for series in ends]))
         codes, names = found.codes.astype(np.int64), found.values.alias("vertex")
     sources, targets = codes.reshape(2, -1)
-    extra = [infer(frame.to_series(place)) for place in range(_ENDS, frame.width)]
+    types = narrow((".",))
+    extra = [infer(frame.to_series(place), types)[1] for place in range(_ENDS, frame.width)]
     return Parsed(
         names=names,
         sources=sources,
