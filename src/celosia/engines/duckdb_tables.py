@@ -29,7 +29,7 @@ from celosia.engines.duckdb_places import (
     relation,
     watched,
 )
-from celosia.engines.shuffling import buckets_for, shuffled
+from celosia.engines.shuffling import buckets_for, shuffled_as
 from celosia.engines.sinks import table_draft, write_parquet
 from celosia.engines.tables import (
     Batch,
@@ -107,6 +107,8 @@ class DuckDBTables:
             opened = duckdb.connect(str(database) if database else ":memory:", config=config)
             opened.execute("SET TimeZone = 'UTC'")
             opened.execute("SET enable_progress_bar = false")
+            # So much may wait here: with less, one thread would work and the others stand by.
+            opened.execute("SET streaming_buffer_size = '64MB'")
             opened.execute("BEGIN")  # one state of all tables until the end
         except (duckdb.Error, OSError):
             pass
@@ -367,14 +369,16 @@ class DuckDBTables:
         folder = DraftFolder(beside)
         draft: Draft | None = None
         try:
+            made = as_arrow if names_files(target) else as_frame
             if order == "shuffled":
-                chunks = shuffled(chunks, folder.path, buckets_for(rows, BATCH), randomness)
-            if names_files(target):
-                draft = write_parquet(map(as_arrow, chunks), folder, beside)
+                buckets = buckets_for(rows, BATCH)
+                tables = shuffled_as(made, chunks, folder.path, buckets, randomness)
             else:
-                writer = self._connection.cursor()
-                frames = map(as_frame, chunks)
-                draft = table_draft(writer, frames, folder, str(target))
+                tables = map(made, chunks)
+            if names_files(target):
+                draft = write_parquet(tables, folder, beside)
+            else:
+                draft = table_draft(self._connection.cursor(), tables, folder, str(target))
             found.check_unchanged()
         except BaseException as error:
             if draft is not None:

@@ -7,9 +7,11 @@ the whole is equally likely. What is in the files takes part in nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -18,6 +20,8 @@ from numpy.typing import NDArray
 from celosia import frames
 from celosia.core.compiled import njit
 from celosia.core.randomness import Source
+
+Made = TypeVar("Made")
 
 MOST_BUCKETS = 256
 """How many files a shuffle may keep open."""
@@ -40,12 +44,31 @@ def shuffled(
     chunks: Iterator[pl.DataFrame], folder: Path, buckets: int, source: Source
 ) -> Iterator[pl.DataFrame]:
     """The same rows in a random order, by way of files in a folder; at least one frame."""
+    return shuffled_as(lambda frame: frame, chunks, folder, buckets, source)
+
+
+def shuffled_as(
+    made: Callable[[pl.DataFrame], Made],
+    chunks: Iterator[pl.DataFrame],
+    folder: Path,
+    buckets: int,
+    source: Source,
+) -> Iterator[Made]:
+    """What is made of the shuffled frames, each while the caller is busy with the one before."""
     paths = [folder / f"{number}.arrow" for number in range(max(1, buckets))]
     _scatter(chunks, paths, source)
-    for path in paths:
+
+    def arranged(path: Path) -> Made:
         bucket = frames.read(path)
         path.unlink()
-        yield bucket[_permutation(bucket.height, source)]
+        return made(bucket[_permutation(bucket.height, source)])
+
+    with ThreadPoolExecutor(1) as beside:
+        coming = beside.submit(arranged, paths[0])
+        for path in paths[1:]:
+            present, coming = coming.result(), beside.submit(arranged, path)
+            yield present
+        yield coming.result()
 
 
 def _scatter(chunks: Iterator[pl.DataFrame], paths: list[Path], source: Source) -> None:
