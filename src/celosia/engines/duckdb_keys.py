@@ -16,8 +16,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.engines.classes import CLASS, place_of
-from celosia.engines.duckdb_places import Relation, literal
+from celosia.engines.duckdb_places import Relation, as_type, literal
 from celosia.engines.tables import Order
+from celosia.frames import encode
 
 MOST_LISTED = 64
 """Texts are looked up in a list of at most so many. DuckDB does that once for each entry of a
@@ -164,3 +165,13 @@ def position(column: str, values: pl.Series) -> str:
     """The place of a text in a list, counted from 1, in SQL."""
     texts = ", ".join("NULL" if each is None else literal(each) for each in values)
     return f"list_position([{texts}]::VARCHAR[], {column})"
+
+
+def coded(series: pl.Series, kind: pl.DataType) -> tuple[pl.Series, NDArray[np.int64]]:
+    """The distinct values of a column, an empty cell last, and the place of each row's."""
+    found = encode(as_type(series, kind))
+    places = found.codes.astype(np.int64)
+    if not found.missing:
+        return found.values, places
+    places[places < 0] = len(found.values)
+    return found.values.append(pl.Series([None], dtype=kind)), places

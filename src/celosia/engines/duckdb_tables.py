@@ -20,7 +20,15 @@ from celosia.core.randomness import Source
 from celosia.engines.classes import Labels, fresh_table, numbered, one_zero, place_of
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.duckdb import Groups
-from celosia.engines.duckdb_keys import MOST_LISTED, Digit, digit, is_simple, pack, recoding_query
+from celosia.engines.duckdb_keys import (
+    MOST_LISTED,
+    Digit,
+    coded,
+    digit,
+    is_simple,
+    pack,
+    recoding_query,
+)
 from celosia.engines.duckdb_places import (
     Relation,
     as_type,
@@ -43,7 +51,6 @@ from celosia.engines.tables import (
     same_place,
     table_exists,
 )
-from celosia.frames import encode
 
 if TYPE_CHECKING:
     import duckdb
@@ -177,7 +184,7 @@ class DuckDBTables:
             if name in tables:
                 places[name] = grouped[f"k{n}"].to_numpy().astype(np.int64)
             else:
-                values[name], places[name] = _coded(grouped[f"k{n}"], found.columns[name])
+                values[name], places[name] = coded(grouped[f"k{n}"], found.columns[name])
         for name in columns:
             check_days(name, values[name])
         self._grouped = _Grouped(found, tables, values, places)
@@ -391,13 +398,3 @@ class DuckDBTables:
 def _is_exact(kind: pl.DataType) -> bool:
     """Whether a value is the same after it came here and went back to DuckDB."""
     return kind == pl.String or kind.is_integer()
-
-
-def _coded(series: pl.Series, kind: pl.DataType) -> tuple[pl.Series, NDArray[np.int64]]:
-    """The distinct values of a column, an empty cell last, and the place of each row's."""
-    coded = encode(as_type(series, kind))
-    places = coded.codes.astype(np.int64)
-    if not coded.missing:
-        return coded.values, places
-    places[places < 0] = len(coded.values)
-    return coded.values.append(pl.Series([None], dtype=kind)), places
