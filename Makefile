@@ -3,8 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# One more than two cores: tests in a browser or on a cluster mostly wait. Each takes tests that stand
-# together, which share what they start, and then what others have left.
+# One more than two cores: tests in a browser or on a cluster mostly wait.
 WORKERS ?= 3
 # `make test TESTS=tests/frames` runs some of them.
 TESTS ?=
@@ -29,7 +28,7 @@ test: $(VENV)/.dev ## Set up and run the whole test suite, with lint, types and 
 	@mkdir -p build
 	@# Lint and types beside the tests: a type checker keeps one core busy and leaves the other.
 	@$(SUBMAKE) --no-print-directory check > build/check.log 2>&1 & checking=$$!; \
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q $(TESTS); tested=$$?; \
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) -q $(TESTS); tested=$$?; \
 	wait $$checking || { cat build/check.log; echo "Lint, types or layering failed."; exit 1; }; \
 	echo "Lint, types and layering are in order."; exit $$tested
 
