@@ -41,6 +41,7 @@ from tests.spark import local_spark
 
 from celosia import Role, Schema
 from celosia.cli import main
+from celosia.lab import registry
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
@@ -233,7 +234,8 @@ class Story(pytest.Item):
             self.add_marker(pytest.mark.xdist_group("spark"))
 
     def runtest(self) -> None:
-        with _needed(self._part), tempfile.TemporaryDirectory() as folder, chdir(folder):
+        known = patch.dict(registry._KNOWN)  # a page may add a study, and other tests list them all
+        with known, _needed(self._part), tempfile.TemporaryDirectory() as folder, chdir(folder):
             for example in self._examples:
                 example.evaluate()
 
