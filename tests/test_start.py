@@ -1,0 +1,94 @@
+"""What commands load: each takes what it needs, and nobody waits for the rest."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+import json, sys
+from celosia.cli import main
+
+def run(*words):
+    sys.argv = ["celosia", *words]
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, end.code
+    return sorted(sys.modules)
+
+text = "SELECT sex, count(*) AS n, avg(pay) AS pay FROM people GROUP BY sex"
+question = ["query", "policy.toml", text]
+loaded = [run("--version"), run(*question, "-e", "0.5", "--explain"), run(*question, "-e", "0.5")]
+print(json.dumps(loaded), file=sys.stderr)
+"""
+
+POLICY = """
+name = "people"
+database.files.people = "people.csv"
+unit = { name = "person", table = "people", key = "id" }
+budget.epsilon = 1
+
+[tables.people.columns]
+id = { type = "integer", unique = true }
+sex = { type = "text", keys = ["F", "M"] }
+pay = { type = "number", lower = 0, upper = 9000, grid = 1 }
+"""
+
+NEVER = {
+    "IPython",
+    "dp_accounting",
+    "fastapi",
+    "matplotlib",
+    "numba",
+    "pandas",
+    "polars",
+    "psycopg",
+    "pyarrow",
+    "pyspark",
+    "scipy",
+    "sklearn",
+    "sqlalchemy",
+}
+"""What no question to a file of rows needs."""
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> list[set[str]]:
+    """The modules after the version was shown, after a plan, and after an answer."""
+    folder = tmp_path_factory.mktemp("start")
+    rows = "".join(f"{number},{'FM'[number % 2]},{1000 + number}\n" for number in range(50))
+    Path(folder, "people.csv").write_text(f"id,sex,pay\n{rows}", "utf-8")
+    Path(folder, "policy.toml").write_text(POLICY, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    return [set(names) for names in json.loads(done.stderr.splitlines()[-1])]
+
+
+def test_the_version_is_shown_without_any_command(loaded: list[set[str]]) -> None:
+    assert loaded[0] & (NEVER | {"typer", "rich", "numpy", "duckdb", "sqlglot"}) == set()
+    assert {name for name in loaded[0] if name.startswith("celosia.")} == {
+        "celosia.cli",
+        "celosia.cli.main",
+    }
+
+
+@pytest.mark.parametrize("after", [1, 2], ids=["a plan", "an answer"])
+def test_a_question_loads_what_it_needs(loaded: list[set[str]], after: int) -> None:
+    assert loaded[after] & NEVER == set()
+    doors = ("celosia.tables", "celosia.graphs", "celosia.telemetry", "celosia.lab", "celosia.cli.")
+    others = {name for name in loaded[after] if name.startswith(doors)}
+    own = {"query", "main", "app", "loading", "console", "ending", "options", "places", "policy"}
+    assert {name.split(".")[2] for name in others} <= own
+
+
+def test_a_plan_draws_no_noise(loaded: list[set[str]]) -> None:
+    assert "opendp" not in loaded[1]
+    assert "opendp" in loaded[2]
+    assert "opendp.prelude" not in loaded[2]
