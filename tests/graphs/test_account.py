@@ -8,7 +8,16 @@ from tests.graphs.test_publishing import network
 
 from celosia import Seeded
 from celosia.core.progress import silent
-from celosia.graphs import Graph, RandomSwitch, UncertainGraph, account, generators
+from celosia.graphs import (
+    Graph,
+    KDegree,
+    RandomSwitch,
+    UncertainGraph,
+    VertexAddition,
+    account,
+    generators,
+    publish,
+)
 from celosia.graphs.naive import relabelled
 
 
@@ -73,3 +82,18 @@ def test_a_large_graph_is_neither_drawn_nor_compared_by_neighbourhoods(
     attacked = account.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent)
     assert attacked.utility is None
     assert "utility" not in attacked.figures()
+
+
+@pytest.mark.parametrize("method", [KDegree(k=5, variant="liu-terzi"), VertexAddition(k=5)])
+def test_a_method_that_only_adds_keeps_every_edge(method: KDegree | VertexAddition) -> None:
+    graph = network()
+    release = publish(graph, method, randomness=Seeded(1))
+    utility = release.account.utility
+    assert utility is not None
+    added = release.methods[0].facts["edges added"]
+    assert added > 0
+    assert utility.as_dict()["edges"] == {"kept": graph.size, "removed": 0, "added": added}
+    told = f"100.0% of the edges kept ({graph.size} of {graph.size}), 0 removed, {added} added"
+    assert str(utility).startswith(told)
+    page = release.document().html()
+    assert f"0 removed, {added} added" in page

@@ -100,6 +100,11 @@ class Visit:
         self.page.wait_for_function("window.socket !== undefined && window.socket.connected")
         return self.page
 
+    def expect_status(self, status: int) -> None:
+        """Allow for a page with this status, which the console notes, and for no other note."""
+        assert all(f"status of {status}" in each for each in self.complaints)
+        self.complaints.clear()
+
     def picture(self, name: str = "") -> Path:
         """Keep what is to be seen now."""
         PICTURES.mkdir(parents=True, exist_ok=True)

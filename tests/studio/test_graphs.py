@@ -23,6 +23,8 @@ def test_the_karate_club_is_published_drawn_and_attacked(both_languages: Visit) 
     assert visit.overflow() == 0
     spanish = page.get_attribute("html", "lang") == "es"
     assert page.get_by_text("17,6 % → 0,0 %" if spanish else "17.6 % → 0.0 %").is_visible()
+    changes = " eliminadas, " if spanish else " removed, "
+    assert page.get_by_text(changes).first.is_visible()
     for name in ("published.edges", "certificate.json", "report.html", "key.csv"):
         link = page.locator(f'[data-test="file-{name}"]').evaluate("link => link.href")
         assert page.request.get(link).ok

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from celosia.studio import guard
+from celosia.studio import attempts, guard
 from celosia.studio.guard import Guard
 from celosia.studio.settings import Settings
 from celosia.studio.visitors import Visitors
@@ -174,10 +174,41 @@ def test_a_link_with_the_token_is_enough(shared: TestClient) -> None:
     assert shared.get("/", headers=PAGE).status_code == 200
 
 
-def test_a_wrong_password_is_told_and_many_are_stopped(shared: TestClient) -> None:
-    for _ in range(guard.TRIES):
+def test_a_wrong_password_is_told_and_many_of_one_address_lock_nobody_out(
+    shared: TestClient,
+) -> None:
+    for _ in range(attempts.ADDRESS.free + 1):
         assert shared.post("/enter", data={"password": "guess"}).status_code == 401
-    assert shared.post("/enter", data={"password": SECRET}).status_code == 429
+        shared.cookies.clear()  # each from another browser, of one address
+    assert shared.post("/enter", data={"password": SECRET}).status_code == 303
+    assert shared.get("/", headers=PAGE).status_code == 200
+
+
+def test_the_entrance_marks_a_browser_by_a_cookie_that_cannot_be_made_up(
+    shared: TestClient,
+) -> None:
+    first = shared.get("/", headers=PAGE).headers["set-cookie"]
+    assert first.startswith(f"{guard.BROWSER}=")
+    assert "HttpOnly" in first
+    assert "SameSite=Lax" in first
+    assert "set-cookie" not in shared.get("/", headers=PAGE).headers
+    for made_up in ("", "made-up", "made.up", shared.cookies[guard.BROWSER] + "x"):
+        shared.cookies.set(guard.BROWSER, made_up, domain="127.0.0.1", path="/")
+        again = shared.get("/", headers=PAGE)
+        assert again.headers["set-cookie"].startswith(f"{guard.BROWSER}=")
+        shared.cookies.clear()
+
+
+def test_an_attempt_that_finds_no_room_is_told_that_it_was_not_checked(
+    shared: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_room(*_: object) -> str:
+        return "late"
+
+    monkeypatch.setattr(attempts.Attempts, "check", no_room)
+    answer = shared.post("/enter", data={"password": SECRET})
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "5")
+    assert "was not checked" in answer.text
 
 
 def test_a_made_up_cookie_opens_nothing(shared: TestClient) -> None:

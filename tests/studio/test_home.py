@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 from tests.studio.conftest import Visit, visiting
 
-from celosia.studio.shell import DOORS
+from celosia.studio.doors import DOORS
 
 
 def test_the_first_page_shows_all_doors(both_languages: Visit) -> None:

@@ -75,11 +75,24 @@ def test_a_slider_recomputes_the_example(visit: Visit) -> None:
     expect(result).to_contain_text("12.5 %")
     expect(result).to_contain_text("1 record")
     assert result.locator("tr.faded").count() == 1
-    page.wait_for_url(re.compile("suppress=2"))
+    page.wait_for_url(re.compile("suppress=1$"))
     visit.picture("one-suppressed")
     page.reload()
     ready(page)
     expect(page.locator("[data-test=result]")).to_contain_text("12.5 %")
+
+
+def test_an_address_has_the_value_itself(both_languages: Visit) -> None:
+    page = both_languages.open("/learn/k-anonymity?k=3&suppress=2")
+    ready(page)
+    expect(page.locator("[data-test=result]")).to_contain_text("3-an")
+    for name, value in (("k", "3"), ("suppress", "2")):
+        slider = page.locator(f"[data-test={name}]")
+        expect(slider).to_have_attribute("aria-valuetext", value)
+    page.locator("[data-test=k] [tabindex]").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(re.compile("k=4&suppress=2$"))
+    expect(page.locator("[data-test=result]")).to_contain_text("4-an")
 
 
 def test_a_button_changes_what_may_be_done_to_a_network(visit: Visit) -> None:
@@ -106,6 +119,7 @@ def test_nothing_is_wider_than_a_phone_and_tables_scroll(browser: Browser, addre
 def test_a_technique_that_is_none_says_so(visit: Visit) -> None:
     page = visit.open("/learn/magic")
     assert "CEL-W040" in page.locator(".celosia-error").inner_text()
+    visit.expect_status(404)
 
 
 def test_a_strange_address_shows_the_first_step(visit: Visit) -> None:

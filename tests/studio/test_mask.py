@@ -118,3 +118,4 @@ def test_the_work_of_another_visitor_is_not_there(visit: Visit) -> None:
     for path in ("/mask/aaaaaaaaaaa", "/synthesise/aaaaaaaaaaa"):
         page = visit.open(path)
         assert page.get_by_text("CEL-W011").is_visible()
+        visit.expect_status(404)

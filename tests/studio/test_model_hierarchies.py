@@ -240,12 +240,14 @@ def test_long_trees_are_not_edited_by_hand(tmp_path: Path) -> None:
 def test_hierarchies_are_brought_as_csv_and_as_toml(tmp_path: Path) -> None:
     grid = grids.put(Grid.of(CITIES), 0, {"Lima", "Quito"}, '<b>"A";</b>')
     csv = write_hierarchy(built(grid), tmp_path / "h.csv")
-    assert imported(csv, "city") == as_rule(grid)
+    assert imported(csv, "city") == (as_rule(grid), None)
+    csv.write_text("Lima;*\nQuito;*\nLima;*\n")
+    assert imported(csv, "city").note == "row 3 repeats an earlier row and was left out."
     toml = tmp_path / "h.toml"
     toml.write_text('[columns.city]\nrole = "x"\nhierarchy = { kind = "mask" }\n')
-    assert imported(toml, "city") == {"kind": "mask"}
+    assert imported(toml, "city").rule == {"kind": "mask"}
     toml.write_text('kind = "mask"\nlevels = [2]\n')
-    assert imported(toml, "city") == {"kind": "mask", "levels": [2]}
+    assert imported(toml, "city").rule == {"kind": "mask", "levels": [2]}
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,30 @@ def test_a_lesson_has_something_to_show_for_every_setting(slug: str, language: L
 
 
 @pytest.mark.parametrize("slug", SLUGS)
+def test_an_address_means_the_same_in_every_language(slug: str) -> None:
+    def addresses() -> list[list[str]]:
+        controls = lesson_of(technique_of(slug)).controls()
+        written = [[each.written(at) for at in range(len(each.choices))] for each in controls]
+        for control, values in zip(controls, written, strict=True):
+            assert [control.place(value) for value in values] == list(range(len(values)))
+            assert control.place("none of them") == control.place(None) == control.first
+        return written
+
+    with speaking("es"):
+        spanish = addresses()
+    with speaking("en"):
+        assert addresses() == spanish
+
+
+def test_a_number_is_written_into_the_address_as_it_is() -> None:
+    k, suppress = lesson_of(technique_of("k-anonymity")).controls()
+    assert [k.written(place) for place in range(5)] == ["2", "3", "4", "5", "6"]
+    assert suppress.written(0) == "0"
+    (epsilon,) = lesson_of(technique_of("differential-privacy")).controls()
+    assert [epsilon.written(place) for place in (0, 3)] == ["0.1", "1"]
+
+
+@pytest.mark.parametrize("slug", SLUGS)
 def test_the_words_in_the_tables_are_told_in_spanish(slug: str) -> None:
     def words() -> list[str]:
         tables = [part for part in all_parts(slug) if isinstance(part, Table)]

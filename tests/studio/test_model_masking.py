@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from celosia.cli.main import app
+from celosia.cli.app import app
 from celosia.core.errors import InputError
 from celosia.core.progress import Step
 from celosia.studio.language import _catalogue, chosen

@@ -183,6 +183,7 @@ def test_a_file_that_is_no_table_is_explained_and_a_hostile_one_is_only_text(
     with visiting(browser, address, "another-visitor") as other:
         other.open(found)
         expect(other.page.get_by_role("alert")).to_contain_text("CEL-W011")
+        other.expect_status(404)
     visit.open("/publish")
     assert page.locator("[data-test=delete]").count() == 1  # nothing is left of the others
     assert page.evaluate("window.broken") is None
@@ -191,6 +192,7 @@ def test_a_file_that_is_no_table_is_explained_and_a_hostile_one_is_only_text(
     _too_large(page)
     visit.open(found)
     expect(page.get_by_role("alert")).to_contain_text("CEL-W011")
+    visit.expect_status(404)
 
 
 def _too_large(page: Page) -> None:

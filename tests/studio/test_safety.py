@@ -101,6 +101,13 @@ def shared(tmp_path: Path) -> Door:
     return Door(tmp_path, Settings(host="0.0.0.0", passwords=(SECRET,)))
 
 
+def test_whether_a_shared_studio_runs_is_told_to_everybody_and_nothing_else(shared: Door) -> None:
+    answer = shared.browser().get("/health")
+    assert (answer.status_code, answer.text) == (200, "ok")
+    assert "set-cookie" not in answer.headers
+    assert list(shared.visitors._folder.iterdir()) == []
+
+
 def test_nobody_sends_a_file_to_the_page_of_somebody_else(here: Door) -> None:
     ana, eve = here.browser(), here.browser()
     here.page_of(ana, "of-ana")

@@ -63,6 +63,7 @@ def test_a_study_is_computed_and_drawn(both_languages: Visit) -> None:
 def test_a_study_that_does_not_exist_is_told(visit: Visit) -> None:
     page = visit.open("/statistics/nothing")
     assert page.get_by_role("alert").inner_text().count("CEL-L") == 1
+    visit.expect_status(404)
 
 
 def test_a_measure_is_drawn_only_if_all_its_cells_are_numbers() -> None:

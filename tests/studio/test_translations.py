@@ -15,9 +15,9 @@ from babel.messages.pofile import read_po
 
 from celosia.core.catalogue import explanations
 from celosia.studio import language
+from celosia.studio.doors import DOORS
 from celosia.studio.language import _, chosen, n_
 from celosia.studio.retelling import Field, Pattern, retold
-from celosia.studio.shell import DOORS
 
 STUDIO = Path(language.__file__).parent
 PO_FILES = sorted((STUDIO / "locales" / "es").glob("*.po"))
@@ -42,7 +42,7 @@ def wanted() -> dict[Key, str]:
     By the syntax tree: the extraction of Babel does not look into formatted strings before
     Python 3.12.
     """
-    found: dict[Key, str] = {name: "shell.py (DOORS)" for _address, name, _icon in DOORS}
+    found: dict[Key, str] = {name: "doors.py" for _address, name, _icon in DOORS}
     for file, call in calls():
         if key := sentence(call):
             found.setdefault(key, f"{file.relative_to(STUDIO)}:{call.lineno}")
@@ -233,6 +233,18 @@ def test_every_stage_of_the_library_is_told_in_spanish(in_spanish: None) -> None
             "veces",
         ),
         ("plans", "private; custkey unique", "privada; custkey única"),
+        (
+            "plans",
+            "rows of bills that lead to no patient are not counted (bills.visit is NULL or missing "
+            "in visits, or visits.patient is NULL)",
+            "las filas de bills que no llevan a ningún patient no se cuentan (bills.visit es NULL "
+            "o falta en visits, o visits.patient es NULL)",
+        ),
+        (
+            "plans",
+            "a visits.patient that is missing in patients counts as one patient",
+            "un visits.patient que falta en patients cuenta como un patient",
+        ),
         ("plans", "scan orders as o", "leer orders como o"),
         (
             "plans",

@@ -6,59 +6,66 @@ releases with an interval and a guarantee, paid from a budget; `ask(table, mecha
 column of a table or file.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celosia.core.lazy import on_first_use
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
-from celosia.mechanisms import sensitivities
-from celosia.mechanisms.additive import (
-    Gaussian,
-    GaussianCounts,
-    Geometric,
-    Laplace,
-    laplace_bound,
-    laplace_failure,
-)
-from celosia.mechanisms.answer import Answer, answer
-from celosia.mechanisms.asking import ask
-from celosia.mechanisms.choosing import Choice, Curve, Wishes, choose, error_curve
-from celosia.mechanisms.grid import Grid
-from celosia.mechanisms.mechanism import Measurement, Mechanism
-from celosia.mechanisms.noise import DiscreteGaussian, DiscreteLaplace
-from celosia.mechanisms.responses import (
-    FrequencyEstimate,
-    KaryResponse,
-    RandomisedResponse,
-    RateEstimate,
-)
-from celosia.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip, TopSelection
-from celosia.mechanisms.sparse import (
-    ABOVE,
-    BELOW,
-    AboveThreshold,
-    NumericSparse,
-    Sparse,
-    SparseVector,
-    Stream,
-)
-from celosia.mechanisms.statistics import (
-    Count,
-    DirectMean,
-    ExponentialMean,
-    Histogram,
-    KeyHistogram,
-    Mean,
-    Median,
-    MostFrequent,
-    NormalisedMean,
-    PerUnit,
-    Quantile,
-    Quantiles,
-    StandardDeviation,
-    Sum,
-    SumCountMean,
-    Variance,
-    at_most,
-    once_per_key,
-    per_unit,
-)
+
+if TYPE_CHECKING:
+    from celosia.mechanisms import sensitivities
+    from celosia.mechanisms.additive import (
+        Gaussian,
+        GaussianCounts,
+        Geometric,
+        Laplace,
+        laplace_bound,
+        laplace_failure,
+    )
+    from celosia.mechanisms.answers import Answer, answer
+    from celosia.mechanisms.asking import ask
+    from celosia.mechanisms.choosing import Choice, Curve, Wishes, choose, error_curve
+    from celosia.mechanisms.grid import Grid
+    from celosia.mechanisms.mechanism import Measurement, Mechanism
+    from celosia.mechanisms.noise import DiscreteGaussian, DiscreteLaplace
+    from celosia.mechanisms.responses import (
+        FrequencyEstimate,
+        KaryResponse,
+        RandomisedResponse,
+        RateEstimate,
+    )
+    from celosia.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip, TopSelection
+    from celosia.mechanisms.sparse import (
+        ABOVE,
+        BELOW,
+        AboveThreshold,
+        NumericSparse,
+        Sparse,
+        SparseVector,
+        Stream,
+    )
+    from celosia.mechanisms.statistics import (
+        Count,
+        DirectMean,
+        ExponentialMean,
+        Histogram,
+        KeyHistogram,
+        Mean,
+        Median,
+        MostFrequent,
+        NormalisedMean,
+        PerUnit,
+        Quantile,
+        Quantiles,
+        StandardDeviation,
+        Sum,
+        SumCountMean,
+        Variance,
+        at_most,
+        once_per_key,
+        per_unit,
+    )
 
 __all__ = [
     "ABOVE",
@@ -120,3 +127,56 @@ __all__ = [
     "per_unit",
     "sensitivities",
 ]
+
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "sensitivities": (),
+        "additive": (
+            "Gaussian",
+            "GaussianCounts",
+            "Geometric",
+            "Laplace",
+            "laplace_bound",
+            "laplace_failure",
+        ),
+        "answers": ("Answer", "answer"),
+        "asking": ("ask",),
+        "choosing": ("Choice", "Curve", "Wishes", "choose", "error_curve"),
+        "grid": ("Grid",),
+        "mechanism": ("Measurement", "Mechanism"),
+        "noise": ("DiscreteGaussian", "DiscreteLaplace"),
+        "responses": ("FrequencyEstimate", "KaryResponse", "RandomisedResponse", "RateEstimate"),
+        "selection": ("Exponential", "NoisyMax", "PermuteAndFlip", "TopSelection"),
+        "sparse": (
+            "ABOVE",
+            "BELOW",
+            "AboveThreshold",
+            "NumericSparse",
+            "Sparse",
+            "SparseVector",
+            "Stream",
+        ),
+        "statistics": (
+            "Count",
+            "DirectMean",
+            "ExponentialMean",
+            "Histogram",
+            "KeyHistogram",
+            "Mean",
+            "Median",
+            "MostFrequent",
+            "NormalisedMean",
+            "PerUnit",
+            "Quantile",
+            "Quantiles",
+            "StandardDeviation",
+            "Sum",
+            "SumCountMean",
+            "Variance",
+            "at_most",
+            "once_per_key",
+            "per_unit",
+        ),
+    },
+)

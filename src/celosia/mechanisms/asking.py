@@ -14,7 +14,7 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import Neighbours
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
-from celosia.mechanisms.answer import Answer, check_affordable, draw
+from celosia.mechanisms.answers import Answer, check_affordable, draw
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.picking import OF_ROWS, read_for, rows_of, units_of

@@ -47,6 +47,9 @@ class Mechanism(ABC, Generic[Input, Output]):
     parameter: ClassVar[str] = "epsilon"
     """The field that buys accuracy: what `with_accuracy` looks for."""
 
+    is_count: ClassVar[bool] = False
+    """Whether the exact answer cannot be below 0, while noise may take the released one there."""
+
     neighbours: Neighbours = ADD_REMOVE
 
     def __post_init__(self) -> None:

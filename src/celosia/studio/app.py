@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from celosia.core.errors import CelosiaError, EngineError
+from celosia.core.serving import listening, run_server
 from celosia.studio.running import Studio, studio
 from celosia.studio.settings import Settings
 
@@ -24,24 +27,34 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; s
 """A report is read and printed; nothing in it may run, whatever a column was called."""
 
 
+def check_toolkit() -> None:
+    """Refuse to begin without the packages of the extra `studio`; none of them is loaded.
+
+    Raises:
+        EngineError: CEL-W031, one of them is not installed.
+    """
+    for package in ("nicegui", "fastapi", "uvicorn", "babel"):
+        if find_spec(package) is None:
+            raise EngineError(
+                "CEL-W031",
+                f"the studio needs its extra; {package} is not installed.",
+                why="The web toolkit is not among the packages that are always installed.",
+                fix="Run `pip install 'celosia[studio]'`.",
+            )
+
+
 def build(running: Studio) -> Any:
     """The whole application, for a server to run.
 
     Raises:
         EngineError: CEL-W031, the extra `studio` is not installed.
     """
+    check_toolkit()
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(running.folder / "toolkit"))
-    try:
-        from fastapi import FastAPI  # noqa: PLC0415 - seconds, only for a studio
-        from fastapi.staticfiles import StaticFiles  # noqa: PLC0415
-        from nicegui import ui  # noqa: PLC0415
-    except ImportError:
-        raise EngineError(
-            "CEL-W031",
-            "the studio needs its extra.",
-            why="The web toolkit is not installed.",
-            fix="Install it: pip install 'celosia[studio]'.",
-        ) from None
+    from fastapi import FastAPI  # noqa: PLC0415 - seconds, only for a studio
+    from fastapi.staticfiles import StaticFiles  # noqa: PLC0415
+    from nicegui import ui  # noqa: PLC0415
+
     from celosia.studio import pages, shell  # noqa: PLC0415
     from celosia.studio.guard import Guard  # noqa: PLC0415
     from celosia.studio.quiet import keep_quiet  # noqa: PLC0415
@@ -72,7 +85,7 @@ def _add_routes(app: Any) -> None:
         RedirectResponse,
     )
 
-    from celosia.studio import guard  # noqa: PLC0415
+    from celosia.studio import error_page, guard  # noqa: PLC0415
     from celosia.studio.language import LANGUAGES  # noqa: PLC0415
 
     async def health(request: Request) -> Response:
@@ -82,8 +95,8 @@ def _add_routes(app: Any) -> None:
         """Keep the language or the colours, and go back to the page."""
         answer = RedirectResponse(_back(request.query_params.get("back", "/")), 303)
         for name, cookie, known in (
-            ("language", guard.LANGUAGE, LANGUAGES),
-            ("theme", guard.THEME, ("light", "dark", "auto")),
+            ("language", error_page.LANGUAGE, LANGUAGES),
+            ("theme", error_page.THEME, ("light", "dark", "auto")),
         ):
             value = request.query_params.get(name)
             if value in known:
@@ -105,7 +118,7 @@ def _add_routes(app: Any) -> None:
             if not path.is_file():
                 raise FileNotFoundError
         except (CelosiaError, FileNotFoundError):
-            return PlainTextResponse("There is no such file (any more).", 404)
+            return error_page.answer("file-gone", request.scope)
         shown = path.suffix == ".html" and "show" in request.query_params
         kind = TYPES.get(path.suffix, "application/octet-stream")
         answer = FileResponse(
@@ -148,16 +161,27 @@ def _back(address: str) -> str:
     return address if is_ours and address.isprintable() else "/"
 
 
-def serve(settings: Settings) -> None:
-    """Run a studio until it is stopped; then nothing of its visitors is left."""
-    with Studio(settings) as running:
-        app = build(running)
-        import uvicorn  # noqa: PLC0415 - only for a studio
+def serve(settings: Settings, *, ready: Callable[[], object] = lambda: None) -> None:
+    """Run a studio until it is stopped; then nothing of its visitors is left.
 
-        uvicorn.run(
-            app,
-            host=settings.host,
-            port=settings.port,
+    Args:
+        settings: how it is set up.
+        ready: called once, as soon as visitors are answered.
+
+    Raises:
+        EngineError: CEL-W031 the extra is not installed, CEL-W032 the port cannot be had.
+    """
+    name = "the studio"
+    with (
+        listening(settings.host, settings.port, code="CEL-W032", name=name) as sockets,
+        Studio(settings) as running,
+    ):
+        run_server(
+            build(running),
+            sockets,
+            ready=ready,
+            code="CEL-W032",
+            name=name,
             log_level="warning",
             ssl_certfile=settings.certificate,
             ssl_keyfile=settings.key,

@@ -15,14 +15,15 @@ from hmac import compare_digest
 from secrets import token_urlsafe
 from threading import Lock
 from time import monotonic
-from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from celosia.studio import entrance
+from celosia.studio import entrance, error_page
+from celosia.studio.attempts import Attempts, Marks
+from celosia.studio.error_page import LANGUAGE, SOCKET, Reason
 from celosia.studio.incoming import (
     body_of,
     bounded,
@@ -33,14 +34,14 @@ from celosia.studio.incoming import (
     neighbourhood,
     wants_page,
 )
-from celosia.studio.language import negotiated
+from celosia.studio.language import Language, negotiated
 from celosia.studio.running import Studio
 from celosia.studio.visitors import Visitor
 
 VISITOR = "celosia_visitor"
 ENTRY = "celosia_entry"
-LANGUAGE = "celosia_language"
-THEME = "celosia_theme"
+BROWSER = "celosia_browser"
+"""Whose attempts at the entrance are counted together."""
 LEAVE, LEFT = "/leave", "/enter?left=1"
 """Where a visitor says goodbye, and the entrance that confirms it."""
 SCOPE = "celosia.visitor"
@@ -54,8 +55,8 @@ MOST_AT_ONCE = 2
 MOST_ENTRIES = 10_000
 ENTRY_SECONDS = 12 * 3600.0
 """How long an entry holds after its last page; then the password is asked again."""
-TRIES, PER_SECONDS = 20, 60.0
-"""How many wrong passwords one address may try in this time."""
+RETRY_AFTER = "5"
+"""Seconds after which an attempt that found no room may find some."""
 
 # Vue compiles templates in the browser, which needs both unsafe words; all else is forbidden.
 POLICY = (
@@ -77,7 +78,6 @@ HEADERS = {
 }
 
 
-_SOCKET = "/_nicegui_ws"
 _CLIENT = re.compile(r"/_nicegui/client/([^/]+)/")
 
 
@@ -105,7 +105,8 @@ class Guard:
         self._names = _names(studio)
         self._entries: dict[str, float] = {}
         self._sending: dict[str, int] = {}
-        self._tries: dict[str, list[float]] = {}
+        self._attempts = Attempts()
+        self._marks = Marks()
         self._lock = Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -115,9 +116,9 @@ class Guard:
         # A proxy's prefix would be written into the page; nobody here needs one.
         scope["headers"] = [each for each in scope["headers"] if each[0] != b"x-forwarded-prefix"]
         headers = Headers(scope=scope)
-        refusal = self._refusal(scope, headers)
-        if refusal is not None:
-            return await _refuse(refusal, scope, receive, send)
+        reason = self._refusal(scope, headers)
+        if reason is not None:
+            return await _refuse(reason, scope, receive, _answering(send, None))
         cookies = cookies_of(headers)
         if self._studio.settings.passwords:
             if not self._has_entered(cookies.get(ENTRY)):
@@ -135,20 +136,27 @@ class Guard:
             visitor = self._studio.visitors.enter(None)
         scope[SCOPE] = visitor
         cookie = None if not fresh or visitor is None else self._cookie(VISITOR, visitor.token)
-        await self._inside(scope, receive, _answering(send, cookie), visitor)
+        if scope["type"] == "websocket":
+            return await self._inside(scope, receive, send, visitor)
+        answering = error_page.Answering(scope, _answering(send, cookie))
+        try:
+            await self._inside(scope, receive, answering, visitor)
+        except Exception:
+            await answering.fault()
+            raise  # for the log
 
     async def _inside(
         self, scope: Scope, receive: Receive, send: Send, visitor: Visitor | None
     ) -> None:
         """Hand a request of somebody who may be here to the application."""
         if self._is_foreign(scope, visitor):
-            return await _refuse((403, "This page is another visitor's."), scope, receive, send)
+            return await _refuse("other-visitor", scope, receive, send)
         if scope["type"] == "websocket":
             return await self._app(scope, receive, send)
         if "/upload/" in scope["path"] and scope["method"] == "POST":
             return await self._upload(scope, receive, send, visitor)
         if length_of(Headers(scope=scope)) > SMALL_BODY:
-            return await _refuse((413, "The request is too large."), scope, receive, send)
+            return await _refuse("large", scope, receive, send)
         await self._app(scope, bounded(receive, SMALL_BODY), send)
 
     async def _upload(
@@ -156,13 +164,13 @@ class Guard:
     ) -> None:
         """Let a file in that fits into what its visitor has left."""
         if visitor is None:
-            return await _refuse((403, "Open a page first."), scope, receive, send)
+            return await _refuse("no-page", scope, receive, send)
         most = self._most(visitor)
         if length_of(Headers(scope=scope)) > most:
-            return await _refuse((413, "The file is too large."), scope, receive, send)
+            return await _refuse("file-large", scope, receive, send)
         running = self._sending.get(visitor.token, 0)
         if running >= MOST_AT_ONCE:
-            return await _refuse((429, "One file after another."), scope, receive, send)
+            return await _refuse("busy", scope, receive, send)
         self._sending[visitor.token] = running + 1
         try:
             await self._app(scope, bounded(receive, most), send)
@@ -175,7 +183,7 @@ class Guard:
         """Whether a request is about a page that somebody else has opened."""
         found = _CLIENT.match(scope["path"])
         client = found[1] if found else None
-        if scope["path"].startswith(_SOCKET):
+        if scope["path"].startswith(SOCKET):
             query = parse_qs(scope["query_string"].decode("latin-1"))
             client = query.get("client_id", [None])[0]
         owner = None if client is None else self._owner(client)
@@ -191,25 +199,25 @@ class Guard:
             self._entries[entry] = monotonic()  # last again: those not used for longest go first
             return True
 
-    def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
+    def _refusal(self, scope: Scope, headers: Headers) -> Reason | None:
         """Why a request is not from a page of ours, if it is not."""
         if len(headers.get("cookie", "")) > MOST_COOKIES:
-            return 431, "Too many cookies."
+            return "cookies"
         host = headers.get("host", "")
         name = host_of(f"//{host}")[0]
         # A page elsewhere may point a name of its own at this machine: only our names count.
         if not (name in self._names or (self._studio.settings.shared and is_address(name))):
-            return 421, "Unknown host."
+            return "host"
         changes = (
             scope["type"] == "websocket"
             or scope["method"] not in ("GET", "HEAD")
-            or scope["path"].startswith(_SOCKET)
+            or scope["path"].startswith(SOCKET)
         )
         origin = headers.get("origin")
         if changes and origin is not None and host_of(origin)[1] != host:
-            return 403, "This request comes from another page."
+            return "other-page"
         if changes and headers.get("sec-fetch-site") in ("cross-site", "same-site"):
-            return 403, "This request comes from another page."
+            return "other-page"
         return None
 
     def _most(self, visitor: Visitor) -> int:
@@ -226,7 +234,7 @@ class Guard:
     ) -> None:
         """Ask for the password, and let in whoever knows it."""
         if scope["type"] == "websocket":
-            return await _refuse((403, ""), scope, receive, send)
+            return await _refuse("refused", scope, receive, send)
         headers = Headers(scope=scope)
         query = parse_qs(scope["query_string"].decode("latin-1"))
         language = negotiated(
@@ -235,16 +243,19 @@ class Guard:
             headers.get("accept-language"),
         )
         note = "left" if "left" in query else None
+        mark = self._marks.known(cookies.get(BROWSER))
         answer: Response = HTMLResponse(entrance.page(language, note=note), 401)
         if scope["path"] == "/enter" and scope["method"] == "POST":
             body = await body_of(receive)
             given = parse_qs(body.decode("utf-8", "replace")).get("password", [""])[0]
-            answer = self._admitted(scope, given, language)
+            answer = await self._admitted(scope, given, mark, language)
         elif scope["path"] == "/health":
             answer = PlainTextResponse("ok")
         elif scope["method"] == "GET" and query.get("token"):
-            answer = self._admitted(scope, query["token"][0], language)
-        await answer(scope, receive, _answering(send, None))
+            answer = await self._admitted(scope, query["token"][0], mark, language)
+        fresh = mark is None and isinstance(answer, HTMLResponse)
+        cookie = self._cookie(BROWSER, self._marks.new()) if fresh else None
+        await answer(scope, receive, _answering(send, cookie))
 
     async def _farewell(
         self, scope: Scope, receive: Receive, send: Send, cookies: dict[str, str]
@@ -258,24 +269,24 @@ class Guard:
             await to_thread(self._studio.visitors.leave, visitor)
             self._dismiss(visitor)
         answer = RedirectResponse(LEFT, 303)
-        for name in (ENTRY, VISITOR):
+        for name in (ENTRY, VISITOR, BROWSER):
             answer.headers.append("set-cookie", f"{self._cookie(name, '')}; Max-Age=0")
         await answer(scope, receive, _answering(send, None))
 
-    def _admitted(self, scope: Scope, given: str, language: Any) -> Response:
+    async def _admitted(
+        self, scope: Scope, given: str, mark: str | None, language: Language
+    ) -> Response:
+        """Let in whoever gave a password; whoever did not is told, sooner or later."""
         address = neighbourhood((scope.get("client") or ("",))[0])
+        verdict = await self._attempts.check(address, mark, lambda: self._is_password(given))
+        if verdict == "late":
+            return HTMLResponse(
+                entrance.page(language, fault="late"), 429, {"Retry-After": RETRY_AFTER}
+            )
+        if verdict == "wrong":
+            return HTMLResponse(entrance.page(language, fault="wrong"), 401)
+        entry = token_urlsafe(24)
         with self._lock:
-            now = monotonic()
-            recent = [each for each in self._tries.get(address, []) if each > now - PER_SECONDS]
-            if len(recent) >= TRIES:
-                return HTMLResponse(entrance.page(language, fault="late"), 429)
-            known = [compare_digest(given.encode(), each.encode()) for each in self._passwords]
-            if not any(known):
-                if len(self._tries) > MOST_ENTRIES:
-                    self._tries.clear()
-                self._tries[address] = [*recent, now]
-                return HTMLResponse(entrance.page(language, fault="wrong"), 401)
-            entry = token_urlsafe(24)
             while len(self._entries) >= MOST_ENTRIES:
                 del self._entries[next(iter(self._entries))]
             self._entries[entry] = monotonic()
@@ -283,9 +294,10 @@ class Guard:
         answer.headers.append("set-cookie", self._cookie(ENTRY, entry))
         return answer
 
-    @property
-    def _passwords(self) -> tuple[str, ...]:
-        return self._studio.settings.passwords
+    def _is_password(self, given: str) -> bool:
+        passwords = self._studio.settings.passwords
+        found = [compare_digest(given.encode(), each.encode()) for each in passwords]  # all of them
+        return any(found)
 
     def _cookie(self, name: str, value: str) -> str:
         secure = "; Secure" if self._studio.settings.certificate is not None else ""
@@ -314,9 +326,9 @@ def _answering(send: Send, cookie: str | None) -> Send:
     return answering
 
 
-async def _refuse(reason: tuple[int, str], scope: Scope, receive: Receive, send: Send) -> None:
+async def _refuse(reason: Reason, scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008})
         return
-    await PlainTextResponse(reason[1], reason[0])(scope, receive, _answering(send, None))
+    await error_page.answer(reason, scope)(scope, receive, send)

@@ -16,23 +16,17 @@ from starlette.requests import Request
 
 from celosia.core.catalogue import explanations
 from celosia.core.errors import CelosiaError, EngineError, InputError
-from celosia.studio import guard, language
+from celosia.studio import error_page, guard, language
+from celosia.studio.doors import DOORS
 from celosia.studio.language import NAMES, Language, _, negotiated
 from celosia.studio.retelling import retold
 from celosia.studio.running import studio
 from celosia.studio.visitors import Visitor
 from celosia.studio.widgets.text import from_library
 
-DOORS = (
-    ("/learn", "Learn", "school"),
-    ("/publish", "Publish", "table_view"),
-    ("/mask", "Mask and synthesise", "blur_on"),
-    ("/graphs", "Graphs", "hub"),
-    ("/collect", "Collect", "sensors"),
-    ("/query", "Query", "query_stats"),
-    ("/statistics", "Statistics", "insights"),
-)
-"""Address, name (a key of the catalogue) and icon of each door."""
+NOT_FOUND = ("CEL-W010", "CEL-W011", "CEL-W040", "CEL-L001")
+"""Errors of an address that asks for something that is not there."""
+FAULT = "CEL-W033"
 
 
 def prepare() -> None:
@@ -122,11 +116,10 @@ def page(path: str, title: str, *, door: str = "") -> Callable[[Any], Any]:
                     if isinstance(result, Awaitable):
                         result = await result
                 except CelosiaError as error:
-                    show_error(error)
+                    _show_instead(request, error, door)
                     return None
                 except Exception as error:  # its text may hold a cell, and the toolkit shows it
-                    log.exception(error)
-                    show_error(_fault())
+                    _show_instead(request, fault(error), door)
                     return None
             return result
 
@@ -158,14 +151,14 @@ def _set_up(request: Request) -> None:
     spoken = _language_of(request)
     client.page = copy.copy(client.page)  # its language belongs to this visitor alone
     client.page.language = "es" if spoken == "es" else "en-GB"
-    theme = request.cookies.get(guard.THEME, "auto")
+    theme = request.cookies.get(error_page.THEME, "auto")
     client.page.dark = {"light": False, "dark": True}.get(theme)
 
 
 def _language_of(request: Request) -> Language:
     return negotiated(
         request.query_params.get("lang"),
-        request.cookies.get(guard.LANGUAGE),
+        request.cookies.get(error_page.LANGUAGE),
         request.headers.get("accept-language"),
     )
 
@@ -236,7 +229,7 @@ def _switches(request: Request) -> None:
     ui.link(NAMES[other], f"/choose?language={other}&back={here}").classes("celosia-switch").props(
         f'lang="{other}" hreflang="{other}"'
     )
-    theme = request.cookies.get(guard.THEME, "auto")
+    theme = request.cookies.get(error_page.THEME, "auto")
     following = {"auto": "dark", "dark": "light", "light": "auto"}[
         theme if theme in ("auto", "dark", "light") else "auto"
     ]
@@ -291,10 +284,14 @@ def _jobs_tray() -> ui.menu:
         return ui.menu().props("auto-close=false")
 
 
-def show_error(error: CelosiaError) -> None:
-    """An error as a card: what it is called, what is wrong, why, what to do, and its code."""
-    with ui.card().classes("celosia-error w-full").props('role="alert"'):
-        ui.label(_title(error)).classes("text-h6")
+def show_error(error: CelosiaError, *, attend: bool = False) -> None:
+    """An error as a card: what it is called, what is wrong, why, what to do, and its code.
+
+    Args:
+        error: the error.
+        attend: whether to bring it into sight and move the focus to it.
+    """
+    with _alert(_title(error), attend=attend):
         with ui.column().classes("gap-1"):
             from_library(error.what, "errors")
             if error.why:
@@ -304,9 +301,39 @@ def show_error(error: CelosiaError) -> None:
         ui.label(error.code).classes("celosia-quiet")
 
 
-def _fault() -> EngineError:
+def show_problem(what: str, why: str, fix: str) -> None:
+    """The same for a problem without a code, in the language of the page, brought into sight."""
+    with _alert(what, attend=True), ui.column().classes("gap-1"):
+        ui.label(why)
+        ui.label(fix).classes("text-bold")
+
+
+def _alert(title: str, *, attend: bool) -> ui.card:
+    with ui.card().classes("celosia-error w-full").props('role="alert" tabindex="-1"') as card:
+        ui.label(title).classes("text-h6")
+    if attend:
+        ui.run_javascript(f"celosiaAttend({card.id})")
+    return card
+
+
+def _show_instead(request: Request, error: CelosiaError, door: str) -> None:
+    """An error in the place of a page, with its status and a way back."""
+    if error.code in NOT_FOUND or error.code == FAULT:
+        ui.context.client.status_code = 500 if error.code == FAULT else 404
+    error_page.mark(request.scope)
+    show_error(error)
+    with ui.row().classes("celosia-onwards q-mt-md"):
+        if door:
+            name = next(name for address, name, _icon in DOORS if address == door)
+            ui.link(_("Back to {door}", door=_(name)), door)
+        ui.link(_("To the first page"), "/")
+
+
+def fault(error: Exception) -> EngineError:
+    """What a visitor is told of an error that we did not foresee; the log has its place."""
+    log.exception(error)
     return EngineError(
-        "CEL-W033",
+        FAULT,
         "the page met a fault of ours.",
         why="What went wrong is not shown, because it may hold values of your table.",
         fix="Go back and try it otherwise, and tell us what you did.",

@@ -20,6 +20,7 @@ from celosia.graphs.metrics import (
     changed_degrees,
     degree_earth_mover,
     degree_total_variation,
+    edge_changes,
     edge_intersection,
     hub_retention,
     mutual_information,
@@ -62,6 +63,16 @@ def test_as_many_edges_as_were_not_exchanged_are_kept() -> None:
 def test_edges_are_compared_by_their_ends_when_vertices_were_added() -> None:
     more = Graph.of([*g9().edges.tolist(), (0, 9)], order=12)
     assert edge_intersection(g9(), more) == 12 / 13
+    found = edge_changes(g9(), more)
+    assert (found.kept, found.removed, found.added, found.share_kept) == (12, 0, 1, 1.0)
+
+
+def test_edges_that_went_and_edges_that_came_are_counted_apart() -> None:
+    before, after = Graph.of([(0, 1), (1, 2), (2, 3)]), Graph.of([(0, 1), (0, 2)], order=4)
+    assert edge_changes(before, after).as_dict() == {"kept": 1, "removed": 2, "added": 1}
+    assert edge_changes(after, before).as_dict() == {"kept": 1, "removed": 1, "added": 2}
+    empty = Graph.of([], order=4)
+    assert edge_changes(empty, before).share_kept == 1.0
 
 
 def test_degrees_stay_in_a_switch_and_move_otherwise() -> None:

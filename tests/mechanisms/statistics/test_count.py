@@ -74,9 +74,11 @@ def test_bounds_of_a_count_hold_as_often_as_they_say() -> None:
     assert abs(hits / runs - exact) < 4 * sqrt(exact * (1 - exact) / runs)
 
 
-def test_bounds_of_a_count_are_never_below_zero(measured: Release) -> None:
+def test_bounds_of_a_count_below_zero_hold_it_and_reach_zero(measured: Release) -> None:
     count = Count(epsilon=1)
-    assert count.interval(measured(count, [True], [-30])) == (0, 0)
+    assert count.interval(measured(count, [True], [0])) == (0, 4)
+    assert count.interval(measured(count, [True], [-3])) == (-2, 1)
+    assert count.interval(measured(count, [True], [-31])) == (-30, 0)
 
 
 def test_an_accuracy_buys_the_least_epsilon() -> None:

@@ -186,8 +186,10 @@ def test_bounds_of_all_bins_hold_together() -> None:
     rows = ["a"] * 70 + ["b"] * 60 + ["d"]
     hits = 0
     for _ in range(runs):
-        low, high = histogram.interval(histogram.measure(rows, rng=rng), confidence)
-        assert low.min() >= 0
+        found = histogram.measure(rows, rng=rng)
+        low, high = histogram.interval(found, confidence)
+        assert np.all(low >= np.minimum(found.value, 0))
+        assert high.min() >= 0
         exact = np.array([70, 60, 0, 1])
         hits += bool(np.all((low <= exact) & (exact <= high)))
     # Two of the bins are cut off at zero, so they may hold a little more often.

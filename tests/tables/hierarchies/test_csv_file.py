@@ -66,10 +66,27 @@ def test_a_given_encoding_is_used(path: Path) -> None:
 
 
 def test_messages_name_the_row_of_the_file_and_the_file(path: Path) -> None:
-    error = refusal(path, 'a;*\n\n"two\nlines";*\nb;*\na;*\n')
+    error = refusal(path, 'a;x;*\n\n"two\nlines";x;*\nb;x;*\na;y;*\n')
     assert error.code == "CEL-H003"
-    assert error.what == f"{path}: row 6 repeats the leaf of row 1."
+    assert error.what == f"{path}: row 6 repeats the leaf of row 1, with other labels."
     assert error.details == {"row": 6, "path": str(path)}
+
+
+def test_rows_that_repeat_an_earlier_one_are_read_once_and_noted(path: Path) -> None:
+    path.write_text("a;x;*\nb;x;*\na;x;*\n")
+    found = read_hierarchy(path)
+    assert found.paths() == [("a", "x", "*"), ("b", "x", "*")]
+    assert found.repeated == (3,)
+    assert found.note == "row 3 repeats an earlier row and was left out."
+    path.write_text("a;*\n\na;*\nb;*\nb;*\na;*\n")
+    found = read_hierarchy(path)
+    assert (found.leaves, found.repeated) == (("a", "b"), (3, 5, 6))
+    assert found.note == "3 rows repeat earlier rows and were left out (first: row 3)."
+
+
+def test_a_file_without_repeated_rows_has_nothing_to_say(path: Path) -> None:
+    path.write_text("a;*\nb;*\n")
+    assert read_hierarchy(path).note is None
 
 
 @pytest.mark.parametrize(
@@ -78,7 +95,7 @@ def test_messages_name_the_row_of_the_file_and_the_file(path: Path) -> None:
         ("", "CEL-H001"),
         ("\n\n", "CEL-H001"),
         ("a;x;*\nb;*\n", "CEL-H002"),
-        ("a;*\na;*\n", "CEL-H003"),
+        ("a;x;*\na;y;*\n", "CEL-H003"),
         ("a;x;p;*\nb;x;q;*\n", "CEL-H004"),
         ("a;x\nb;y\n", "CEL-H005"),
         ("a\nb\n", "CEL-H005"),

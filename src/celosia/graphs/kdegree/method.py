@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -51,7 +51,8 @@ class KDegree(GraphMethod[Graph]):
     """Change edges until every degree is that of at least k vertices.
 
     - `umga-random`: the degrees are microaggregated and edge ends are moved at random; keeps the
-      number of edges wherever it can, also with great hubs.
+      number of edges wherever it can, also with great hubs. Where no graph has such degrees, edges
+      are added as by `liu-terzi`, and where that fails too, moved as by `simultaneous-swap`.
     - `umga-centrality`: the same, moving edges of little neighbourhood centrality.
     - `liu-terzi`: only adds edges, as few as the degrees allow; hubs make that many edges.
     - `liu-terzi-greedy`: the same with targets from one greedy walk.
@@ -75,7 +76,7 @@ class KDegree(GraphMethod[Graph]):
     """Which way."""
     probes: int = 500
     """Rounds in which low degrees are raised where targets cannot be reached; 0 for none. The umga
-    variants need none."""
+    variants rarely need any."""
 
     kind = "k-degree"
     summary = "change edges until every degree is that of at least k vertices"
@@ -93,26 +94,11 @@ class KDegree(GraphMethod[Graph]):
     ) -> Changed[Graph]:
         check_k(self.k, graph.order)
         progress(Step("choose degrees", 0, 1))
-        probes, adds = 0, self.variant.startswith("liu-terzi")
-        changed = graph
-        if degree_anonymity(graph) >= self.k:
-            pass  # nothing to do: the least change of all
-        elif self.variant.startswith("umga"):
-            targets = _even_targets(graph, self.k)
-            central = self.variant == "umga-centrality"
-            changed = rewired(graph, targets, central=central, rng=rng, progress=progress)
-        elif adds:
-            changed, probes = probed_supergraph(
-                graph,
-                self.k,
-                way="greedy" if self.variant == "liu-terzi-greedy" else "raise",
-                probes=self.probes,
-                rng=rng,
-                progress=progress,
-            )
-        else:
-            changed, probes = self._constructed(graph, rng, progress)
+        changed, probes, way = graph, 0, self.variant
+        if degree_anonymity(graph) < self.k:  # else nothing to do: the least change of all
+            changed, probes, way = self._changed(graph, rng, progress)
         progress(Step("verify", 1, 1))
+        adds = way.startswith("liu-terzi")
         least = least_edge_changes(graph.degrees, self.k, additions_only=adds)
         facts = differences(graph, changed)
         gap = facts["edges added"] + facts["edges deleted"] - least
@@ -120,8 +106,41 @@ class KDegree(GraphMethod[Graph]):
         return Changed(
             graph=confirmed(changed, self.k),
             facts=facts | found | {"k reached": degree_anonymity(changed)},
-            kept=next(text for way, text in KEPT.items() if self.variant.startswith(way)),
+            kept=next(text for name, text in KEPT.items() if way.startswith(name)),
         )
+
+    def _changed(self, graph: Graph, rng: Source, progress: Progress) -> tuple[Graph, int, Variant]:
+        """An anonymous graph, the probes it took, and the way that led to it.
+
+        Raises:
+            PrivacyError: CEL-G102 none was found, by the last way that was tried.
+        """
+        ways: tuple[Variant, ...] = (self.variant,)
+        if self.variant.startswith("umga"):
+            swaps: tuple[Variant, ...] = ("simultaneous-swap",)
+            ways = (self.variant, "liu-terzi", *(swaps if graph.size <= MOST_SWAPPED else ()))
+        for way in ways[:-1]:
+            try:
+                return *replace(self, variant=way)._by_variant(graph, rng, progress), way
+            except PrivacyError:
+                continue  # no graph has the degrees that it asks for, or none was found
+        return *replace(self, variant=ways[-1])._by_variant(graph, rng, progress), ways[-1]
+
+    def _by_variant(self, graph: Graph, rng: Source, progress: Progress) -> tuple[Graph, int]:
+        if self.variant.startswith("umga"):
+            targets = _even_targets(graph, self.k)
+            central = self.variant == "umga-centrality"
+            return rewired(graph, targets, central=central, rng=rng, progress=progress), 0
+        if self.variant.startswith("liu-terzi"):
+            return probed_supergraph(
+                graph,
+                self.k,
+                way="greedy" if self.variant == "liu-terzi-greedy" else "raise",
+                probes=self.probes,
+                rng=rng,
+                progress=progress,
+            )
+        return self._constructed(graph, rng, progress)
 
     def _constructed(self, graph: Graph, rng: Source, progress: Progress) -> tuple[Graph, int]:
         """A new graph with anonymous degrees, brought nearer to the given one where asked."""
@@ -186,12 +205,13 @@ def _even_targets(graph: Graph, k: int) -> NDArray[np.int64]:
     Raises:
         PrivacyError: CEL-G103 up to twice k none does.
     """
-    for least in range(k, min(2 * k, graph.order)):
+    refusals = []
+    for least in range(k, min(2 * k, graph.order) + 1):
         try:
             return microaggregated_degrees(graph.degrees, least)
-        except PrivacyError:
-            continue
-    return microaggregated_degrees(graph.degrees, min(2 * k, graph.order))
+        except PrivacyError as refusal:
+            refusals.append(refusal)
+    raise refusals[0]  # it names the k that was asked for
 
 
 def _parameter(what: str) -> InputError:

@@ -80,7 +80,7 @@ def _rounded_up(
             "CEL-G103",
             f"for k = {k:,} no choice of rounded group means has an even sum.",
             why="The degrees of a graph have an even sum: each edge has two ends.",
-            fix="Choose a k that is one greater or less, or variant liu-terzi.",
+            fix="Choose another k, or method k-degree, which then adds edges instead.",
         )
     chosen = int(sums[np.lexsort((best[sums], np.abs(sums - wanted)))[0]])
     picked = [np.empty(0, dtype=np.int64)]

@@ -1,9 +1,11 @@
 """What a graph is like, and what a change of it kept: exact for small graphs, sampled beyond."""
 
 from celosia.graphs.metrics.agreement import (
+    EdgeChanges,
     changed_degrees,
     degree_earth_mover,
     degree_total_variation,
+    edge_changes,
     edge_intersection,
     hub_retention,
     mutual_information,
@@ -22,6 +24,7 @@ __all__ = [
     "Clustering",
     "Communities",
     "Distances",
+    "EdgeChanges",
     "GraphMetrics",
     "GraphUtility",
     "Measured",
@@ -37,6 +40,7 @@ __all__ = [
     "degree_earth_mover",
     "degree_total_variation",
     "distances",
+    "edge_changes",
     "edge_intersection",
     "hub_retention",
     "measure",

@@ -5,6 +5,8 @@ Where one has more vertices than the other, the first ones are the same in both.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,18 +18,60 @@ TOP = 10
 Groups = NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True)
+class EdgeChanges:
+    """What became of the edges of a graph, and how many are new.
+
+    >>> print(EdgeChanges(kept=78, removed=0, added=3))
+    100.0% of the edges kept (78 of 78), 0 removed, 3 added
+    """
+
+    kept: int
+    removed: int
+    added: int
+
+    @property
+    def before(self) -> int:
+        """How many edges there were."""
+        return self.kept + self.removed
+
+    @property
+    def share_kept(self) -> float:
+        """The edges that were kept, over those that there were; 1 where there were none."""
+        return self.kept / self.before if self.before else 1.0
+
+    def as_dict(self) -> dict[str, int]:
+        """Plain values for JSON."""
+        return {"kept": self.kept, "removed": self.removed, "added": self.added}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.share_kept:.1%} of the edges kept ({self.kept:,} of {self.before:,}), "
+            f"{self.removed:,} removed, {self.added:,} added"
+        )
+
+
+def edge_changes(before: Graph, after: Graph) -> EdgeChanges:
+    """How many edges a change kept, removed and added.
+
+    >>> edge_changes(Graph.of([(0, 1), (1, 2)]), Graph.of([(0, 1), (0, 2), (1, 2)]))
+    EdgeChanges(kept=2, removed=0, added=1)
+    """
+    from celosia.graphs._kernels import shared_keys  # noqa: PLC0415 - compiles
+
+    order = max(before.order, after.order)
+    shared = int(shared_keys(*(_keys(graph, order) for graph in (before, after))))
+    return EdgeChanges(kept=shared, removed=before.size - shared, added=after.size - shared)
+
+
 def edge_intersection(one: Graph, other: Graph) -> float:
     """The edges that both have, over those of the larger; 1 for two graphs without edges.
 
     >>> edge_intersection(Graph.of([(0, 1), (1, 2)]), Graph.of([(0, 1), (0, 2)]))
     0.5
     """
-    from celosia.graphs._kernels import shared_keys  # noqa: PLC0415 - compiles
-
     most = max(one.size, other.size)
-    order = max(one.order, other.order)
-    keys = [_keys(graph, order) for graph in (one, other)]
-    return int(shared_keys(*keys)) / most if most else 1.0
+    return edge_changes(one, other).kept / most if most else 1.0
 
 
 def _keys(graph: Graph, order: int) -> NDArray[np.int64]:

@@ -73,7 +73,10 @@ class GraphUtility:
     after: GraphMetrics
     distances: Mapping[str, Measured]
     """The root mean squared difference over the vertices, by the name of the vector."""
+    edges: agreement.EdgeChanges
+    """How many edges were kept, removed and added."""
     edge_intersection: float
+    """The edges that both have, over those of the larger."""
     equal_coreness: float
     """The share of vertices whose core number is the same."""
     changed_degrees: float
@@ -114,6 +117,7 @@ class GraphUtility:
             "after": self.after.as_dict(),
             "errors": {name: value.as_dict() for name, value in self.errors.items()},
             "distances": {name: value.as_dict() for name, value in self.distances.items()},
+            "edges": self.edges.as_dict(),
             **self.shares,
             "is_simulation": self.is_simulation,
         }
@@ -127,7 +131,7 @@ class GraphUtility:
     def __str__(self) -> str:
         moved = self.errors
         return (
-            f"{self.edge_intersection:.1%} of the edges kept, average distance "
+            f"{self.edges}, average distance "
             f"{self.before.average_distance} -> {self.after.average_distance}, transitivity "
             f"{self.before.transitivity} -> {self.after.transitivity}, lambda 1 off by "
             f"{moved['largest_eigenvalue']}, communities kept {self.communities_information:.1%}"
@@ -194,6 +198,7 @@ def compare(  # noqa: PLR0913 - two graphs, how they belong together, and how to
         before=old.metrics,
         after=new.metrics,
         distances={name: value.distance(new.vectors[name]) for name, value in old.vectors.items()},
+        edges=agreement.edge_changes(original, after),
         edge_intersection=agreement.edge_intersection(original, after),
         equal_coreness=float(np.mean(cores[0] == cores[1])) if both else 1.0,
         changed_degrees=agreement.changed_degrees(original, after),

@@ -81,7 +81,11 @@ def blocks(found: GraphUtility) -> list[Block]:
 def _cards(found: GraphUtility) -> KeyFigures:
     return KeyFigures(
         [
-            KeyFigure("Edges kept", f"{found.edge_intersection:.1%}"),
+            KeyFigure(
+                "Edges kept",
+                f"{found.edges.share_kept:.1%}",
+                f"{found.edges.removed:,} removed, {found.edges.added:,} added",
+            ),
             KeyFigure("Degrees changed", f"{found.changed_degrees:.1%}", "of the vertices"),
             KeyFigure(
                 "Communities kept",

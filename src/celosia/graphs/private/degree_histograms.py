@@ -16,6 +16,7 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.private.fitting import rising
 from celosia.graphs.private.level import GraphMechanism, check_cap, check_graph
 from celosia.graphs.private.projection import Bounded
+from celosia.mechanisms.intervals import counts_from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
@@ -182,5 +183,4 @@ def _bounds(
     counts: Counts, way: Way, law: DiscreteLaplace, confidence: float
 ) -> tuple[Counts, Counts]:
     error = int(_error(way, law, confidence, len(counts)))
-    low = {degree: max(0, count - error) for degree, count in counts.items()}
-    return low, {degree: max(0, count + error) for degree, count in counts.items()}
+    return counts_from_zero(counts, error)

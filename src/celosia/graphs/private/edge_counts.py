@@ -12,6 +12,7 @@ from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.level import GraphMechanism, check_graph
 from celosia.graphs.private.projection import Bounded
+from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
@@ -29,6 +30,8 @@ class EdgeCount(GraphMechanism[int]):
     >>> EdgeCount(epsilon=1).release(Graph.of([(0, 1), (1, 2)]), rng=Seeded(1))
     2
     """
+
+    is_count = True
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
@@ -59,8 +62,8 @@ class EdgeCount(GraphMechanism[int]):
 
     def interval(self, measurement: Measurement[int], confidence: float = 0.95) -> tuple[int, int]:
         """Bounds of the exact number of edges."""
-        error = self.law.bound(check_confidence(confidence))
-        return max(0, measurement.value - error), max(0, measurement.value + error)
+        error, value = self.law.bound(check_confidence(confidence)), measurement.value
+        return from_zero(value - error, value, value + error)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +78,8 @@ class BoundedEdgeCount(Bounded[int]):
     Reference: Day, Li, Lyu 2016; the same bound as the flow of Kasiviswanathan, Nissim,
     Raskhodnikova, Smith 2013, section 4.
     """
+
+    is_count = True
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
@@ -110,4 +115,5 @@ class BoundedEdgeCount(Bounded[int]):
     def interval(self, measurement: Measurement[int], confidence: float = 0.95) -> tuple[int, int]:
         """Bounds of the number of edges under the cap."""
         error = self.law(measurement.parts["cap"]).bound(check_confidence(confidence))
-        return max(0, measurement.value - error), max(0, measurement.value + error)
+        value = measurement.value
+        return from_zero(value - error, value, value + error)

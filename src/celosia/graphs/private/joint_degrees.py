@@ -12,6 +12,7 @@ from celosia.accounting.losses import Pure
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.level import GraphMechanism, check_cap, check_graph
+from celosia.mechanisms.intervals import counts_from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
@@ -101,6 +102,4 @@ class JointDegrees(GraphMechanism[dict[str, int]]):
     ) -> tuple[dict[str, int], dict[str, int]]:
         """Bounds of the exact counts: all of them hold together with this confidence."""
         error = self.law.bound(check_confidence(confidence), size=len(self.cells))
-        value = measurement.value
-        low = {name: max(0, count - error) for name, count in value.items()}
-        return low, {name: max(0, count + error) for name, count in value.items()}
+        return counts_from_zero(measurement.value, error)

@@ -35,6 +35,8 @@ class SubgraphCount(GraphMechanism[int]):
     graph, so there is no interval: its width would tell about the graph.
     """
 
+    is_count = True
+
     delta: float | None = None
     """For smooth sensitivity; None for the ladder, which needs none and errs about as little."""
 

@@ -6,23 +6,26 @@ answer too: it tells that the column has such rows, so clean columns before they
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from math import nan
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import real, whole
 from celosia.core.wording import counted
-from celosia.frames.codes import encode
 
-Rows = Sequence[Any] | NDArray[Any] | pl.Series
+if TYPE_CHECKING:
+    import polars as pl
+    from typing_extensions import TypeIs
+
+Rows: TypeAlias = "Sequence[Any] | NDArray[Any] | pl.Series"
 """One column: a list or tuple, an array of one dimension, or a Polars series."""
 
 Key = str | int | bool
@@ -47,7 +50,9 @@ def numbers(rows: Rows) -> NDArray[np.float64]:
         InputError: CEL-M080 not one column; CEL-M081 rows without a finite number.
     """
     column = _column(rows)
-    if isinstance(column, pl.Series):
+    if _is_series(column):
+        import polars as pl  # noqa: PLC0415 - loaded already, for there is a series
+
         usable = column.dtype.is_numeric() or column.dtype == pl.Boolean
         values = column.cast(pl.Float64).to_numpy() if usable else np.full(len(column), nan)
     elif isinstance(column, np.ndarray):
@@ -76,7 +81,9 @@ def tally(rows: Rows) -> tuple[int, int]:
     """
     column = _column(rows)
     size = len(column)
-    if isinstance(column, pl.Series):
+    if _is_series(column):
+        import polars as pl  # noqa: PLC0415 - as above
+
         if column.dtype != pl.Boolean:
             return size, size
         missing, true = column.null_count(), int(column.sum())
@@ -105,7 +112,7 @@ def key_counts(rows: Rows) -> tuple[dict[Key, int], Kind | None]:
     """
     column, kind = _keyed(rows)
     found: Iterable[tuple[Any, int]]
-    if isinstance(column, pl.Series):
+    if _is_series(column):
         table = column.alias("key").value_counts(name="rows")
         found = zip(table["key"].to_list(), table["rows"].to_list(), strict=True)
     elif isinstance(column, np.ndarray):
@@ -126,7 +133,9 @@ def key_codes(rows: Rows) -> NDArray[np.int64]:
         InputError: as in `key_counts`.
     """
     column, _ = _keyed(rows)
-    if isinstance(column, pl.Series):
+    if _is_series(column):
+        from celosia.frames.codes import encode  # noqa: PLC0415 - loads Polars
+
         return encode(column).codes.astype(np.int64)
     if isinstance(column, np.ndarray):
         return np.unique(column, return_inverse=True)[1].astype(np.int64)
@@ -153,13 +162,23 @@ def plain_key(key: Any) -> Key:
     return str.__str__(key) if isinstance(key, str) else int(key)
 
 
+def _is_series(rows: object) -> TypeIs[pl.Series]:
+    return isinstance(rows, _polars("Series"))
+
+
+def _polars(name: str) -> tuple[type[Any], ...]:
+    """A class of Polars, for `isinstance`; where Polars was never loaded, nothing is of it."""
+    found = getattr(sys.modules.get("polars"), name, None)
+    return () if found is None else (found,)
+
+
 def _column(rows: object) -> pl.Series | NDArray[Any] | list[Any]:
     """A series, an array of one dimension that does not hold objects, or a list."""
-    if isinstance(rows, pl.Series):
+    if _is_series(rows):
         return rows
     if isinstance(rows, np.ma.MaskedArray):
         return _column(rows.tolist())  # a masked row is a missing one
-    if hasattr(rows, "__array__") and not isinstance(rows, pl.DataFrame | np.generic):
+    if hasattr(rows, "__array__") and not isinstance(rows, (np.generic, *_polars("DataFrame"))):
         array = np.asarray(rows)
         if array.ndim == 1:
             return array.tolist() if array.dtype.kind == "O" else array
@@ -194,7 +213,9 @@ def _number(row: object) -> float:
 def _keyed(rows: Rows) -> tuple[pl.Series | NDArray[Any] | list[Any], Kind | None]:
     """The column with the kind of its keys; None where it is empty."""
     column = _column(rows)
-    if isinstance(column, pl.Series):
+    if _is_series(column):
+        import polars as pl  # noqa: PLC0415 - as above
+
         if isinstance(column.dtype, pl.Categorical | pl.Enum):
             column = column.cast(pl.String)
         kind = _kind_of_series(column)
@@ -228,6 +249,8 @@ def _keyed(rows: Rows) -> tuple[pl.Series | NDArray[Any] | list[Any], Kind | Non
 
 
 def _kind_of_series(column: pl.Series) -> Kind | None:
+    import polars as pl  # noqa: PLC0415 - as above
+
     if column.dtype == pl.String:
         return Kind.TEXT
     if column.dtype == pl.Boolean:

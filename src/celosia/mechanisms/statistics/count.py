@@ -7,6 +7,7 @@ from functools import cached_property
 
 from celosia.accounting.losses import LaplaceLoss
 from celosia.core.randomness import Source
+from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
@@ -29,6 +30,8 @@ class Count(Statistic[int]):
     >>> isinstance(Count(epsilon=1).release([True, False, True], rng=Seeded(1)), int)
     True
     """
+
+    is_count = True
 
     @property
     def sensitivity(self) -> float:
@@ -63,6 +66,6 @@ class Count(Statistic[int]):
         return float(self.noise.bound(check_confidence(confidence), size=size))
 
     def interval(self, measurement: Measurement[int], confidence: float = 0.95) -> tuple[int, int]:
-        """Bounds of the exact count, which is at least 0."""
-        error = self.noise.bound(check_confidence(confidence))
-        return max(0, measurement.value - error), max(0, measurement.value + error)
+        """Bounds of the exact count, which is at least 0; they hold the released count too."""
+        error, value = self.noise.bound(check_confidence(confidence)), measurement.value
+        return from_zero(value - error, value, value + error)

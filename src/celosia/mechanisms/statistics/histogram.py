@@ -16,6 +16,7 @@ from celosia.accounting.losses import Composed, LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
 from celosia.core.randomness import Source
+from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
@@ -150,7 +151,7 @@ class Histogram(Statistic[NDArray[np.int64]]):
         """Bounds of the exact counts: all of them hold together with this confidence."""
         error = self.noise.bound(check_confidence(confidence), size=len(self.labels))
         value = measurement.value
-        return np.maximum(value - error, 0), np.maximum(value + error, 0)
+        return from_zero(value - error, value, value + error)
 
 
 def _checked_edges(edges: object) -> tuple[float, ...]:

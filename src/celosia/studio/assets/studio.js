@@ -18,6 +18,17 @@ document.addEventListener("focusin", (event) => {
   part.addEventListener("focusout", () => watch.disconnect(), { once: true });
 });
 
+// Brings a message into sight and moves the focus to it, as soon as it is drawn.
+window.celosiaAttend = (id, tries = 50) => {
+  const found = document.getElementById(`c${id}`);
+  if (!found) {
+    if (tries) setTimeout(() => window.celosiaAttend(id, tries - 1), 50);
+    return;
+  }
+  found.scrollIntoView({ block: "center" });
+  found.focus({ preventScroll: true });
+};
+
 // Letters of charts have a colour of the style sheet (see widgets/chart.py). Where colours follow the
 // system, day may turn to night while a page is open: its charts are then drawn in the new colour.
 {

@@ -53,7 +53,10 @@ METRICS: dict[str, tuple[str, str, str]] = {
 """Of the whole graph: name, unit, meaning."""
 
 SHARES: dict[str, tuple[str, str]] = {
-    "edge_intersection": ("Edges kept", "Edges in both graphs, over the larger number of edges."),
+    "edge_intersection": (
+        "Edges in both",
+        "Edges in both graphs, over the larger number of edges.",
+    ),
     "equal_coreness": ("Same core number", "Vertices that are as deep in the graph as before."),
     "changed_degrees": ("Degrees changed", "Vertices with another number of contacts."),
     "degree_total_variation": (

@@ -230,6 +230,8 @@ def explained(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -
     plan = vault.explain(query, epsilon=epsilon, delta=delta).as_dict()
     curve = []
     for each in EPSILONS:
+        if plan["method"] != "public" and each < vault.policy.least_epsilon:
+            continue
         parts = vault.explain(query, epsilon=each, delta=delta).parts
         if parts and parts[0].error is not None:
             curve.append((each, float(parts[0].error)))

@@ -77,12 +77,9 @@ def graphs_start() -> None:
             "node-link JSON. Directions, loops and repeated edges are taken away."
         )
     )
-    own = ui.element("div").classes("w-full")
 
     def arrived(work: Work, file: str, shown: str) -> None:
-        own.clear()
-        with own:
-            _begin(work, shown, file=file, shown=shown)
+        _begin(work, shown, file=file, shown=shown)
 
     upload(lambda: visitor().new_work(KIND), arrived, suffixes=model.SUFFIXES)
     _earlier()
@@ -95,6 +92,7 @@ def _begin(work: Work, title: str, **arguments: Any) -> None:
         jobs.prepare,
         on_done=lambda _result: ui.navigate.to(address),
         address=address,
+        attend=True,
         folder=str(work.folder),
         **arguments,
     )

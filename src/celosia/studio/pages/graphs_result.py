@@ -81,7 +81,9 @@ def _figures(result: Mapping[str, Any]) -> None:
         )
     utility = result["utility"]
     if utility is not None:
-        for name in ("edge_intersection", "changed_degrees", "communities_information"):
+        if result["matched"] and "edges" in utility:  # not in what an earlier version kept
+            found.append(_edges(utility["edges"]))
+        for name in ("changed_degrees", "communities_information"):
             if result["matched"]:
                 title, meaning = SHARES[name]
                 found.append((_(title), percent(utility[name]), _(meaning)))
@@ -95,6 +97,19 @@ def _figures(result: Mapping[str, Any]) -> None:
             )
         )
     figures(found)
+
+
+def _edges(changes: Mapping[str, int]) -> tuple[str, str, str]:
+    before = changes["kept"] + changes["removed"]
+    return (
+        _("Edges kept"),
+        percent(changes["kept"] / before if before else 1.0),
+        _(
+            "{removed} removed, {added} added",
+            removed=short(changes["removed"]),
+            added=short(changes["added"]),
+        ),
+    )
 
 
 def _value(value: float | None) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from nicegui import ui
 
+from celosia.studio.doors import DOORS
 from celosia.studio.language import _
-from celosia.studio.shell import DOORS, page
+from celosia.studio.shell import page
 
 
 @page("/", "Data privacy under one roof")

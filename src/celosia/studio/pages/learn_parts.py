@@ -25,19 +25,23 @@ class Address:
         self._path = path
         self._values = dict(given)
 
-    def place(self, name: str, many: int, first: int = 0) -> int:
-        """A number from 0 that the address has under a name; `first` where it has none that fits.
+    def told(self, name: str) -> str | None:
+        """What the address has under a name."""
+        return self._values.get(name)
+
+    def place(self, name: str, many: int) -> int:
+        """Which of so many things the address asks for, from 0; there they are counted from 1.
 
         >>> Address("/learn", {"step": "3"}).place("step", 5)
         2
         """
         told = self._values.get(name, "")
-        found = int(told) - 1 if told.isascii() and told.isdigit() and len(told) < 4 else first
-        return found if 0 <= found < many else first
+        found = int(told) - 1 if told.isascii() and told.isdigit() and len(told) < 4 else 0
+        return found if 0 <= found < many else 0
 
-    def keep(self, name: str, place: int) -> None:
-        """Write a number into the address; it counts from 1 there."""
-        self._values[name] = str(place + 1)
+    def keep(self, name: str, told: str | int) -> None:
+        """Write a value into the address."""
+        self._values[name] = str(told)
         ui.navigate.history.replace(f"{self._path}?{urlencode(self._values)}")
 
 
@@ -128,7 +132,7 @@ class Stepper:
 
     def _chosen(self, event: Any) -> None:
         self._story = [story.title for story in self._stories].index(event.value)
-        self._address.keep("attack", self._story)
+        self._address.keep("attack", self._story + 1)
         self._go(0)
 
     def _move(self, by: int) -> None:
@@ -137,7 +141,7 @@ class Stepper:
 
     def _go(self, step: int) -> None:
         self._step = step
-        self._address.keep("step", step)
+        self._address.keep("step", step + 1)
         self._draw()
 
     def _draw(self) -> None:
@@ -180,9 +184,7 @@ class Live:
         self._controls = controls
         self._view = view
         self._address = address
-        self._places = [
-            address.place(each.name, len(each.choices), each.first) for each in controls
-        ]
+        self._places = [each.place(address.told(each.name)) for each in controls]
         with ui.element("div").classes("celosia-controls"):
             for at, control in enumerate(controls):
                 self._control(at, control)
@@ -223,7 +225,8 @@ class Live:
         if place == self._places[at]:
             return
         self._places[at] = place
-        self._address.keep(self._controls[at].name, place)
+        control = self._controls[at]
+        self._address.keep(control.name, control.written(place))
         self._draw()
 
     def _draw(self) -> None:

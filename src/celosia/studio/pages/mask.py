@@ -43,12 +43,9 @@ def mask_start() -> None:
     sample_cards(SAMPLES, choose, lambda each: n_("{count} record", "{count} records", each.rows))
     heading(_("Bring a table"))
     quiet(_("CSV with any delimiter, Excel, Parquet or JSON lines; one record for each person."))
-    own = ui.element("div").classes("w-full")
 
     def arrived(work: Work, file: str, shown: str) -> None:
-        own.clear()
-        with own:
-            _begin(work, shown, file=file, shown=shown)
+        _begin(work, shown, file=file, shown=shown)
 
     upload(lambda: visitor().new_work(KIND), arrived)
     _earlier()
@@ -61,6 +58,7 @@ def _begin(work: Work, title: str, **arguments: Any) -> None:
         masking.prepare,
         on_done=lambda _result: ui.navigate.to(address),
         address=address,
+        attend=True,
         folder=str(work.folder),
         **arguments,
     )

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from nicegui import run, ui
 
-from celosia.core.errors import CelosiaError, InputError
-from celosia.studio import shell
+from celosia.core.errors import InputError
 from celosia.studio.language import _
 from celosia.studio.model.publish.choices import schema_table
 from celosia.studio.model.publish.hierarchies import imported
 from celosia.studio.model.publish.writing import toml_text
+from celosia.studio.retelling import retold
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.upload import upload
 
@@ -38,15 +38,14 @@ def exchange(editor: Editor) -> None:
             try:
                 if path.stat().st_size > LARGEST:
                     raise _too_long()
-                rule = await run.io_bound(imported, path, editor.name)
-            except CelosiaError as error:
-                shell.notify_error(error)
-                return
+                found = await run.io_bound(imported, path, editor.name)
             finally:
                 path.unlink(missing_ok=True)
-            if rule is not None:
+            if found is not None:
                 ui.notify(_("The hierarchy was imported."), type="positive")
-                await editor.choose(rule, redraw=True)
+                if found.note is not None:
+                    ui.notify(retold(found.note, "errors"), type="info")
+                await editor.choose(found.rule, redraw=True)
 
         upload(
             lambda: editor.board.work,

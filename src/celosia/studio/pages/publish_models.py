@@ -241,20 +241,18 @@ def _population(board: Board, *, asked: bool, present: str | None) -> None:
                 "table with the same quasi-identifiers."
             )
         )
-        progress = ui.element("div").classes("w-full")
 
         def arrived(work: Work, file: str, shown: str) -> None:
-            progress.clear()
-            with progress:
-                start(
-                    _("Reading {file}", file=shown),
-                    reading.read_population,
-                    on_done=lambda result: board.update(lambda choices: choices),
-                    address=f"/publish/{work.id}?step=models",
-                    folder=str(work.folder),
-                    file=file,
-                    shown=shown,
-                    reading={},
-                )
+            start(
+                _("Reading {file}", file=shown),
+                reading.read_population,
+                on_done=lambda result: board.update(lambda choices: choices),
+                address=f"/publish/{work.id}?step=models",
+                attend=True,
+                folder=str(work.folder),
+                file=file,
+                shown=shown,
+                reading={},
+            )
 
         upload(lambda: board.work, arrived, name="people")

@@ -108,25 +108,22 @@ def _own_file() -> None:
         )
     ).classes("celosia-quiet")
     options = _reading_options()
-    progress = ui.element("div").classes("w-full")
 
     def arrived(work: Work, file: str, shown: str) -> None:
-        progress.clear()
         given = {key: select.value or None for key, select in options.items()}
         if given["header"] is not None:
             given["header"] = given["header"] == "yes"
         if file.endswith((".parquet", ".xlsx", ".jsonl", ".ndjson", ".json")):
             given = {}
-        with progress:
-            _follow(
-                work,
-                shown,
-                reading.read_table,
-                folder=str(work.folder),
-                file=file,
-                shown=shown,
-                reading=given,
-            )
+        _follow(
+            work,
+            shown,
+            reading.read_table,
+            folder=str(work.folder),
+            file=file,
+            shown=shown,
+            reading=given,
+        )
 
     upload(lambda: visitor().new_work(KIND), arrived)
 
@@ -186,6 +183,7 @@ def _follow(work: Work, title: str, function: Any, **arguments: Any) -> None:
         on_done=lambda result: ui.navigate.to(f"/publish/{work.id}"),
         on_end=ended,
         address=f"/publish/{work.id}",
+        attend=True,
         **arguments,
     )
     if begun is None:

@@ -139,6 +139,13 @@ def _schema(schema: dict[str, Any], made: Work) -> None:
             epsilon=short(budget["epsilon"]),
         )
     )
+    ui.label(
+        _(
+            "Each question costs at least epsilon {least}; at most {questions} questions a day.",
+            least=short(schema["least_epsilon"]),
+            questions=number(schema["questions_per_day"]),
+        )
+    ).classes("celosia-quiet")
     ui.link(_("See or change the policy"), f"/query/{made.id}/policy")
     with ui.element("div").classes("celosia-list").props('tabindex="0"'):
         for name, table in schema["tables"].items():
@@ -201,6 +208,8 @@ def _plan(plan: dict[str, Any]) -> None:
         ],
         caption=_("Nothing was spent: all of this follows from the policy and the question"),
     )
+    for note in plan["notes"]:
+        from_library(str(note), "plans").classes("celosia-quiet")
     ui.label(
         _(
             "The typical error is the usual size of the noise, in the unit of the answer: orders "

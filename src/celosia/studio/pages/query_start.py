@@ -7,7 +7,7 @@ from typing import Any
 from nicegui import ui
 
 from celosia.studio.language import _
-from celosia.studio.shell import page, visitor
+from celosia.studio.shell import page, show_problem, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.following import start
 from celosia.studio.widgets.text import heading, name_editor
@@ -61,22 +61,26 @@ def choose() -> None:
             )
         },
     )
-    result = ui.column().classes("w-full")
 
     def arrived(made: Work, file: str, shown: str) -> None:
         if not table.validate():
-            return
-        made.save("shown", shown)
-        with result:
-            start(
-                _("Reading the file"),
-                work.bring,
-                on_done=lambda text: _drafted(made, text),
-                address=f"/query/{made.id}/policy",
-                folder=str(made.folder),
-                file=file,
-                table=table.value,
+            made.remove()
+            return show_problem(
+                _("The table has no name that can be used."),
+                _("Questions call the table by it."),
+                _("Write a name of small letters, digits and _ above, then bring the file again."),
             )
+        made.save("shown", shown)
+        start(
+            _("Reading the file"),
+            work.bring,
+            on_done=lambda text: _drafted(made, text),
+            address=f"/query/{made.id}/policy",
+            attend=True,
+            folder=str(made.folder),
+            file=file,
+            table=table.value,
+        )
 
     upload(lambda: visitor().new_work(KIND), arrived)
     _earlier()

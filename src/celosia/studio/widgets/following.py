@@ -26,6 +26,7 @@ def start(
     on_part: Callable[[Any], Any] | None = None,
     on_end: Callable[[], Any] | None = None,
     address: str = "",
+    attend: bool = False,
     **arguments: Any,
 ) -> Job | None:
     """Submit a job for the visitor of this page and follow it here; None if it was refused.
@@ -37,6 +38,7 @@ def start(
         on_part: called with each part that the job shows on its way.
         on_end: called when it is over in any way.
         address: the page that shows its result, for the list of jobs.
+        attend: whether an error moves the focus: where the visitor waits for this and nothing else.
         arguments: the arguments of the function.
     """
     try:
@@ -44,9 +46,12 @@ def start(
             shell.visitor().token, title, function, address=address, **arguments
         )
     except CelosiaError as error:
-        shell.notify_error(error)
+        if attend:
+            shell.show_error(error, attend=True)
+        else:
+            shell.notify_error(error)
         return None
-    follow(job, on_done=on_done, on_part=on_part, on_end=on_end)
+    follow(job, on_done=on_done, on_part=on_part, on_end=on_end, attend=attend)
     return job
 
 
@@ -56,6 +61,7 @@ def follow(
     on_done: Callable[[Any], Any],
     on_part: Callable[[Any], Any] | None = None,
     on_end: Callable[[], Any] | None = None,
+    attend: bool = False,
 ) -> None:
     """Show a job until it is over; then the bar goes and `on_done` or the error is shown here."""
     jobs = studio().jobs
@@ -92,7 +98,7 @@ def follow(
             elif job.state == "cancelled":
                 ui.label(_("Cancelled; nothing was kept.")).classes("celosia-quiet")
             elif job.error is not None:
-                shell.show_error(job.error)
+                shell.show_error(job.error, attend=attend)
             if on_end is not None:
                 await _called(on_end)
 

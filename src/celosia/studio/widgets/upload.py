@@ -9,6 +9,9 @@ from typing import Any
 
 from nicegui import ui
 
+from celosia.core.errors import CelosiaError
+from celosia.studio import shell
+from celosia.studio.error_page import Reason, explanation
 from celosia.studio.language import _, number
 from celosia.studio.running import studio
 from celosia.studio.settings import MEGABYTE
@@ -34,12 +37,12 @@ def upload(
     name: str = "upload",
     label: str | None = None,
 ) -> ui.upload:
-    """A place to drop a file.
+    """A place to drop a file, and below it what became of the last one.
 
     Args:
         begin: gives the work that the file belongs to.
         done: called with the work, the file's name in it (ours: `upload` and a known suffix) and
-            what the visitor called it (to be shown, never to be opened).
+            what the visitor called it (to be shown, never to be opened). It draws below the box.
         suffixes: the kinds of files.
         name: what the file is called in its work, without a suffix.
         label: what is asked for.
@@ -50,35 +53,77 @@ def upload(
         box.reset()  # so that another file can be brought
         shown = PurePath(str(event.file.name).replace("\\", "/")).name
         suffix = PurePath(shown).suffix.lower()
-        if suffix not in suffixes:
-            ui.notify(
-                _(
-                    "This kind of file is not read here. Known are: {kinds}",
-                    kinds=", ".join(suffixes),
-                ),
-                type="negative",
-            )
-            return
-        work = begin()
-        file = f"{name}{suffix}"
-        await event.file.save(work.path(file))
-        result = done(work, file, shown[:100])
-        if isinstance(result, Awaitable):
-            await result
+        place.clear()
+        with place:
+            if suffix not in suffixes:
+                return _unknown_kind(suffixes)
+            try:
+                work = begin()
+                file = f"{name}{suffix}"
+                await event.file.save(work.path(file))
+                result = done(work, file, shown[:100])
+                if isinstance(result, Awaitable):
+                    await result
+            except CelosiaError as error:
+                shell.show_error(error, attend=True)
+            except Exception as error:  # such as a disk that is full
+                shell.show_error(shell.fault(error), attend=True)
+
+    def rejected(event: Any) -> None:
+        place.clear()
+        with place:
+            if "accept" in event.args:
+                _unknown_kind(suffixes)
+            else:
+                _too_large(most)
+
+    def failed(event: Any) -> None:
+        box.reset()
+        place.clear()
+        with place:
+            _refused(int(event.args))
 
     told = label or _(
         "Drop a file here, or choose one (at most {size} MB)", size=number(most / MEGABYTE)
     )
     box = ui.upload(
-        max_file_size=most,
-        max_files=1,
-        auto_upload=True,
-        on_upload=arrived,
-        on_rejected=lambda: ui.notify(
-            _("The file is larger than {size} MB.", size=number(most / MEGABYTE)), type="negative"
-        ),
-        label=told,
+        max_file_size=most, max_files=1, auto_upload=True, on_upload=arrived, label=told
     )
+    # What the browser itself turned away, and what the server did.
+    box.on(
+        "rejected", rejected, js_handler="(all) => emit(all.map((one) => one.failedPropValidation))"
+    )
+    box.on("failed", failed, js_handler="(info) => emit(info.xhr ? info.xhr.status : 0)")
     # The toolkit's own head has a button without a name, and speaks of 0.0B and 0.00%.
     box.add_slot("header", _HEAD.format(told=escape(told), choose=escape(_("Choose a file"))))
+    place = ui.element("div").classes("w-full q-mt-sm").props("data-test=upload-result")
     return box.props(f'accept="{",".join(suffixes)}" flat bordered').classes("w-full")
+
+
+def _unknown_kind(suffixes: tuple[str, ...]) -> None:
+    shell.show_problem(
+        _("This kind of file is not read here."),
+        _("The kind of a file is told by the end of its name."),
+        _("Bring one of these kinds: {kinds}", kinds=", ".join(suffixes)),
+    )
+
+
+def _too_large(most: int) -> None:
+    shell.show_problem(
+        _("The file is larger than {size} MB.", size=number(most / MEGABYTE)),
+        _("Everybody here shares the same machine."),
+        _("Bring a smaller file, or use the command line, which has no such limit."),
+    )
+
+
+def _refused(status: int) -> None:
+    """What the server said of a file that it did not take; 0 where it said nothing."""
+    reasons: dict[int, Reason] = {413: "file-large", 429: "busy", 403: "no-page"}
+    if status in reasons or status >= 500:
+        found = explanation(reasons.get(status, "fault"))
+        return shell.show_problem(found.what, found.why, found.fix)
+    shell.show_problem(
+        _("The file did not arrive."),
+        _("The connection to the studio was lost on the way."),
+        _("See whether the studio still runs, then bring the file again."),
+    )

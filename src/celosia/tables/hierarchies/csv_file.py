@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from celosia.core.errors import InputError
@@ -23,7 +24,8 @@ def read_hierarchy(
 ) -> Hierarchy:
     r"""The hierarchy in a CSV file; messages name the row of the file.
 
-    Blank lines are skipped, and so are rows whose cells are all blank.
+    Blank lines are skipped, and so are rows whose cells are all blank. A row that repeats an
+    earlier one in every cell is left out, and listed in `Hierarchy.repeated`.
 
     Args:
         path: the file.
@@ -45,9 +47,10 @@ def read_hierarchy(
     if delimiter is not None:
         _check_delimiter(delimiter)
     text = _decode(path, encoding)
-    rows = _parse(path, text, delimiter or _sniff(text))
+    rows, repeated = _once(_parse(path, text, delimiter or _sniff(text)))
     try:
-        return Hierarchy.from_paths([row for _, row in rows], rows=[number for number, _ in rows])
+        found = Hierarchy.from_paths([row for _, row in rows], rows=[number for number, _ in rows])
+        return replace(found, repeated=repeated)
     except InputError as error:  # the same error, with the file it is about
         raise InputError(
             error.code,
@@ -144,6 +147,20 @@ def _parse(path: Path, text: str, delimiter: str) -> Rows:
             path=str(path),
         ) from error
     return rows
+
+
+def _once(rows: Rows) -> tuple[Rows, tuple[int, ...]]:
+    """Each record once, and the lines of those that say the same again."""
+    seen: set[tuple[str, ...]] = set()
+    kept: Rows = []
+    repeated = []
+    for number, row in rows:
+        if tuple(row) in seen:
+            repeated.append(number)
+        else:
+            seen.add(tuple(row))
+            kept.append((number, row))
+    return kept, tuple(repeated)
 
 
 def _check_delimiter(delimiter: object) -> None:

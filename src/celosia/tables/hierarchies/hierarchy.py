@@ -35,6 +35,8 @@ class Hierarchy:
 
     labels: tuple[tuple[str, ...], ...]
     nodes: NDArray[np.int32]
+    repeated: tuple[int, ...] = ()
+    """Rows of its file that say the same as an earlier row, and were left out."""
 
     @classmethod
     def from_paths(
@@ -105,6 +107,19 @@ class Hierarchy:
         """For each leaf, how many leaves share its label: 1 at level 0, all at the root."""
         shared: NDArray[np.int64] = np.bincount(self.nodes[level])[self.nodes[level]]
         return shared
+
+    @property
+    def note(self) -> str | None:
+        """What to tell whoever wrote the file of the hierarchy; None where there is nothing.
+
+        >>> Hierarchy.from_paths([("Male", "*")]).note
+        """
+        if not self.repeated:
+            return None
+        if len(self.repeated) == 1:
+            return f"row {self.repeated[0]} repeats an earlier row and was left out."
+        first, count = self.repeated[0], len(self.repeated)
+        return f"{count:,} rows repeat earlier rows and were left out (first: row {first})."
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -228,7 +243,8 @@ def _check_shape(paths: list[tuple[str, ...]], place: _Place) -> None:
         if first != position:
             raise InputError(
                 "CEL-H003",
-                f"{place(position)} repeats the leaf of {place(first)}.",
+                f"{place(position)} repeats the leaf of {place(first)}"
+                f"{'' if path == paths[first] else ', with other labels'}.",
                 why="A value must have one place in its hierarchy.",
                 fix="Remove one of the two.",
                 row=place.number(position),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.core.errors import InputError
+from celosia.core.serving import listening, run_server
 from celosia.telemetry.collector.access import Access
 from celosia.telemetry.collector.batches import BatchLimits
 from celosia.telemetry.collector.collector import Collector
@@ -128,6 +129,7 @@ def serve(  # noqa: PLR0913 - each part of the endpoint by its name
     certificate: str | Path | None = None,
     key: str | Path | None = None,
     plain: bool = False,
+    ready: Callable[[], object] = lambda: None,
 ) -> None:
     """Run the endpoint until it is stopped (Ctrl-C, or SIGTERM).
 
@@ -141,13 +143,14 @@ def serve(  # noqa: PLR0913 - each part of the endpoint by its name
         certificate: a file, for HTTPS.
         key: its private key.
         plain: whether to listen to other machines without HTTPS, behind a proxy that has it.
+        ready: called once, as soon as reports are taken.
 
     Raises:
         InputError: CEL-R083 the extra is missing, CEL-R089 others could read along.
-        EngineError: CEL-R074 another process has the folder.
+        EngineError: CEL-R074 another process has the folder, CEL-R089 the port cannot be had.
     """
     try:
-        import uvicorn  # noqa: PLC0415 - part of an extra
+        import uvicorn  # noqa: F401, PLC0415 - part of an extra
     except ImportError as error:
         raise _missing_extra(error.name) from None
     if certificate is None and not plain and not _is_this_machine(host):
@@ -158,23 +161,26 @@ def serve(  # noqa: PLR0913 - each part of the endpoint by its name
             fix="Give a certificate, or let a proxy encrypt and say plain=True.",
         )
     declared = load_protocol(protocol)
-    app = create_app(lambda: Collector.open(folder, declared, limits=limits), access=access)
-    app.state.endpoint.open()  # here, so that what is wrong with the folder is told as an error
-    try:
-        uvicorn.run(
-            app,
-            host=host,
-            port=port,
-            access_log=False,  # nobody is to know who has sent when
-            server_header=False,
-            proxy_headers=False,
-            log_level="warning",
-            ssl_certfile=certificate,
-            ssl_keyfile=key,
-            timeout_graceful_shutdown=30,
-        )
-    finally:
-        app.state.endpoint.close()
+    with listening(host, port, code="CEL-R089", name="the endpoint") as sockets:
+        app = create_app(lambda: Collector.open(folder, declared, limits=limits), access=access)
+        app.state.endpoint.open()  # here, so that what is wrong with the folder is told as an error
+        try:
+            run_server(
+                app,
+                sockets,
+                ready=ready,
+                code="CEL-R089",
+                name="the endpoint",
+                access_log=False,  # nobody is to know who has sent when
+                server_header=False,
+                proxy_headers=False,
+                log_level="warning",
+                ssl_certfile=certificate,
+                ssl_keyfile=key,
+                timeout_graceful_shutdown=30,
+            )
+        finally:
+            app.state.endpoint.close()
 
 
 def _is_this_machine(host: str) -> bool:

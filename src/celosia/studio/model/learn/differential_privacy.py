@@ -250,6 +250,7 @@ def controls() -> tuple[Control, ...]:
         Control(
             name="epsilon",
             label=_("epsilon (smaller is more private)"),
+            values=EPSILONS,
             choices=tuple(short(each) for each in EPSILONS),
             first=3,
         ),

@@ -256,12 +256,14 @@ def controls() -> tuple[Control, ...]:
         Control(
             name="k",
             label=_("k (people who share each number of contacts)"),
+            values=KS,
             choices=tuple(map(str, KS)),
             first=1,
         ),
         Control(
             name="way",
             label=_("What may be changed"),
+            values=("add", "add-and-remove"),
             choices=(_("add edges only"), _("add and remove edges")),
             slides=False,
         ),

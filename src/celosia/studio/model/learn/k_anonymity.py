@@ -247,10 +247,16 @@ def _order(facts: Facts) -> Story:
 def controls() -> tuple[Control, ...]:
     """k, and how many records may be suppressed."""
     return (
-        Control(name="k", label=_("k (records in each class)"), choices=tuple(str(k) for k in KS)),
+        Control(
+            name="k",
+            label=_("k (records in each class)"),
+            values=KS,
+            choices=tuple(str(k) for k in KS),
+        ),
         Control(
             name="suppress",
             label=_("Records that may be suppressed"),
+            values=SUPPRESSED,
             choices=tuple(str(most) for most in SUPPRESSED),
         ),
     )

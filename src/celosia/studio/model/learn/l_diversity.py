@@ -228,16 +228,23 @@ def controls() -> tuple[Control, ...]:
         "recursive": _("recursive, c = {c}", c=C),
     }
     return (
-        Control(name="l", label=_("l (secrets in each class)"), choices=tuple(map(str, LS))),
+        Control(
+            name="l",
+            label=_("l (secrets in each class)"),
+            values=LS,
+            choices=tuple(map(str, LS)),
+        ),
         Control(
             name="kind",
             label=_("How secrets are counted"),
+            values=KINDS,
             choices=tuple(kinds[kind] for kind in KINDS),
             slides=False,
         ),
         Control(
             name="suppress",
             label=_("Records that may be suppressed"),
+            values=SUPPRESSED,
             choices=tuple(map(str, SUPPRESSED)),
             slides=False,
         ),

@@ -175,18 +175,21 @@ def controls() -> tuple[Control, ...]:
         Control(
             name="epsilon",
             label=_("epsilon of a report"),
+            values=EPSILONS,
             choices=tuple(short(each) for each in EPSILONS),
             first=2,
         ),
         Control(
             name="devices",
             label=_("Devices"),
+            values=DEVICES,
             choices=tuple(number(each) for each in DEVICES),
             first=1,
         ),
         Control(
             name="report",
             label=_("Report of one device"),
+            values=tuple(range(1, REPORTS + 1)),
             choices=tuple(str(each + 1) for each in range(REPORTS)),
         ),
     )

@@ -155,12 +155,14 @@ def controls() -> tuple[Control, ...]:
         Control(
             name="way",
             label=_("Method"),
+            values=WAYS,
             choices=(_("averages of groups (MDAV)"), _("noise")),
             slides=False,
         ),
         Control(
             name="strength",
             label=_("Strength: records in a group, or noise in standard deviations"),
+            values=("weak", "medium", "strong"),
             choices=tuple(
                 _("{k} or {noise}", k=k, noise=short(noise))
                 for k, noise in zip(KS, NOISE, strict=True)

@@ -141,7 +141,14 @@ def controls() -> tuple[Control, ...]:
     choices = (_("left out"), _("published"))
     names = {"sex": _("Sex"), "birth": _("Date of birth"), "postal": _("Postal code")}
     return tuple(
-        Control(name=name, label=names[name], choices=choices, first=1, slides=False)
+        Control(
+            name=name,
+            label=names[name],
+            values=("no", "yes"),
+            choices=choices,
+            first=1,
+            slides=False,
+        )
         for name in SHARED
     )
 

@@ -89,9 +89,30 @@ class Control:
     name: str
     """In the address."""
     label: str
+    values: tuple[str | float, ...]
+    """What each choice is in the address: the value itself, the same in every language."""
     choices: tuple[str, ...]
+    """What each choice is called on the page."""
     first: int = 0
     slides: bool = True
+
+    def written(self, place: int) -> str:
+        """What the address has for a choice.
+
+        >>> Control(name="k", label="k", values=(2, 0.5), choices=("2", "0.5")).written(1)
+        '0.5'
+        """
+        value = self.values[place]
+        return value if isinstance(value, str) else f"{value:.12g}"
+
+    def place(self, written: str | None) -> int:
+        """The choice that an address asks for; the first one where it asks for none of them.
+
+        >>> Control(name="k", label="k", values=(2, 3), choices=("2", "3")).place("3")
+        1
+        """
+        known = [self.written(place) for place in range(len(self.values))]
+        return known.index(written) if written in known else self.first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

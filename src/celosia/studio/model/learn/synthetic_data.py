@@ -136,6 +136,7 @@ def controls() -> tuple[Control, ...]:
         Control(
             name="leaf",
             label=_("Real records behind each draw, at least"),
+            values=LEAVES,
             choices=tuple(map(str, LEAVES)),
             first=1,
         ),

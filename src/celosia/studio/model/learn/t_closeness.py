@@ -259,12 +259,14 @@ def controls() -> tuple[Control, ...]:
         Control(
             name="t",
             label=_("t (greatest distance of a class)"),
+            values=TS,
             choices=tuple(short(t) for t in TS),
             first=len(TS) - 1,
         ),
         Control(
             name="suppress",
             label=_("Records that may be suppressed"),
+            values=MOST,
             choices=tuple(map(str, MOST)),
             slides=False,
         ),

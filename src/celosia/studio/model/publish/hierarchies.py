@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -152,7 +152,14 @@ def as_tree(column: ColumnChoice, values: Values) -> Grid:
     return Grid.from_hierarchy(build(column, values))
 
 
-def imported(path: Path, column: str) -> dict[str, Any]:
+class Imported(NamedTuple):
+    """A rule from a file, and what there is to say of the file."""
+
+    rule: dict[str, Any]
+    note: str | None = None
+
+
+def imported(path: Path, column: str) -> Imported:
     """The rule in a file that a visitor brought: labels as CSV, or a schema as TOML.
 
     Raises:
@@ -160,7 +167,8 @@ def imported(path: Path, column: str) -> dict[str, Any]:
             the hierarchy.
     """
     if path.suffix != ".toml":
-        return as_rule(Grid.from_hierarchy(_without_path(path)))
+        hierarchy = _without_path(path)
+        return Imported(as_rule(Grid.from_hierarchy(hierarchy)), hierarchy.note)
     try:
         table = tomllib.loads(path.read_text("utf-8-sig"))
         found = table if "kind" in table else table["columns"][column]["hierarchy"]
@@ -173,7 +181,7 @@ def imported(path: Path, column: str) -> dict[str, Any]:
             fix="Use a schema file that names the column, or a CSV file with a row for each value.",
         ) from error
     rule_of(ColumnChoice(name=column, kind="text", hierarchy=rule))
-    return rule
+    return Imported(rule)
 
 
 def _without_path(path: Path) -> Hierarchy:

@@ -19,6 +19,7 @@ from celosia.core.randomness import Source, System
 from celosia.core.release import Release
 from celosia.core.report import Document
 from celosia.mechanisms import answer_report
+from celosia.mechanisms.intervals import BELOW_ZERO
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.promises import inner, promise, stated, weaknesses
@@ -167,8 +168,10 @@ def draw(  # noqa: PLR0913 - what an answer is made of
     if budget is not None:  # nothing leaves this function that was not charged
         budget.spend(**_charge(mechanism), label=question)
     epsilon, delta = stated(mechanism)
+    value = _named(mechanism, measurement.value)
+    is_below = inner(mechanism).is_count and isinstance(value, int) and value < 0
     return Answer(
-        value=_named(mechanism, measurement.value),
+        value=value,
         interval=_finite(mechanism, mechanism.interval(measurement, confidence)),
         confidence=confidence,
         loss=mechanism.privacy_loss().as_dict(),
@@ -177,7 +180,7 @@ def draw(  # noqa: PLR0913 - what an answer is made of
         question=question,
         guarantee=guarantee,
         provenance=provenance,
-        warnings=weaknesses(mechanism),
+        warnings=(*weaknesses(mechanism), *([BELOW_ZERO] if is_below else ())),
     )
 
 

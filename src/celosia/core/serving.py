@@ -1,0 +1,134 @@
+"""Run a web application at an address: first the port, then the work, then the word that it is up.
+
+Whoever is told an address tries it at once, so nobody is told before connections are answered; and
+a port that another program has is noticed before anything else is begun.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+from celosia.core.errors import EngineError
+
+WAITING = 2048
+"""Connections that may wait for the application, as many as the web server takes itself."""
+
+
+@contextmanager
+def listening(host: str, port: int, *, code: str, name: str) -> Iterator[list[socket.socket]]:
+    """Sockets that listen at every address of a host; they are closed at the end.
+
+    Args:
+        host: a name or an address of this machine.
+        port: of it.
+        code: of the error where that cannot be.
+        name: what would listen, in that error.
+
+    Raises:
+        EngineError: the port is taken or needs more rights, or the host is not of this machine.
+    """
+    with ExitStack() as closing:
+        try:
+            found = [closing.enter_context(each) for each in _sockets(host, port)]
+        except OSError as error:
+            raise _cannot_listen(error, host, port, code=code, name=name) from None
+        yield found
+
+
+def _sockets(host: str, port: int) -> Iterator[socket.socket]:
+    """One socket for each address of a host that this machine really has."""
+    lacking: OSError | None = None
+    some = False
+    known = socket.getaddrinfo(
+        host.strip("[]") or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )
+    for family, kind, protocol, _name, address in dict.fromkeys(known):
+        made = None
+        try:
+            made = socket.socket(family, kind, protocol)
+            # A port where a server has just ended is free; one where a server runs never is,
+            # because it listens from here on.
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            made.bind(address)
+            made.listen(WAITING)
+            made.setblocking(False)
+        except OSError as error:
+            if made is not None:
+                made.close()
+            if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                raise
+            lacking = error  # such as IPv6, which the name of a machine may have and it has not
+            continue
+        some = True
+        yield made
+    if lacking is not None and not some:
+        raise lacking
+
+
+def _cannot_listen(error: OSError, host: str, port: int, *, code: str, name: str) -> EngineError:
+    if error.errno == errno.EADDRINUSE:
+        why = "Another program uses the port."
+        fix = "End the other program, or give another port (--port)."
+    elif error.errno == errno.EACCES:
+        why = (
+            "The system does not let you use this port; most keep those below 1024 for themselves."
+        )
+        fix = "Give another port (--port), such as one above 1024."
+    else:
+        why = "The host is not an address of this machine."
+        fix = "Give another host (--host)."
+    return EngineError(
+        code, f"{name} cannot listen at port {port} of {host}.", why=why, fix=fix, port=port
+    )
+
+
+def run_server(
+    app: Any,
+    sockets: list[socket.socket],
+    *,
+    ready: Callable[[], object],
+    code: str,
+    name: str,
+    **options: Any,
+) -> None:
+    """Run an application until it is stopped (Ctrl-C, or SIGTERM).
+
+    Args:
+        app: the application (ASGI).
+        sockets: where it listens.
+        ready: called once, as soon as connections are answered.
+        code: of the error if it does not begin.
+        name: what it is called in that error.
+        options: of the web server (uvicorn).
+
+    Raises:
+        EngineError: the application did not begin.
+    """
+    import uvicorn  # noqa: PLC0415 - part of an extra
+
+    class Server(uvicorn.Server):
+        """Says when it is ready."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets=sockets)
+            if self.started and not self.should_exit:
+                ready()
+
+    server = Server(uvicorn.Config(app, **options))
+    # An interrupt is raised again after the server has ended as it should; it exits the program
+    # where the application does not start, and has logged why.
+    with suppress(KeyboardInterrupt, SystemExit):
+        server.run(sockets=sockets)
+    if not server.started:
+        raise EngineError(
+            code,
+            f"{name} could not begin.",
+            why="Its web server has ended before the first request.",
+            fix="See what it said, and try again.",
+        )
