@@ -343,7 +343,7 @@ def command_line_page() -> str:
 def _commands() -> Iterator[tuple[str, ...]]:
     import typer.main  # noqa: PLC0415 - only this page needs it
 
-    from celosia.cli.main import app  # noqa: PLC0415
+    from celosia.cli.app import app  # noqa: PLC0415
 
     def walk(command: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         yield path

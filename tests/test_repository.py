@@ -1,4 +1,4 @@
-"""About the repository: layering, sizes and names of modules, constraints, what imports cost."""
+"""About the repository: layering, sizes and names of modules, what imports cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ import celosia
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "celosia"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-CONSTRAINTS = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
 HEAVY = {
     "numpy",
     "polars",
@@ -35,10 +34,6 @@ HEAVY = {
 
 LONGEST = 400
 """Lines of a module: beyond this it is several ideas."""
-
-
-def canonical(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def modules_after(code: str) -> set[str]:
@@ -65,27 +60,6 @@ def test_every_part_of_the_package_has_its_place_in_the_layers() -> None:
     placed = {name.strip(" ()") for layer in layers for name in re.split(r"[|:]", layer)}
     parts = {f"celosia.{path.parent.name}" for path in SOURCE.glob("*/__init__.py")}
     assert parts <= placed
-
-
-def test_constraints_are_names_and_versions_only() -> None:
-    assert CONSTRAINTS
-    for line in CONSTRAINTS:
-        assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.+!]*", line), line
-        assert "://" not in line
-
-
-def test_constraints_are_sorted_and_name_each_package_once() -> None:
-    assert sorted(CONSTRAINTS, key=str.upper) == CONSTRAINTS
-    names = [canonical(line.partition("==")[0]) for line in CONSTRAINTS]
-    assert len(names) == len(set(names))
-
-
-def test_constraints_cover_every_dependency() -> None:
-    wanted = [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
-    for extra in PROJECT["project"]["optional-dependencies"].values():
-        wanted += extra
-    names = {canonical(re.split(r"[<>=!~;\[ ]", entry)[0]) for entry in wanted}
-    assert names <= {canonical(line.partition("==")[0]) for line in CONSTRAINTS}
 
 
 @pytest.mark.parametrize(
@@ -187,8 +161,3 @@ def test_the_package_says_that_it_is_typed() -> None:
 
 def test_the_version_is_that_of_the_project() -> None:
     assert version("celosia") == PROJECT["project"]["version"] == celosia.__version__
-
-
-def test_what_the_source_distribution_lists_is_there() -> None:
-    listed = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
-    assert [name for name in listed if not (ROOT / name).exists()] == []

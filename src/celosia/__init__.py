@@ -16,7 +16,6 @@ Names load on first use, so that importing the package costs next to nothing.
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -115,7 +114,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return _version("celosia")
+        from importlib.metadata import version  # noqa: PLC0415 - takes longer than all the rest
+
+        return version("celosia")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     if name in __all__:

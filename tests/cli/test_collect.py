@@ -138,7 +138,9 @@ def serving(emoji: Path) -> Iterator[Callable[[], tuple[str, Any]]]:
             )
         )
         address = f"http://127.0.0.1:{port}/v1"
-        _wait(begun[-1], f"{address}/health")
+        _wait(begun[-1], emoji / "log", len(begun))
+        # Whoever reads the address tries it: there is somebody already.
+        urlopen(f"{address}/health", timeout=60).close()
         return address, begun[-1]
 
     yield start
@@ -148,16 +150,12 @@ def serving(emoji: Path) -> Iterator[Callable[[], tuple[str, Any]]]:
     log.close()
 
 
-def _wait(process: subprocess.Popen[bytes], address: str) -> None:
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
+def _wait(process: subprocess.Popen[bytes], log: Path, times: int) -> None:
+    end = time.monotonic() + 60
+    while log.read_text().count("Collecting at http://") < times:
         assert process.poll() is None, "the endpoint has ended"
-        try:
-            with urlopen(address, timeout=1):
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError("the endpoint does not answer")
+        assert time.monotonic() < end, "the endpoint does not begin"
+        time.sleep(0.02)
 
 
 def test_an_endpoint_that_is_killed_has_all_that_it_acknowledged(
@@ -173,6 +171,11 @@ def test_an_endpoint_that_is_killed_has_all_that_it_acknowledged(
             return b'"counted":true' in answer.read()
 
     address, process = serving()
+    port = address.rpartition(":")[2].removesuffix("/v1")
+    taken = run("collect", "serve", "emoji.toml", "--folder", "other", "--port", port)
+    taken.complains("CEL-R089")
+    assert "Another program uses the port" in taken.err
+    assert not (emoji / "other").exists()
     assert all(send(address, at) for at in range(20))
     run("collect", "absorb", "emoji.toml", "today.csv", "--folder", "state").complains("CEL-R074")
     process.kill()

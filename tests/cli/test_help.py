@@ -13,7 +13,7 @@ import typer.main
 from tests.cli.running import Result, Run
 from tests.commands import fresh
 
-from celosia.cli.main import app
+from celosia.cli.app import app
 
 
 def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

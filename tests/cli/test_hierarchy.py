@@ -195,3 +195,17 @@ def test_a_table_is_read_as_told(run: Run, tmp_path: Path) -> None:
     check = ("hierarchy", "check", "h.csv", "--table", "t.txt", "--column", "column_1", *reading)
     assert run(*check).code == 0
     assert frames.read(tmp_path / "h.csv", header=False).height == 2
+
+
+def test_repeated_rows_of_a_file_are_noted_and_harmless(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("sex\n" + "F\nM\n" * 5)
+    (tmp_path / "h.csv").write_text("F;*\nM;*\nF;*\n")
+    (tmp_path / "s.toml").write_text(
+        '[columns.sex]\nrole = "quasi-identifier"\nhierarchy = { file = "h.csv" }\n'
+    )
+    checked = run("hierarchy", "check", "h.csv", "--table", "t.csv", "--column", "sex")
+    assert checked.code == 0
+    assert "h.csv: row 3 repeats an earlier row and was left out." in checked.err
+    published = run("publish", "t.csv", "-s", "s.toml", "--k", 2, "--json")
+    assert published.code == 0
+    assert "Hierarchy of column 'sex': row 3 repeats an earlier row" in published.err

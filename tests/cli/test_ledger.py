@@ -136,3 +136,50 @@ def test_where_there_is_no_ledger_none_is_begun(
     wrong.complains(code, exit_code)
     assert "hush" not in wrong.err
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_incidents_are_shown_to_the_curator_and_nowhere_else(asked: str, run: Run) -> None:
+    assert run("ledger", "incidents", POLICY).out.splitlines()[-1] == "tpch: 0 incidents"
+    with closing(sqlite3.connect(LEDGER)) as connection:
+        row = (1, "exceeded-deadline", "2026-03-01T12:00:00+00:00", "anybody")
+        connection.execute(
+            "INSERT INTO celosia_ledger_incidents (entry, kind, at, analyst) VALUES (?, ?, ?, ?)",
+            row,
+        )
+        connection.commit()
+    told = run("ledger", "incidents", POLICY)
+    assert told.out.splitlines()[-1] == "tpch: 1 incident"
+    assert "exceeded-deadline" in told.out
+    assert "do not show them" in told.err
+    assert run("ledger", "incidents", POLICY, "--json").data()["incidents"] == [
+        {"at": row[2], "analyst": "anybody", "entry": 1, "kind": "exceeded-deadline"}
+    ]
+    assert (
+        run("ledger", "incidents", POLICY, "--analyst", "ana", "--json").data()["incidents"] == []
+    )
+    assert "exceeded" not in run("ledger", "show", POLICY, "--json").out
+    assert run("ledger", "verify", POLICY, "--anchor", asked).code == 0
+
+
+def test_a_lost_ledger_is_begun_anew_by_its_own_command(asked: str, run: Run, shop: Path) -> None:
+    run("ledger", "new", POLICY).complains("CEL-Q307")
+    line = {"action": "query", "outcome": "ok", "status": 200, "entry": 1, "epsilon": 0.5}
+    Path("shop/policy.audit.jsonl").write_text(json.dumps(line) + "\n", "ascii")
+    assert run("query", POLICY, ORDERS, "-e", 0.25).code == 0, "the ledger stands"
+    for part in Path("shop").glob("policy.ledger.sqlite*"):
+        part.unlink()
+    run("query", POLICY, ORDERS, "-e", 0.5).complains("CEL-Q306", 1)
+    run("ledger", "new", POLICY).complains("CEL-Q306", 1)
+    begun = run("ledger", "new", POLICY, "--after-loss")
+    assert begun.code == 0, begun.err
+    assert "1 charge, epsilon 0.5 together" in begun.err
+    assert begun.out.splitlines()[-1].startswith("tpch: a new ledger, left epsilon 10")
+    assert run("query", POLICY, ORDERS, "-e", 0.5).code == 0
+    run("ledger", "new", POLICY, "--after-loss").complains("CEL-Q307")
+
+
+def test_a_ledger_is_begun_where_there_was_none(run: Run, shop: Path) -> None:
+    facts = run("ledger", "new", POLICY, "--json").data()
+    assert facts["remaining"]["epsilon"] == 10
+    assert facts["known"] == {"charges": 0, "epsilon": 0}
+    assert run("ledger", "show", POLICY, "--json").data()["head"] == facts["head"]

@@ -157,3 +157,37 @@ def test_a_draft_that_cannot_be_made_leaves_nothing(
 def test_a_file_that_is_no_policy_is_refused(run: Run, people: Path) -> None:
     run("policy", "check", people).complains("CEL-Q002")
     run("policy", "show", "nothing.toml").complains("CEL-Q001")
+
+
+def test_rows_without_an_owner_are_counted_for_the_curator(run: Run, shop: Path) -> None:
+    whole = run("policy", "check", POLICY, "--connect", "--json").data()["owners"]
+    assert [each["table"] for each in whole] == ["customer", "orders", "lineitem"]
+    assert {(each["without"], each["missing"]) for each in whole} == {(0, 0)}
+    assert "without an owner" not in run("policy", "check", POLICY, "--connect").out
+    orders = shop.parent / "orders.parquet"
+    table = pl.read_parquet(orders).with_row_index("at")
+    lost = pl.when(pl.col("at") < 2).then(None).when(pl.col("at") < 5).then(10**9)
+    table.with_columns(custkey=lost.otherwise(pl.col("custkey"))).drop("at").write_parquet(orders)
+    told = run("policy", "check", POLICY, "--connect")
+    assert told.code == 0, told.err
+    assert f"2 ({2 / table.height:.2%})" in told.out
+    assert f"3 ({3 / table.height:.2%})" in told.out
+    assert 'ownerless = "refuse"' in told.err
+    found = run("policy", "check", POLICY, "--connect", "--json").data()["owners"]
+    assert (found[1]["without"], found[1]["missing"]) == (2, 3)
+    shop.write_text('ownerless = "refuse"\n' + shop.read_text("utf-8"), "utf-8")
+    wrong = run("policy", "check", POLICY, "--connect")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "CEL-Q304" in wrong.err
+    assert f"3 ({3 / table.height:.2%})" in wrong.err
+    assert "rows without an owner: refused" in run("policy", "show", POLICY).out
+    run("query", POLICY, "SELECT count(*) FROM orders", "-e", 0.1).complains("CEL-Q304")
+
+
+def test_answers_warn_of_rows_that_are_left_out(run: Run, shop: Path) -> None:
+    asked = ("query", POLICY, "SELECT count(*) FROM orders", "-e", 0.1)
+    note = "rows of orders that lead to no customer are not counted (orders.custkey is NULL)"
+    assert f"note: {note}" in run(*asked, "--explain").out
+    assert f"Warning: {note}" in run(*asked).err
+    shop.write_text('ownerless = "refuse"\n' + shop.read_text("utf-8"), "utf-8")
+    assert note not in run(*asked).err

@@ -112,6 +112,28 @@ def test_a_public_pattern_is_exact_and_free(vault: Vault) -> None:
     assert (answer.value, answer.epsilon) == (2, 0)
 
 
+PUBLIC_ONLY = """
+name = "public"
+unit = { name = "UNIT" }
+budget = { epsilon = 1 }
+graph.store = "people.graph"
+graph.prefixes = { ex = "http://example.org/" }
+graph.predicates = { "ex:country" = { public = true } }
+"""
+
+
+@pytest.mark.parametrize("unit", ["person", "triple"])
+def test_a_graph_of_public_predicates_alone_is_asked_for_nothing(folder: Path, unit: str) -> None:
+    policy = folder / f"public-{unit}.toml"
+    policy.write_text(PUBLIC_ONLY.replace("UNIT", unit))
+    with Vault.open(policy) as vault:
+        for predicate in ("ex:country", "?p"):
+            answer = vault.sparql(
+                f"SELECT (COUNT(*) AS ?n) WHERE {{ ?x {predicate} ?y }}", epsilon=1
+            )
+            assert (answer.value, answer.epsilon, answer.interval()) == (2, 0, (2, 2))
+
+
 def test_the_same_question_is_free_however_it_is_written(vault: Vault) -> None:
     first = vault.sparql("SELECT (COUNT(*) AS ?n) WHERE { ?x foaf:age ?a }", epsilon=1)
     again = vault.sparql(

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from celosia.cli import console, options
 from celosia.cli.callables import guarded, json_input, loaded
 from celosia.cli.suspects import Suspect, suspects_named
+from celosia.cli.timing import timing
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.wording import counted
 
@@ -110,6 +112,26 @@ def audit(
 
 
 audit.__doc__ = f"{audit.__doc__}\n\n{EXAMPLES}"
+
+
+class _WithDefault(TyperGroup):
+    """`celosia audit ...` without the name of an audit means `celosia audit mechanisms ...`."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        if not args or args[0] not in {*self.commands, "-h", "--help"}:
+            args = ["mechanisms", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_WithDefault,
+    help="Try to break what is promised: mechanisms by their outputs (the usual audit), and "
+    "private queries by the time, failures and sizes of their answers.\n\n**Examples**\n\n"
+    "`celosia audit --only Laplace`\n\n`celosia audit timing --runs 20`",
+    rich_markup_mode="markdown",
+)
+app.command("mechanisms")(audit)
+app.command("timing")(timing)
 
 
 def _refuse(**given: object) -> None:

@@ -57,17 +57,22 @@ def _listening() -> Iterator[Event]:
         stopped.set()
         raise KeyboardInterrupt
 
-    usual = signal.getsignal(signal.SIGINT)
-    if usual is not signal.default_int_handler or current_thread() is not main_thread():
-        yield stopped  # somebody else decides what Ctrl-C does here
-        return
-    signal.signal(signal.SIGINT, stop)
-    before = signal.signal(signal.SIGTERM, stop)
+    usual: dict[signal.Signals, Any] = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+    }
+    if current_thread() is not main_thread():
+        usual = {}
+    # A signal about which somebody else decides stays theirs: a script ignores Ctrl-C for what it
+    # starts in the background, and may still ask it to end.
+    usual = {each: does for each, does in usual.items() if signal.getsignal(each) == does}
+    for each in usual:
+        signal.signal(each, stop)
     try:
         yield stopped
     finally:
-        signal.signal(signal.SIGINT, usual)
-        signal.signal(signal.SIGTERM, before)
+        for each, does in usual.items():
+            signal.signal(each, does)
 
 
 def _told(error: BaseException) -> tuple[int, CelosiaError | None]:

@@ -154,6 +154,8 @@ def check(
     if table is not None and column is not None:
         series = _column(table, column, options.Reading(delimiter, encoding, header, decimal))
         code_column(series, Column(column, Role.QUASI_IDENTIFIER, hierarchy=found, missing="value"))
+    if found.note is not None:
+        console.note(f"{hierarchy}: {found.note}")
     if not as_json:
         console.note("The levels are consistent and end in one root.")
         if column is not None:

@@ -1,4 +1,4 @@
-"""`celosia ledger`: what was spent of a data set; nothing here writes to the ledger."""
+"""`celosia ledger`: what was spent of a data set; only `new` writes, where there is no ledger."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from celosia.cli import console, options
 from celosia.cli.places import place_of
 from celosia.cli.policy import told_warnings
 from celosia.core.errors import CelosiaError, EngineError, InputError
-from celosia.queries.places import ledger_of
+from celosia.core.wording import counted
+from celosia.queries.places import audit_log_of, ledger_of, traces_of
 
 if TYPE_CHECKING:
     from celosia.queries.ledger import LedgerView, Record
@@ -32,6 +33,10 @@ app = typer.Typer(
     `celosia ledger verify policy.toml --anchor 12:9f86d081884c7d65...`  (a head from a release)
 
     `celosia ledger export policy.toml -o ledger.jsonl`
+
+    `celosia ledger incidents policy.toml`  (for the curator only)
+
+    `celosia ledger new policy.toml --after-loss`  (where a ledger was lost)
     """,
 )
 
@@ -189,6 +194,111 @@ def export(
         return
     console.show(f"head: {head}")
     console.show(f"{head.sequence + 1:,} entries: {output}", strong=True)
+
+
+@app.command()
+def incidents(
+    place: Place,
+    analyst: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only the incidents of one analyst.")
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show questions that ran past their deadline, or failed; for the curator only.
+
+    Incidents may depend on the rows: do not show them to an analyst.
+
+    **Examples**
+
+    `celosia ledger incidents policy.toml`
+
+    `celosia ledger incidents policy.toml --analyst ana --json`
+    """
+    with opened(place) as (ledger, terms):
+        found = ledger.incidents(analyst)
+    if as_json:
+        facts = {"dataset": terms.dataset, "analyst": analyst}
+        console.show_json(facts | {"incidents": [each.as_dict() for each in found]})
+        return
+    if found:
+        console.note("Incidents may depend on the rows: do not show them to an analyst.")
+        console.show_table(
+            "Incidents",
+            ["at", "analyst", "entry", "kind"],
+            [[each.at, each.analyst, str(each.entry), each.kind] for each in found],
+            numbers=False,
+        )
+    console.show(f"{terms.dataset}: {counted(len(found), 'incident', 'incidents')}", strong=True)
+
+
+@app.command()
+def new(
+    policy: Annotated[
+        Path, typer.Argument(metavar="POLICY", help="The policy file.", show_default=False)
+    ],
+    ledger: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="A file, or '$NAME', a variable with the address of a PostgreSQL database; beside "
+            "the policy without it.",
+        ),
+    ] = None,
+    after_loss: Annotated[
+        bool,
+        typer.Option(
+            "--after-loss",
+            help="Also where an audit log or a file of tokens tells that a ledger was lost.",
+        ),
+    ] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Begin the ledger of a policy, with nothing spent.
+
+    The first question does that too, unless the audit log or the tokens beside the policy tell that
+    questions were charged before: then the ledger is lost, and a new one would let the budget be
+    spent a second time. Put the old one back; or say --after-loss, which the new ledger records,
+    and lower the budget of the policy by what was spent.
+
+    **Examples**
+
+    `celosia ledger new policy.toml`
+
+    `celosia ledger new policy.toml --after-loss`
+    """
+    from celosia.queries import load_policy
+    from celosia.queries.ledger import Ledger
+    from celosia.queries.ledger.traces import known_charges
+    from celosia.queries.opening import account_of
+
+    with told_warnings():
+        declared = load_policy(policy)
+    place = ledger_of(policy) if ledger is None else place_of(ledger)
+    standing = Ledger.look(place)
+    if standing is not None:
+        standing.close()
+        raise InputError(
+            "CEL-Q307",
+            "there is a ledger here already.",
+            why="What was spent is in it, and is kept.",
+            fix="Go on with it; or give another place with --ledger.",
+        )
+    account = account_of(declared, place, traces=traces_of(policy), new_ledger=after_loss)
+    with account() as begun:
+        head, left = begun.head, begun.remaining
+    charges, spent = known_charges(audit_log_of(policy))
+    if as_json:
+        facts = {"ledger": str(place), "head": str(head), "remaining": left.as_dict()}
+        console.show_json(facts | {"known": {"charges": charges, "epsilon": float(spent)}})
+        return
+    if charges:
+        console.note(
+            f"The audit log knows of {counted(charges, 'charge', 'charges')}, epsilon "
+            f"{float(spent):g} together, and there may be more: lower the budget of the policy by "
+            "at least that, to keep what was promised."
+        )
+    console.show(f"head: {head}")
+    console.show(f"{declared.name}: a new ledger, left {left}: {place}", strong=True)
 
 
 @contextmanager

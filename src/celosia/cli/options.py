@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from celosia.cli import console
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def schema_from(
                 why="It is not clear which should count.",
                 fix="Give --schema, or name columns with -q and its fellows, not both.",
             )
-        return Schema.load(schema)
+        return _noted(Schema.load(schema))
     if not quasi_identifiers:
         raise InputError(
             "CEL-I032",
@@ -204,6 +205,16 @@ def schema_from(
         sensitive=sensitive or (),
         other_columns=None if others is None else _role(others),
     )
+
+
+def _noted(schema: Schema) -> Schema:
+    """The same schema, after what there is to say of the files of its hierarchies."""
+    from celosia.tables.hierarchies import Hierarchy
+
+    for column in schema.columns:
+        if isinstance(column.hierarchy, Hierarchy) and column.hierarchy.note is not None:
+            console.note(f"Hierarchy of column '{column.name}': {column.hierarchy.note}")
+    return schema
 
 
 def _role(name: str) -> Role:

@@ -15,6 +15,7 @@ from celosia.cli import console, options
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
+    from celosia.queries.ownerless import OwnerCounts
     from celosia.queries.policy import Database, Policy, Spending, TablePolicy
     from celosia.queries.policy.values import Graph
 
@@ -51,7 +52,9 @@ def check(
     """Check a policy file; every problem is told at once.
 
     With --connect the tables and columns must be in the database, with types that fit, and columns
-    that are declared unique must be. That is what opening it for questions checks, too.
+    that are declared unique must be. That is what opening it for questions checks, too. Where
+    people are protected, it also counts the rows that lead to nobody: exact numbers, for the
+    curator only.
 
     **Examples**
 
@@ -59,12 +62,18 @@ def check(
 
     `celosia policy check policy.toml --connect --json`
     """
+    from celosia.cli import owners
+    from celosia.queries.ownerless import refuse_ownerless
     from celosia.queries.policy import policy_hash
 
     with told_warnings():
         declared = _loaded(policy)
-    if connect:
-        _compare(declared)
+    counts = _compare(declared) if connect else ()
+    try:
+        refuse_ownerless(declared, counts)
+    except InputError:
+        owners.note(declared, counts)
+        raise
     private = [table.name for table in declared.tables if not table.public]
     if as_json:
         facts = {
@@ -73,11 +82,13 @@ def check(
             "tables": len(declared.tables),
             "private": private,
             "connected": connect,
+            **({"owners": [each.as_dict() for each in counts]} if connect else {}),
         }
         console.show_json(facts)
         return
     console.show(f"policy {declared.name}: {policy_hash(declared)}")
     console.show(f"protected: {_protected(declared)}")
+    owners.show(declared, counts)
     if not connect:
         console.note(f"Compare it with the database: celosia policy check {policy} --connect")
     where = ", and the database has them all" if connect else ""
@@ -103,6 +114,8 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
 
     `celosia policy show policy.toml --json`
     """
+    from celosia.accounting.checks import written
+    from celosia.cli import owners
     from celosia.queries.policy import policy_facts, policy_hash
 
     with told_warnings():
@@ -128,7 +141,14 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
             numbers=False,
         )
     console.show(f"protected: {_protected(declared)}")
+    if not declared.unit.is_row and declared.graph is None:
+        console.show(f"rows without an owner: {owners.rule(declared)}")
     console.show(f"who may ask: {'those above' if declared.analysts else 'everybody'}")
+    console.show(f"least price of a question: epsilon {written(declared.least_epsilon)}")
+    console.show(
+        f"one analyst in one day: {declared.questions_per_day:,} questions, "
+        f"{declared.exceeded_per_day:,} exceeded deadlines"
+    )
     console.show(f"elastic sensitivity: {'allowed' if declared.elastic else 'not allowed'}")
     console.show(f"hash: {policy_hash(declared)}")
     console.show(f"{declared.name}: budget {_amount(declared.budget)}", strong=True)
@@ -219,16 +239,19 @@ def columns_of(database: Database) -> dict[str, dict[str, str]]:
         engine.close()
 
 
-def _compare(policy: Policy) -> None:
-    """Refuse a policy that does not fit its database, as `Vault.open` does."""
+def _compare(policy: Policy) -> tuple[OwnerCounts, ...]:
+    """Refuse a policy that does not fit its database, as `Vault.open` does; count its owners."""
     from celosia.queries.catalogue import columns_in
     from celosia.queries.opening import check_unique, open_engine
+    from celosia.queries.ownerless import owner_counts
     from celosia.queries.policy import check_against
 
     engine = open_engine(policy)
     try:
-        check_against(policy, columns_in(engine, timeout=SECONDS))
+        types = columns_in(engine, timeout=SECONDS)
+        check_against(policy, types)
         check_unique(policy, engine, timeout=SECONDS)
+        return owner_counts(policy, engine, types=types, timeout=SECONDS)
     finally:
         engine.close()
 

@@ -10,7 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.places import place_of
 from celosia.cli.policy import PolicyFile, told_warnings
-from celosia.core.errors import EngineError, InputError
+from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
     from celosia.queries.service import TokenStore
@@ -77,8 +77,8 @@ def serve(
 ) -> None:
     """Let analysts ask a database over HTTP, under its policy and their budgets.
 
-    It runs until Ctrl-C. Questions are answered to those who hold a token, at fixed times after
-    their arrival, and noted in the audit log. The addresses are listed in /v1/openapi.json.
+    It runs until Ctrl-C. Questions are answered to those who hold a token, at the deadlines of
+    their plans, and noted in the audit log. The addresses are listed in /v1/openapi.json.
     """
     from celosia.queries.policy import load_policy
     from celosia.queries.service import serve as run_service
@@ -88,7 +88,7 @@ def serve(
     _check_files(certificate, key)
     scheme = "http" if certificate is None else "https"
     kept = _store(_place(policy, tokens), made=False)
-    console.note(f"Serving {declared.name} at {scheme}://{host}:{port} until Ctrl-C.")
+    serving = f"Serving {declared.name} at {scheme}://{host}:{port} until Ctrl-C."
     try:
         run_service(
             policy,
@@ -100,16 +100,10 @@ def serve(
             certificate=certificate,
             key=key,
             plain=plain,
+            ready=lambda: console.note(serving),
         )
     except InputError as error:
         raise _in_words_of_commands(error, policy) from None
-    except SystemExit:  # how the server says that it did not start; its reason is on the screen
-        raise EngineError(
-            "CEL-Q208",
-            f"the service could not listen at {host}:{port}.",
-            why="Another program may use the port, or the host may not be one of this machine.",
-            fix="Give another --port or --host.",
-        ) from None
     finally:
         kept.close()
     console.show("The service has ended; what was charged is in the ledger.")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console
-from celosia.core.errors import EngineError, InputError
+from celosia.core.errors import InputError
 
 EXAMPLES = """**Examples**
 
@@ -94,24 +94,19 @@ def studio(
         workers=workers,
         names=tuple(name or ()),
     )
-    if made:
-        console.note(f"Password for visitors: {passwords[0]}")
-    if share and certificate is None:
-        console.note(
-            "Warning: without --certificate what visitors send can be read on the network."
-        )
-    console.note(f"The studio is at {settings.address} until Ctrl-C.")
-    if open_browser and not share:
-        _open(settings.address)
-    try:
-        serve(settings)
-    except SystemExit:  # how the server says that it did not start; its reason is on the screen
-        raise EngineError(
-            "CEL-W032",
-            f"the studio could not listen at port {port}.",
-            why="Another program may use it.",
-            fix="Give another --port.",
-        ) from None
+
+    def ready() -> None:
+        if made:
+            console.note(f"Password for visitors: {passwords[0]}")
+        if share and certificate is None:
+            console.note(
+                "Warning: without --certificate what visitors send can be read on the network."
+            )
+        console.note(f"The studio is at {settings.address} until Ctrl-C.")
+        if open_browser and not share:
+            _open(settings.address)
+
+    serve(settings, ready=ready)
     console.note("The studio has ended; the work of its visitors is removed.")
 
 
@@ -135,20 +130,8 @@ def _secrets(password_file: Path | None, tokens: Path | None) -> tuple[str, ...]
 
 
 def _open(address: str) -> None:
-    """Open the browser as soon as the studio answers; nothing happens where there is none."""
+    """Open the browser, beside the studio; nothing happens where there is none."""
     import threading
-    import time
-    import urllib.request
     import webbrowser
 
-    def wait() -> None:
-        for _ in range(100):
-            time.sleep(0.2)
-            try:
-                urllib.request.urlopen(f"{address}/health", timeout=1).close()  # noqa: S310 - ours
-            except OSError:
-                continue
-            webbrowser.open(address)
-            return
-
-    threading.Thread(target=wait, daemon=True).start()
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -1,12 +1,19 @@
 """Where heavy work runs: DuckDB, embedded, by default; the owner's own database or cluster."""
 
-from celosia.engines.duckdb import DuckDB, Groups
-from celosia.engines.duckdb_tables import DuckDBTables
-from celosia.engines.postgres import PostgresEngine
-from celosia.engines.postgres_tables import PostgresTables
-from celosia.engines.spark.sql import SparkEngine
-from celosia.engines.sql import DuckDbEngine, SqlEngine
-from celosia.engines.tables import TableEngine
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celosia.core.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from celosia.engines.duckdb import DuckDB, Groups
+    from celosia.engines.duckdb_tables import DuckDBTables
+    from celosia.engines.postgres import PostgresEngine
+    from celosia.engines.postgres_tables import PostgresTables
+    from celosia.engines.spark.sql import SparkEngine
+    from celosia.engines.sql import DuckDbEngine, SqlEngine
+    from celosia.engines.tables import TableEngine
 
 __all__ = [
     "DuckDB",
@@ -19,3 +26,16 @@ __all__ = [
     "SqlEngine",
     "TableEngine",
 ]
+
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "duckdb": ("DuckDB", "Groups"),
+        "duckdb_tables": ("DuckDBTables",),
+        "postgres": ("PostgresEngine",),
+        "postgres_tables": ("PostgresTables",),
+        "spark.sql": ("SparkEngine",),
+        "sql": ("DuckDbEngine", "SqlEngine"),
+        "tables": ("TableEngine",),
+    },
+)

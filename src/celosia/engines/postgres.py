@@ -208,5 +208,5 @@ def _missing() -> EngineError:
         "CEL-E015",
         "psycopg, which speaks to PostgreSQL, is not installed.",
         why="Without it no PostgreSQL server can be asked.",
-        fix="Install it: pip install 'psycopg[binary]'.",
+        fix="Run `pip install 'celosia[postgres]'`.",
     )

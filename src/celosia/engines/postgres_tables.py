@@ -370,7 +370,7 @@ def _connect(url: str) -> psycopg.Connection[Any]:
             "CEL-E015",
             "psycopg, which speaks to PostgreSQL, is not installed.",
             why="Without it no PostgreSQL server can be asked.",
-            fix="Install it: pip install 'psycopg[binary]'.",
+            fix="Run `pip install 'celosia[postgres]'`.",
         )
     if reason is None:
         given = os.environ.get(url[1:], "") if url.startswith("$") else url

@@ -134,6 +134,8 @@ class Aggregate:
     """Of a quantile: 0.5 for the median."""
     sample: bool = False
     """Of a variance or deviation: whether the squares are shared out over n - 1, not n."""
+    label: str | None = None
+    """How the question writes it, where it was rewritten."""
 
 
 @dataclass(frozen=True, slots=True)

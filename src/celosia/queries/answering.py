@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import inf, isfinite
 from typing import Any
@@ -191,9 +192,19 @@ def queries_ahead(plan: Plan) -> Iterator[exp.Expr]:
 
 def carry_out(plan: Plan, ask: Ask, *, rng: Source) -> Outcome:
     """Ask the engine and add noise. Call it only after the plan was charged."""
+    return _carried_out(plan, lambda _step, _known: ask, rng)
+
+
+def carry_out_empty(plan: Plan, *, rng: Source) -> Outcome:
+    """What the plan releases on the empty database: noise on zero. No engine is asked."""
+    return _carried_out(plan, lambda step, known: partial(step.empty_rows, known=known), rng)
+
+
+def _carried_out(plan: Plan, asker: Callable[[Step, Known | None], Ask], rng: Source) -> Outcome:
     known, places = plan.known if plan.question.keys else None, None
     found: dict[str, Measured] = {}
     for step in plan.work:
+        ask = asker(step, known)
         if step.finds_keys:
             known, places = step.find(ask, rng=rng)
             continue

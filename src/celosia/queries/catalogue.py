@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlglot import exp, parse_one
@@ -50,6 +51,42 @@ WHERE c.relnamespace = current_schema()::regnamespace AND i.indisunique AND i.in
 """
 
 
+# Columns that are never NULL. A constraint that was added without a look at the rows is no proof.
+_POSTGRES_FILLED = """
+SELECT c.relname, a.attname
+FROM pg_catalog.pg_attribute AS a
+JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
+WHERE c.relnamespace = current_schema()::regnamespace AND a.attnum > 0 AND NOT a.attisdropped
+  AND a.attnotnull AND c.relkind IN ('r', 'p')
+  AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_constraint AS n
+                  WHERE n.conrelid = c.oid AND n.contype = 'n' AND NOT n.convalidated)
+"""
+
+# Foreign keys of one column that hold for all rows, those of children of a table left aside.
+_POSTGRES_REFERENCES = """
+SELECT c.relname, a.attname, t.relname, k.attname
+FROM pg_catalog.pg_constraint AS f
+JOIN pg_catalog.pg_class AS c ON c.oid = f.conrelid
+JOIN pg_catalog.pg_class AS t ON t.oid = f.confrelid
+JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = ANY(f.conkey)
+JOIN pg_catalog.pg_attribute AS k ON k.attrelid = t.oid AND k.attnum = ANY(f.confkey)
+WHERE f.contype = 'f' AND f.convalidated AND ARRAY_LENGTH(f.conkey, 1) = 1
+  AND c.relnamespace = current_schema()::regnamespace
+  AND t.relnamespace = current_schema()::regnamespace
+  AND (c.relkind = 'p' OR (c.relkind = 'r' AND NOT c.relhassubclass))
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enforced:
+    """What a server sees to itself, all names in lower case."""
+
+    filled: frozenset[tuple[str, str]] = frozenset()
+    """Tables and columns that are never NULL."""
+    references: frozenset[tuple[str, str, str, str]] = frozenset()
+    """Foreign keys: table and column, and the table and column that hold each of their values."""
+
+
 def columns_in(engine: SqlEngine, *, timeout: float) -> dict[str, dict[str, str]]:
     """The tables of a database, with the type of each column.
 
@@ -70,6 +107,21 @@ def enforced_unique(ask: Ask, dialect: str) -> frozenset[tuple[str, str]]:
         return frozenset()
     found = ask(parse_one(_POSTGRES_KEYS, read="postgres"))
     return frozenset((str(table).lower(), str(word).lower()) for table, word in found)
+
+
+def enforced_references(ask: Ask, dialect: str) -> Enforced:
+    """What the server enforces of foreign keys; DuckDB is not asked, see `enforced_unique`."""
+    if dialect != "postgres":
+        return Enforced()
+    filled = ask(parse_one(_POSTGRES_FILLED, read="postgres"))
+    references = ask(parse_one(_POSTGRES_REFERENCES, read="postgres"))
+    return Enforced(
+        filled=frozenset((str(table).lower(), str(word).lower()) for table, word in filled),
+        references=frozenset(
+            (str(table).lower(), str(word).lower(), str(target).lower(), str(key).lower())
+            for table, word, target, key in references
+        ),
+    )
 
 
 def _asking(engine: SqlEngine, timeout: float) -> Ask:

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from celosia.core.errors import InputError
+from celosia.queries.algebra import scans
 from celosia.queries.casting import as_texts
 from celosia.queries.catalogue import enforced_unique
 from celosia.queries.emission.target import chosen, column, grouped, name, named, whole
-from celosia.queries.ledger import Ledger
+from celosia.queries.ledger import Ceilings, Ledger
 from celosia.queries.ledger.terms import Terms
+from celosia.queries.ledger.traces import check_no_traces
+from celosia.queries.ownerless import check_owned, check_owned_in
 from celosia.queries.policy import Policy, TablePolicy, database_url, policy_hash
 from celosia.queries.policy.matching import Columns
 from celosia.queries.policy.values import Graph
@@ -21,6 +24,7 @@ from celosia.queries.rdf.views import views_of, without_needless_caps
 
 if TYPE_CHECKING:
     from celosia.engines import SqlEngine
+    from celosia.queries.planning import Plan
 
 Ask = Callable[[exp.Expr], Any]
 
@@ -63,6 +67,35 @@ def prepared(
     if policy.graph is None:
         return as_texts(policy, types)
     return without_needless_caps(policy, lambda query: engine.run(query, timeout=timeout))
+
+
+def check_declared(policy: Policy, engine: SqlEngine, *, types: Columns, timeout: float) -> None:
+    """Refuse data that is not as the policy declares; for the curator's eyes.
+
+    Raises:
+        InputError: CEL-Q152 a column is not unique, CEL-Q304 rows without an owner.
+    """
+    check_unique(policy, engine, timeout=timeout)
+    check_owned(policy, engine, types=types, timeout=timeout)
+
+
+def check_declared_of(
+    plan: Plan,
+    policy: Policy,
+    dialect: str,
+    ask: Ask,
+    *,
+    cast: Callable[[exp.Expr], exp.Expr],
+) -> None:
+    """The same for the tables of a question, in the state of the data that it is answered from.
+
+    Raises:
+        InputError: as `check_declared`.
+    """
+    names = [scan.table for scan in scans(plan.asked.source)]
+    check_unique_in(tables_behind(policy, names), ask, dialect=dialect)
+    asked = [table for table in map(policy.table, names) if table is not None]
+    check_owned_in(policy, asked, lambda query: ask(cast(query)), dialect=dialect)
 
 
 def check_unique(policy: Policy, engine: SqlEngine, *, timeout: float) -> None:
@@ -123,38 +156,81 @@ def _is_unique(table: str, word: str, ask: Ask) -> bool:
     return bool(found)
 
 
-def account_of(policy: Policy, place: str | Path, *, simulation: bool) -> Callable[[], Ledger]:
+def ceilings_of(policy: Policy, *, simulation: bool = False) -> Ceilings:
+    """What the ledger holds questions against, beside the budget; a simulation has no days."""
+    if simulation:
+        return Ceilings(least_epsilon=policy.least_epsilon)
+    return Ceilings(
+        least_epsilon=policy.least_epsilon,
+        questions_per_day=policy.questions_per_day,
+        exceeded_per_day=policy.exceeded_per_day,
+    )
+
+
+def account_of(
+    policy: Policy,
+    place: str | Path,
+    *,
+    simulation: bool = False,
+    traces: Iterable[Path] = (),
+    new_ledger: bool = False,
+) -> Callable[[], Ledger]:
     """Opens the ledger of a policy; here one that stands is only looked at.
 
     So whoever asks for nothing but a plan leaves no trace, and what does not fit is told at once.
+    What stands here must still stand when it is opened.
+
+    Args:
+        policy: whose budget it is.
+        place: of the ledger.
+        simulation: whether it is of simulated answers.
+        traces: files that may tell of charges of a ledger that is lost.
+        new_ledger: whether one may be begun all the same.
 
     Raises:
-        PrivacyError: CEL-Q102, CEL-Q103 the ledger that stands was kept for something else.
+        PrivacyError: CEL-Q102, CEL-Q103 the ledger that stands was kept for something else;
+            CEL-Q306 none stands, and a trace tells that there was one.
     """
     # A simulation must neither repeat real answers nor be repeated as one.
     dataset = f"{policy.name} (simulation)" if simulation else policy.name
     limits: dict[str, Any] = {"total": policy.budget, "analysts": dict(policy.analysts)}
-    standing = Ledger.look(place)
+    standing, head = Ledger.look(place), None
+    if standing is None and not new_ledger:
+        check_no_traces(traces)
     if standing is not None:
         with standing:
             terms = Terms.of(dataset=dataset, policy=policy_hash(policy), rule="basic", **limits)
             terms.check_follows(standing.terms, enlarge=False)
-    return lambda: Ledger.open(place, dataset=dataset, policy_hash=policy_hash(policy), **limits)
+            head = standing.head
+    return lambda: Ledger.open(
+        place,
+        dataset=dataset,
+        policy_hash=policy_hash(policy),
+        anchor=head,
+        after_loss=new_ledger,
+        ceilings=ceilings_of(policy, simulation=simulation),
+        **limits,
+    )
 
 
-def public_count(policy: Policy, ask: Ask) -> Callable[[str, str], int]:
-    """Counts the most rows of a public table that share a value of a column."""
+def public_count(policy: Policy, ask: Ask) -> Callable[[str, str | None], int]:
+    """Counts the most rows of a public table that share a value of a column, or all its rows."""
 
-    def count(table: str, word: str) -> int:
+    def count(table: str, word: str | None) -> int:
         declared = policy.table(table)
         assert declared is not None
         assert declared.public
+        source = exp.From(this=exp.Table(this=name(declared.name)))
+        counted = named(exp.Count(this=exp.Star()), "n")
+        if word is None:
+            ((size,),) = ask(exp.Select(expressions=[counted], from_=source))
+            return int(size)
         spelled = declared.column(word)
         assert spelled is not None
         word = spelled.name
         rows = exp.Select(
-            expressions=[column(word), named(exp.Count(this=exp.Star()), "n")],
-            from_=exp.From(this=exp.Table(this=name(declared.name))),
+            expressions=[column(word), counted],
+            from_=source,
             where=exp.Where(this=exp.Not(this=exp.Is(this=column(word), expression=exp.Null()))),
         )
         most = exp.func("COALESCE", exp.Max(this=column("n")), whole(0))

@@ -27,5 +27,30 @@ def ledger_of(policy: str | Path | Policy) -> Path:
             why="What was spent must outlive the program.",
             fix="Give the file or the URL of a ledger: ledger=...",
         )
+    return _beside(policy, ".ledger.sqlite")
+
+
+def tokens_of(policy: str | Path) -> Path:
+    """Where the tokens of a policy are kept unless said otherwise.
+
+    >>> tokens_of("shop.toml").name, audit_log_of("shop.toml").name
+    ('shop.tokens.sqlite', 'shop.audit.jsonl')
+    """
+    return _beside(policy, ".tokens.sqlite")
+
+
+def audit_log_of(policy: str | Path) -> Path:
+    """Where the audit log of a policy is kept unless said otherwise."""
+    return _beside(policy, ".audit.jsonl")
+
+
+def traces_of(policy: str | Path | Policy) -> tuple[Path, ...]:
+    """The files beside a policy file that tell of charges, also where its ledger is lost."""
+    if not isinstance(policy, str | Path):
+        return ()
+    return audit_log_of(policy), tokens_of(policy)
+
+
+def _beside(policy: str | Path, ending: str) -> Path:
     path = Path(policy)
-    return path.with_name(f"{path.stem}.ledger.sqlite")
+    return path.with_name(path.stem + ending)

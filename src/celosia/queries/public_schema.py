@@ -22,11 +22,16 @@ def public_schema(policy: Policy) -> dict[str, Any]:
         "analysts": {name: _spending(limit) for name, limit in policy.analysts},
         "most_per_unit": policy.most_per_unit,
         "elastic": policy.elastic,
+        "least_epsilon": float(policy.least_epsilon),
+        "questions_per_day": policy.questions_per_day,
+        "exceeded_per_day": policy.exceeded_per_day,
+        "ownerless": policy.ownerless,
         **({} if policy.graph is None else {"graph": _graph(policy.graph)}),
         "tables": {
             table.name: {
                 "public": table.public,
                 "rows": table.rows,
+                **({} if table.ownerless is None else {"ownerless": table.ownerless}),
                 "references": {
                     column: f"{target}.{key}" for column, target, key in table.references
                 },

@@ -10,6 +10,7 @@ from celosia.core.neighbours import Relation
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source
 from celosia.core.wording import plural
+from celosia.mechanisms.intervals import BELOW_ZERO
 from celosia.mechanisms.promises import LIKELY, WEAK, at_least
 from celosia.queries.after import finished
 from celosia.queries.answer import Intervals, QueryAnswer
@@ -19,6 +20,7 @@ from celosia.queries.planning import Plan
 from celosia.queries.policy import Policy, policy_hash
 
 MADE_BY = "celosia.queries.Vault"
+COUNTS = frozenset({"rows", "count", "distinct"})
 
 
 def from_outcome(  # noqa: PLR0913 - what an answer is made of
@@ -54,7 +56,7 @@ def from_outcome(  # noqa: PLR0913 - what an answer is made of
         at=at,
         guarantee=_guarantee(plan, policy, simulation=rng.simulation),
         provenance=Provenance.now(MADE_BY, _parameters(plan, policy), seed=rng.seed),
-        warnings=_warnings(plan),
+        warnings=(*_warnings(plan), *_below_zero(outcome)),
     )
 
 
@@ -147,4 +149,13 @@ def _warnings(plan: Plan) -> tuple[str, ...]:
             f"a delta of {float(plan.delta):g} is the chance that the promise fails altogether; "
             "take it far below one divided by the number of people"
         )
-    return tuple(told)
+    return (*told, *plan.notes)
+
+
+def _below_zero(outcome: Outcome) -> list[str]:
+    """What to say of a single count that noise took below zero."""
+    recipes = outcome.plan.recipes
+    if len(recipes) > 1 or outcome.known is not None or recipes[0].aggregate.kind not in COUNTS:
+        return []
+    (name,) = recipes[0].totals
+    return [BELOW_ZERO] if outcome.found[name].values[0] < 0 else []

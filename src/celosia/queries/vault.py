@@ -13,21 +13,20 @@ from typing import TYPE_CHECKING, Any, cast
 from celosia.core.errors import EngineError, InputError, PrivacyError, QueryRefused
 from celosia.core.randomness import Source, System
 from celosia.mechanisms.parameters import check_confidence
-from celosia.queries.algebra import scans
-from celosia.queries.answering import Outcome, carry_out
+from celosia.queries.answering import Outcome
 from celosia.queries.catalogue import columns_in
 from celosia.queries.comparing import check_comparisons
+from celosia.queries.execution import TIMEOUT, Execution, not_answered
 from celosia.queries.ledger import Ledger, Request, Reservation
 from celosia.queries.opening import (
     account_of,
-    check_unique,
-    check_unique_in,
+    ceilings_of,
+    check_declared,
     open_engine,
     prepared,
     public_count,
-    tables_behind,
 )
-from celosia.queries.places import ledger_of
+from celosia.queries.places import ledger_of, traces_of
 from celosia.queries.planning import Plan, make_plan
 from celosia.queries.planning.public import PublicStep
 from celosia.queries.policy import Policy, check_against, check_policy, load_policy
@@ -40,13 +39,12 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from celosia.engines import SqlEngine
-    from celosia.engines.sql import Reader
     from celosia.queries.answer import QueryAnswer
 
 ANYBODY = "anybody"
 """Who asks, where the policy names nobody."""
-TIMEOUT = 600.0
-"""Seconds that one query of the engine may take."""
+PLANNING = 10.0
+"""Seconds that the public tables of a question may take to be aggregated when it is planned."""
 
 
 class Vault:
@@ -89,12 +87,14 @@ class Vault:
         *,
         ledger: str | Path | None = None,
         rng: Source | None = None,
+        new_ledger: bool = False,
     ) -> Vault:
         """Open the database of a policy and the ledger of its budget; for the curator.
 
         Tables, columns and types are compared with the policy, and columns that it declares unique
         are checked, because bounds rest on them: here, and where the database neither enforces it
-        nor keeps its rows as they are, again with every answer. A ledger is begun by the first
+        nor keeps its rows as they are, again with every answer. Rows without an owner are refused
+        in the same way, where the policy says so (`ownerless`). A ledger is begun by the first
         charge, not here.
 
         Args:
@@ -103,12 +103,16 @@ class Vault:
                 policy file that has its name and ends in `.ledger.sqlite`.
             rng: where randomness comes from; a seed makes every answer a simulation, which is
                 charged to a ledger of its own that is thrown away, unless one is given.
+            new_ledger: whether to begin a ledger also where files beside the policy file tell that
+                one was lost; what was spent before is then forgotten. Recorded in the ledger.
 
         Raises:
             InputError: the policy is wrong, or does not fit the database; CEL-Q152 a column that is
                 declared unique is not, CEL-Q153 there is no place for a ledger, CEL-Q159 keys of
-                types that cannot be compared safely, CEL-Q160 a collation that merges texts.
-            PrivacyError: CEL-Q102, CEL-Q103 the ledger was kept for something else.
+                types that cannot be compared safely, CEL-Q160 a collation that merges texts,
+                CEL-Q304 rows without an owner that the policy refuses.
+            PrivacyError: CEL-Q102, CEL-Q103 the ledger was kept for something else; CEL-Q306 it is
+                lost.
             EngineError: the database or the ledger cannot be opened.
         """
         source = System() if rng is None else rng
@@ -122,8 +126,14 @@ class Vault:
         try:
             version, types = engine.version, columns_in(engine, timeout=TIMEOUT)
             check_against(declared, types)
-            check_unique(declared, engine, timeout=TIMEOUT)
-            account = account_of(declared, place, simulation=source.simulation)
+            check_declared(declared, engine, types=types, timeout=TIMEOUT)
+            account = account_of(
+                declared,
+                place,
+                simulation=source.simulation,
+                traces=() if source.simulation else traces_of(policy),
+                new_ledger=new_ledger,
+            )
         except BaseException:
             engine.close()
             if scratch is not None:
@@ -144,15 +154,22 @@ class Vault:
     def explain(
         self, query: str, *, epsilon: float = 1, delta: float = 0, method: str | None = None
     ) -> Plan:
-        """How a query would be answered, at what price and with what error; costs nothing.
+        """How a query would be answered, when, at what price and with what error; costs nothing.
 
         No private data is touched: the plan is made of the policy and the query. Public tables may
         be read, where it matters how often their values repeat.
 
         Raises:
             InputError: a parameter or the text is wrong.
-            QueryRefused: what cannot be promised, with what would make it answerable.
+            QueryRefused: what cannot be promised, with what would make it answerable; CEL-Q300 an
+                epsilon below the least one of the policy.
         """
+        plan = self._plan(query, epsilon=epsilon, delta=delta, method=method)
+        if plan.method != "public":
+            ceilings_of(self.policy).check_price(plan.epsilon)
+        return plan
+
+    def _plan(self, query: str, *, epsilon: float, delta: float, method: str | None) -> Plan:
         plan = make_plan(
             query,
             self.policy,
@@ -160,9 +177,10 @@ class Vault:
             delta=delta,
             method=method,
             count=public_count(self.policy, self._ask),
+            ask_public=self._ask_public,
         )
-        check_comparisons(plan.question, self.policy, self._types)
-        return plan
+        check_comparisons(plan.asked, self.policy, self._types)
+        return replace(plan, deadline=min(plan.deadline, self.timeout))
 
     def sparql(  # noqa: PLR0913 - as `sql`
         self,
@@ -205,6 +223,11 @@ class Vault:
     ) -> QueryAnswer:
         """The noisy answer of a query, charged before the data is touched.
 
+        It comes at the deadline of its plan, never sooner, so that its time tells nothing about
+        the data. What fails or does not end by then is answered with what the plan releases on the
+        empty database, noise on zero; only the curator's ledger knows (`Ledger.incidents`). A
+        simulation neither waits nor hides failures.
+
         The same question with the same parameters gets the same answer again, for free, also when
         rows have changed since: the answer says when it was first given.
 
@@ -219,10 +242,11 @@ class Vault:
 
         Raises:
             InputError: a parameter or the text is wrong; nothing was charged.
-            QueryRefused: what cannot be promised, or the database does not accept (CEL-Q162);
-                nothing was charged.
-            BudgetExceeded: CEL-Q110, CEL-Q111 the budget does not allow it; nothing was charged.
-            EngineError: CEL-Q140 the database failed; the charge stays.
+            QueryRefused: what cannot be promised, costs too little (CEL-Q300), or the database does
+                not accept (CEL-Q162); nothing was charged.
+            BudgetExceeded: CEL-Q110, CEL-Q111 the budget, or CEL-Q301, CEL-Q302 a ceiling of the
+                day does not allow it; nothing was charged.
+            EngineError: CEL-Q140 the database failed in a simulation; the charge stays.
         """
         return self._answer(
             query,
@@ -253,21 +277,25 @@ class Vault:
     ) -> QueryAnswer:
         check_confidence(confidence)
         self._check_language(language)
-        plan = self.explain(query, epsilon=epsilon, delta=delta, method=method)
+        plan = self._plan(query, epsilon=epsilon, delta=delta, method=method)
         if plan.method == "public":
             rows, sure = self._public_rows(plan), confidence
             return from_public(plan, rows, policy=self.policy, confidence=sure, rng=self._rng)
         request = self._request(plan, analyst)
+        execution = self._execution(plan)
         if fresh or not self.ledger.has_answer(request):
+            ceilings_of(self.policy).check_price(request.epsilon)
             check_understood(plan, self._engine, cast=self._cast, timeout=self.timeout)
+            execution.prepare()
         reserved = self.ledger.reserve(request, fresh=fresh)
+        # All before this follows from the question and the ledger; all after it from rows too.
+        execution.begin()
         if isinstance(reserved, Reservation):
-            outcome = self._carried_out(plan, reserved)
-            kept = self.ledger.seal(reserved, outcome.as_dict())
+            outcome, kept = execution.release(reserved, self.ledger)
         else:
             kept = reserved
             outcome = Outcome.from_dict(plan, kept.answer)
-        return from_outcome(
+        answer = from_outcome(
             outcome,
             kept,
             policy=self.policy,
@@ -275,6 +303,8 @@ class Vault:
             rng=self._rng,
             stored=not isinstance(reserved, Reservation),
         )
+        execution.wait()
+        return answer
 
     def public_schema(self) -> dict[str, Any]:
         """What anybody may know: tables, columns, types, bounds, keys, unit and budgets."""
@@ -341,47 +371,22 @@ class Vault:
             return cast(PublicStep, step).rows(self._ask)
         except EngineError:
             pass
-        raise _failed(charged=False)
+        raise not_answered(charged=False)
 
-    def _carried_out(self, plan: Plan, reserved: Reservation) -> Outcome:
-        """The released numbers, all from one state of the rows.
+    def _execution(self, plan: Plan) -> Execution:
+        return Execution(
+            plan,
+            policy=self.policy,
+            engine=self._engine,
+            cast=self._cast,
+            rng=self._rng,
+            version=self._version,
+            timeout=self.timeout,
+        )
 
-        Whatever fails is one fixed error, and stays charged.
-        """
-        try:
-            with self._engine.snapshot(timeout=self.timeout) as read:
-                self._check_unique(plan, read)
-                return carry_out(plan, lambda query: read(self._cast(query)), rng=self._rng)
-        except Exception:  # noqa: S110 - what it says may tell of data
-            pass
-        except BaseException:
-            self.ledger.fail(reserved, "CEL-C001")
-            raise
-        self.ledger.fail(reserved, "CEL-Q140")
-        raise _failed()
-
-    def _check_unique(self, plan: Plan, read: Reader) -> None:
-        """Look again at columns that are declared unique, where rows may have changed.
-
-        Bounds rest on them. The check sees the same rows as the answer.
-        """
-        version = self._engine.version
-        if version is None or version != self._version:
-            names = [scan.table for scan in scans(plan.question.source)]
-            tables = tables_behind(self.policy, names)
-            check_unique_in(tables, read, dialect=self._engine.dialect)
-
-
-def _failed(*, charged: bool = True) -> EngineError:
-    """The one error of everything that fails while data is read."""
-    return EngineError(
-        "CEL-Q140",
-        "the question was not answered.",
-        why="What went wrong is not told, because it may depend on the data."
-        + (" The charge stays." if charged else ""),
-        fix="Ask in another way; the owner of the data finds the reason in the log of the "
-        "database.",
-    )
+    def _ask_public(self, query: exp.Expr) -> Any:
+        """What planning asks of public tables; bounded, because it comes before any charge."""
+        return self._engine.run(self._cast(query), timeout=min(PLANNING, self.timeout))
 
 
 def _policy(policy: str | Path | Policy) -> Policy:

@@ -23,6 +23,7 @@ import sqlalchemy as sa
 
 from celosia.core.errors import BudgetExceeded, EngineError
 from celosia.queries.ledger import Ledger, Request, Reservation
+from celosia.queries.ledger.sqlite_file import SqliteConnection
 
 LAST = 200
 """More steps than one question takes."""
@@ -70,14 +71,28 @@ def die_at(count: int) -> Callable[..., None]:
     return step
 
 
+def take_at_statements(step: Callable[..., None]) -> None:
+    """Take a step before and after whatever a database is told, the end of a transaction too."""
+    for name in ("begin", "before_cursor_execute", "after_cursor_execute", "commit"):
+        sa.event.listen(sa.Engine, name, step)
+    usual = SqliteConnection.execute
+
+    def execute(self: SqliteConnection, statement: str, **values: Any) -> Any:
+        step()
+        found = usual(self, statement, **values)
+        step()
+        return found
+
+    SqliteConnection.execute = execute  # type: ignore[method-assign]
+
+
 def steps(task: dict[str, Any]) -> dict[str, Any]:
     """Ask a question and die at the first step, another one and die at the second, and so on."""
 
     def ask(number: int) -> None:
         step = die_at(number)
         ledger = None if task["opening"] else opened(task)
-        for name in ("begin", "before_cursor_execute", "after_cursor_execute", "commit"):
-            sa.event.listen(sa.Engine, name, step)
+        take_at_statements(step)
         ledger = ledger or opened(task)
         step()
         reservation = ledger.reserve(asking(f"q{number}", task))

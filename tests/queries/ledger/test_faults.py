@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from tests.queries.ledger.ledgers import TENTH, asking, opened, reserved
 
 from celosia.core.errors import EngineError, InputError
-from celosia.queries.ledger import Reservation
+from celosia.queries.ledger import Reservation, sqlite_file
+from celosia.queries.ledger.sqlite_file import SqliteConnection
 
 
 @contextmanager
-def listening(name: str, listener: Any) -> Iterator[None]:
-    """Every database listens to a function for a while."""
-    sa.event.listen(sa.Engine, name, listener)
-    try:
+def at_commit(act: Callable[[SqliteConnection], None]) -> Iterator[None]:
+    """Every file does something else for a while where a transaction is to end well."""
+    usual = SqliteConnection.execute
+
+    def execute(self: SqliteConnection, statement: str, **values: Any) -> Any:
+        return act(self) if statement == "COMMIT" else usual(self, statement, **values)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SqliteConnection, "execute", execute)
         yield
-    finally:
-        sa.event.remove(sa.Engine, name, listener)
 
 
 @pytest.mark.parametrize("pragma", ["query_only = ON", "max_page_count = 1"])
@@ -33,7 +36,7 @@ def test_a_file_that_cannot_be_written_charges_and_answers_nothing(
     with opened(tmp_path / "l.db") as ledger:
         ledger.reserve(asking("first"))
         with ledger._transaction(writing=False) as connection:
-            connection.exec_driver_sql(f"PRAGMA {pragma}")
+            connection.execute(f"PRAGMA {pragma}")
         with pytest.raises(EngineError) as caught:
             ledger.reserve(asking("long " + "x" * 100_000))  # more than the pages have room for
         assert caught.value.code == "CEL-Q114"
@@ -46,23 +49,28 @@ def test_a_file_that_cannot_be_written_charges_and_answers_nothing(
         assert isinstance(ledger.reserve(asking("long " + "x" * 100_000)), Reservation)
 
 
-def test_a_read_only_file_is_not_opened(tmp_path: Path) -> None:
-    def forbid(connection: Any, _record: object) -> None:
+def test_a_read_only_file_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = sqlite_file.connect
+
+    def forbidden(path: Path, *, patience: float) -> sqlite3.Connection:
+        connection = usual(path, patience=patience)
         connection.execute("PRAGMA query_only = ON")
+        return connection
 
     opened(tmp_path / "l.db").close()
-    with listening("connect", forbid), pytest.raises(EngineError) as caught:
+    monkeypatch.setattr(sqlite_file, "connect", forbidden)
+    with pytest.raises(EngineError) as caught:
         opened(tmp_path / "l.db")
     assert caught.value.code == "CEL-Q114"
 
 
 def test_a_commit_that_fails_is_not_taken_for_a_charge(tmp_path: Path) -> None:
-    def refuse(_connection: object) -> None:
-        raise sa.exc.OperationalError("COMMIT", {}, sqlite3.OperationalError("disk I/O error"))
+    def refuse(_connection: SqliteConnection) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
 
     with opened(tmp_path / "l.db") as ledger:
         reservation = reserved(ledger, asking("first"))
-        with listening("commit", refuse):
+        with at_commit(refuse):
             for attempt in (
                 lambda: ledger.reserve(asking("second")),
                 lambda: ledger.seal(reservation, 5),
@@ -79,16 +87,16 @@ def test_a_commit_that_fails_is_not_taken_for_a_charge(tmp_path: Path) -> None:
 def test_a_commit_that_succeeds_unheard_is_charged_and_can_be_sealed_again(tmp_path: Path) -> None:
     """The server has committed, but the connection broke before it could say so."""
 
-    def commit_and_fail(connection: sa.Connection) -> None:
-        connection.connection.commit()
-        raise sa.exc.OperationalError("COMMIT", {}, sqlite3.OperationalError("gone"))
+    def commit_and_fail(connection: SqliteConnection) -> None:
+        connection.raw.execute("COMMIT")
+        raise sqlite3.OperationalError("gone")
 
     with opened(tmp_path / "l.db") as ledger:
-        with listening("commit", commit_and_fail), pytest.raises(EngineError):
+        with at_commit(commit_and_fail), pytest.raises(EngineError):
             ledger.reserve(asking("first"))
         assert ledger.spent["epsilon"] == TENTH
         reservation = reserved(ledger, asking("second"))
-        with listening("commit", commit_and_fail), pytest.raises(EngineError):
+        with at_commit(commit_and_fail), pytest.raises(EngineError):
             ledger.seal(reservation, 5)
         assert ledger.seal(reservation, 5).answer == 5
         ledger.verify()
@@ -125,24 +133,18 @@ def test_a_server_that_goes_away_and_comes_back_is_used_again(postgres: str) -> 
 def test_a_server_commits_to_disk_though_its_default_is_not_to(postgres: str) -> None:
     off = postgres + "%20-csynchronous_commit%3Doff"
     with opened(off) as ledger, ledger._transaction(writing=False) as connection:
-        assert connection.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"
+        assert list(connection.execute("SHOW synchronous_commit")) == [("on",)]
 
 
 def test_a_place_without_a_journal_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Forgetful(sqlite3.Cursor):
+    class Forgetful(sqlite3.Connection):
         def execute(self, statement: str, *values: Any) -> Any:
             return super().execute(statement.replace("= WAL", "= MEMORY"), *values)
 
-    class Connection(sqlite3.Connection):
-        def cursor(self, factory: Any = Forgetful) -> Any:
-            return super().cursor(factory)
-
-    real = sqlite3.dbapi2.connect
-    monkeypatch.setattr(
-        sqlite3.dbapi2, "connect", lambda *a, **k: real(*a, **k, factory=Connection)
-    )
+    real = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: real(*a, **k, factory=Forgetful))
     with pytest.raises(InputError) as caught:
         opened(tmp_path / "l.db")
     assert caught.value.code == "CEL-Q116"

@@ -548,8 +548,8 @@ def test_a_ledger_of_another_process_is_not_used(
 
 def test_the_ledger_is_synced_in_full(tmp_path: Path) -> None:
     with opened(tmp_path / "l.db") as ledger, ledger._transaction(writing=False) as connection:
-        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
-        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+        assert list(connection.execute("PRAGMA journal_mode")) == [("wal",)]
+        assert list(connection.execute("PRAGMA synchronous")) == [(2,)]
 
 
 def test_the_cost_is_known_from_the_request_alone() -> None:

@@ -75,7 +75,7 @@ def test_a_view_follows_what_others_write_and_writes_nothing(place: Path) -> Non
         assert before is not None
         assert view.spent["epsilon"] == before + Fraction(1, 2)
         with pytest.raises(EngineError), view._store.transaction(writing=True) as connection:
-            connection.exec_driver_sql("DELETE FROM celosia_ledger")
+            connection.execute("DELETE FROM celosia_ledger")
         assert len(view.history()) == 3
 
 

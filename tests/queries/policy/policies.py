@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import get_args
 
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from celosia.queries.policy import (
     Unit,
 )
 from celosia.queries.policy.settings import LONGEST_AMOUNT
+from celosia.queries.policy.values import Ownerless
 
 SHOP = """\
 name = "shop"
@@ -120,10 +122,14 @@ def _columns(draw: st.DrawFn, name: str) -> ColumnPolicy:
     )
 
 
+_OWNERLESS = st.none() | st.sampled_from(get_args(Ownerless))
+
+
 @st.composite
 def policies(draw: st.DrawFn) -> Policy:
     """A policy that is right: tables in a tree below the unit's, each with a key and a parent."""
     names = draw(_names(1, 4))
+    is_row = draw(st.booleans())
     tables: list[TablePolicy] = []
     for number, name in enumerate(names):
         key, parent_key, *others = draw(_names(2, 5))
@@ -141,9 +147,9 @@ def policies(draw: st.DrawFn) -> Policy:
                 ),
                 references=references,
                 rows=draw(st.none() | st.integers(0, 2**62)),
+                ownerless=None if is_row else draw(_OWNERLESS),
             )
         )
-    is_row = draw(st.booleans())
     budget = draw(_SPENDING)
     shares = st.builds(
         lambda one, two: Spending(epsilon=budget.epsilon * one, delta=budget.delta * two),
@@ -169,4 +175,5 @@ def policies(draw: st.DrawFn) -> Policy:
         analysts=tuple((name, draw(shares)) for name in draw(_names(0, 3))),
         most_per_unit=draw(st.integers(1, 2**62)),
         elastic=draw(st.booleans()),
+        ownerless="leave-out" if is_row else draw(st.sampled_from(get_args(Ownerless))),
     )

@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 from tests.queries.service.vaults import FakeVault
 
-from celosia.queries.service import Limits, TimeGrid, TokenStore, create_app
+from celosia.queries.service import Limits, TokenStore, create_app
+from celosia.queries.service.refusals import Pace, Refusals
 
 pytest.importorskip("fastapi", reason="the extra celosia[service] is not installed")
-
-FAST = TimeGrid(first=0.001)
 
 
 @dataclass
@@ -55,9 +54,7 @@ def house_of(tmp_path: Path) -> Iterator[Callable[..., House]]:
         testing = import_module("fastapi.testclient")
     with ExitStack() as stack:
 
-        def build(
-            *, grid: TimeGrid = FAST, docs: bool = False, vault: Any = None, **limits: Any
-        ) -> House:
+        def build(*, docs: bool = False, vault: Any = None, **limits: Any) -> House:
             made = vault or FakeVault(tmp_path)
             tokens = TokenStore(tmp_path / "tokens.sqlite")
             app = create_app(
@@ -65,9 +62,10 @@ def house_of(tmp_path: Path) -> Iterator[Callable[..., House]]:
                 tokens=tokens,
                 audit_log=tmp_path / "audit.jsonl",
                 limits=Limits(**({"requests_per_minute": 10_000} | limits)),
-                grid=grid,
                 docs=docs,
             )
+            # A test may send many wrong tokens; `test_refusals` is about the delays.
+            app.state.service.refusals = Refusals(Pace(least=0.0, most=0.0))
             http = stack.enter_context(testing.TestClient(app))
             return House(
                 folder=tmp_path,

@@ -14,7 +14,7 @@ from tests.queries.service.conftest import House
 from tests.queries.service.vaults import LEAKS, MARKER
 
 from celosia.core.errors import InputError
-from celosia.queries.service import TimeGrid, TokenStore, create_app
+from celosia.queries.service import TokenStore, create_app
 
 FAILING = [*(f"leak {name}" for name in LEAKS), "panic", "unwritable", "nan", "engine"]
 
@@ -114,7 +114,7 @@ def test_why_the_vault_cannot_be_opened_is_for_the_curator_only(tmp_path: Path) 
         raise InputError("CEL-Q152", MARKER)
 
     tokens = TokenStore(tmp_path / "tokens.sqlite")
-    app = create_app(broken, tokens=tokens, grid=TimeGrid(first=0.001))
+    app = create_app(broken, tokens=tokens)
     text = tokens.create(role="analyst", name="ada").text
 
     async def asked() -> httpx.Response:  # without the start of the app, which would fail

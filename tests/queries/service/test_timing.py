@@ -1,94 +1,85 @@
-"""Answers leave on a fixed grid of times, however long they took."""
+"""The service neither hurries nor delays what the vault answers at its deadline."""
 
 from __future__ import annotations
 
-import time
+import warnings
 from collections.abc import Callable
-from math import log2
-from types import SimpleNamespace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from threading import Event
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.queries.service.conftest import House
+from tests.queries.vaults import POLICY, opened, shop
 
-from celosia.core.errors import InputError
-from celosia.queries.service import TimeGrid
+from celosia.core.errors import PrivacyWarning
+from celosia.core.randomness import System
+from celosia.queries import Vault, deadlines
+from celosia.queries.execution import Execution
+from celosia.queries.policy import Database, Spending
 
-
-class Clock:
-    """A clock on which only what says that it takes time does."""
-
-    now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def take(self, seconds: float) -> None:
-        self.now += seconds
-
-    async def sleep(self, seconds: float) -> None:
-        self.now += seconds
+COUNT = "SELECT COUNT(*) AS n FROM orders"
 
 
-@given(st.floats(0.001, 10), st.floats(0, 1e6))
-def test_the_grid_doubles(first: float, elapsed: float) -> None:
-    due = TimeGrid(first=first).due(elapsed)
-    assert due >= elapsed
-    assert due == first or due / 2 < elapsed
-    assert log2(due / first) == round(log2(due / first))
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    """A vault whose answers are no simulations."""
+    opened(shop(Random(1)), tmp_path).close()
+    (path,) = tmp_path.glob("*.duckdb")
+    here = replace(POLICY, database=Database(path=str(path)), budget=Spending(epsilon=Fraction(10)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        return Vault.open(here, ledger=tmp_path / "a.ledger", rng=System())
 
 
-@pytest.mark.parametrize("first", [0, -1, float("nan"), float("inf"), "soon", None])
-def test_a_grid_without_a_first_time_is_refused(first: object) -> None:
-    with pytest.raises(InputError) as caught:
-        TimeGrid(first=first)  # type: ignore[arg-type]
-    assert caught.value.code == "CEL-Q185"
-
-
-def test_quick_and_slow_answers_refusals_and_failures_take_the_same_time(
-    house_of: Callable[..., House], monkeypatch: pytest.MonkeyPatch
+def test_a_failure_is_answered_like_an_answer(
+    house_of: Callable[..., House], vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house, clock = house_of(grid=TimeGrid(first=0.5)), Clock()
-    house.vault.sleep = clock.take
-    for module in ("service", "timing"):
-        monkeypatch.setattr(f"celosia.queries.service.{module}.time", clock)
-    monkeypatch.setattr(
-        "celosia.queries.service.timing.asyncio", SimpleNamespace(sleep=clock.sleep)
-    )
-
-    def taken(query: str) -> float:
-        begun = clock.now
-        house.ask(query)
-        return clock.now - begun
-
-    within = ["a", "b sleep=0.25", "refuse", "engine", "leak value", "a"]
-    beyond = ["c sleep=0.55", "engine sleep=0.8", "leak value sleep=0.55"]
-    assert [taken(each) for each in within] == pytest.approx([0.5] * 6, abs=1e-9)
-    assert [taken(each) for each in beyond] == pytest.approx([1] * 3, abs=1e-9)
+    house = house_of(vault=vault)
+    good = house.ask(COUNT, epsilon=1)
+    monkeypatch.setattr(Execution, "_measured", lambda *_: 1 / 0)
+    bad = house.ask(COUNT, epsilon=1, fresh=True)
+    assert good.status_code == bad.status_code == 200
+    assert good.json().keys() == bad.json().keys()
+    assert good.json()["data"].keys() == bad.json()["data"].keys()
+    assert good.headers.keys() == bad.headers.keys()
+    assert [each.kind for each in vault.ledger.incidents()] == ["failed-query"]
+    lines = [line for line in house.audit.splitlines() if '"query"' in line]
+    assert ['"ok"' in line for line in lines] == [True, True]
 
 
-@given(st.floats(0, 100), st.floats(0, 1e5))
-def test_what_is_slept_is_what_is_left_to_the_next_time(run: float, arrived: float) -> None:
-    now, slept = arrived + run, 0.0
+def test_a_place_is_kept_until_the_deadline(
+    house_of: Callable[..., House], vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else whoever waits in the queue would learn when the database was done."""
+    waiting, over = Event(), Event()
+    moments: list[float] = []
 
-    async def sleep(seconds: float) -> None:
-        nonlocal now, slept
-        now, slept = now + seconds, slept + seconds
+    def wait(moment: float) -> None:
+        moments.append(moment)
+        waiting.set()
+        assert over.wait(600)
 
-    grid = TimeGrid(first=0.25)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("celosia.queries.service.timing.time.monotonic", lambda: now)
-        patch.setattr("celosia.queries.service.timing.asyncio.sleep", sleep)
-        waiting = grid.wait(arrived)
-        with pytest.raises(StopIteration):
-            waiting.send(None)
-    assert run + slept == pytest.approx(grid.due(run), abs=1e-9)
+    monkeypatch.setattr(deadlines, "wait_until", wait)
+    house = house_of(vault=vault, concurrent=1, waiting=0)
+    with ThreadPoolExecutor(1) as pool:
+        first: Any = pool.submit(house.ask, COUNT, epsilon=1)
+        assert waiting.wait(600)
+        second = house.ask(COUNT, epsilon=2)
+        over.set()
+        assert first.result().status_code == 200
+    assert second.status_code == 429
+    assert len(moments) == 2  # the moment of the record, and the deadline
 
 
-def test_the_time_limit_is_answered_on_the_grid_too(house_of: Callable[..., House]) -> None:
-    house = house_of(grid=TimeGrid(first=0.75), seconds=0.8)
-    begun = time.monotonic()
-    assert house.ask("count held").status_code == 500  # or it would be held for a minute
-    assert time.monotonic() - begun >= 1.5
-    house.vault.freed.set()
+def test_a_service_shortens_deadlines_to_its_own_limit(
+    house_of: Callable[..., House], vault: Vault
+) -> None:
+    vault.timeout = 1.5
+    house = house_of(vault=vault)
+    told = house.send("POST", "/v1/explain", json={"sql": COUNT, "epsilon": 1}).json()
+    assert told["data"]["deadline"] == 1.5

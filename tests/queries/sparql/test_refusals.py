@@ -80,6 +80,7 @@ def test_a_variable_predicate_needs_facts_as_units_or_private_predicates_only() 
     compile(query, POLICY)
     compile(query, policy_of(NAMES, entity=True))
     compile(query, policy_of(NAMES, public=["ex:q"]))
+    compile(query, policy_of(NAMES, public=list(NAMES), entity=True))
     assert refused(query, policy_of(NAMES, public=["ex:q"], entity=True)).code == "CEL-Q254"
 
 

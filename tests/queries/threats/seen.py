@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from celosia.core.errors import CelosiaError
@@ -26,6 +27,7 @@ def seen(vault: Vault, query: str, *, delta: float = 0, method: str | None = Non
     if "noise" in told:  # worked out from released numbers and public bounds, as intervals are
         told["noise"] = None if found else [sorted(each) for each in told["noise"]]
     told["caps"] = sorted(told["caps"])
+    told["warnings"] = _fixed(told["warnings"])
     told["provenance"] = {k: v for k, v in told["provenance"].items() if k not in TIMES}
     told = {name: each for name, each in told.items() if name not in TIMES}
     return {
@@ -61,4 +63,9 @@ def _masked(value: Any, known: set[str]) -> Any:
 
 
 def _texts(answer: QueryAnswer) -> list[str]:
-    return [answer.guarantee.promise, *answer.warnings]
+    return [answer.guarantee.promise, *_fixed(answer.warnings)]
+
+
+def _fixed(warnings: Iterable[str]) -> list[str]:
+    """All but what is said of a number that the noise took below 0: it follows from that number."""
+    return [each for each in warnings if "below 0" not in each]

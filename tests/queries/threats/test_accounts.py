@@ -19,7 +19,11 @@ from celosia.queries.ledger import Ledger
 from celosia.queries.policy import Spending, read_policy
 
 COUNT = "SELECT COUNT(*) AS n FROM person WHERE id > -{}"
-SMALL = replace(POLICY, budget=Spending(epsilon=Fraction(1), delta=Fraction(1, 10**6)))
+SMALL = replace(
+    POLICY,
+    budget=Spending(epsilon=Fraction(1), delta=Fraction(1, 10**6)),
+    least_epsilon=Fraction(0),
+)
 
 
 def touched(*_: object, **__: object) -> None:
@@ -35,7 +39,7 @@ def test_ten_times_a_tenth_is_one_and_the_eleventh_touches_nothing(
         vault.sql(COUNT.format(number), epsilon=0.1)
     assert vault.ledger.spent["epsilon"] == 1
     monkeypatch.setattr(vault._engine, "run", touched)
-    monkeypatch.setattr("celosia.queries.vault.carry_out", touched)
+    monkeypatch.setattr("celosia.queries.execution.carry_out", touched)
     with pytest.raises(BudgetExceeded):
         vault.sql(COUNT.format(10), epsilon=0.1)
     with pytest.raises(BudgetExceeded):
@@ -107,7 +111,7 @@ def test_no_bound_is_taken_from_the_data(
     for policy in (POLICY, BY_ROW):
         vault = place.open(shop(Random(1)), policy)
         monkeypatch.setattr(vault._engine, "run", touched)
-        monkeypatch.setattr("celosia.queries.vault.carry_out", touched)
+        monkeypatch.setattr("celosia.queries.execution.carry_out", touched)
         with pytest.raises(QueryRefused):
             vault.sql(query, epsilon=1)
         assert vault.ledger.history() == ()

@@ -9,7 +9,6 @@ import typer
 
 from celosia.cli import console
 from celosia.cli.collect.shared import Folder, ProtocolFile
-from celosia.core.errors import EngineError
 
 
 def serve(
@@ -63,24 +62,17 @@ def serve(
     access = Access.load(curator=curator_token, senders=sender_token or [])
     limits = BatchLimits(batch_bytes=batch_bytes, source_reports=source_reports)
     scheme = "http" if certificate is None else "https"
-    console.note(f"Collecting at {scheme}://{host}:{port} until Ctrl-C.")
-    try:
-        run_endpoint(
-            protocol,
-            folder=folder,
-            host=host,
-            port=port,
-            access=access,
-            limits=limits,
-            certificate=certificate,
-            key=key,
-            plain=plain,
-        )
-    except SystemExit:  # how the server says that it did not start; its reason is on the screen
-        raise EngineError(
-            "CEL-R089",
-            f"the endpoint could not listen at {host}:{port}.",
-            why="Another program may use the port, or the host may not be one of this machine.",
-            fix="Give another --port or --host.",
-        ) from None
+    collecting = f"Collecting at {scheme}://{host}:{port} until Ctrl-C."
+    run_endpoint(
+        protocol,
+        folder=folder,
+        host=host,
+        port=port,
+        access=access,
+        limits=limits,
+        certificate=certificate,
+        key=key,
+        plain=plain,
+        ready=lambda: console.note(collecting),
+    )
     console.show("The endpoint has ended; what was acknowledged is in the folder.")

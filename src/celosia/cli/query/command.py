@@ -148,7 +148,7 @@ def query(
         answer.save(output, overwrite=force)
     if report is not None:
         answer.report(report, overwrite=force)
-    for warning in answer.warnings:
+    for warning in () if as_json else answer.warnings:  # which JSON holds anyway
         console.note(f"Warning: {warning}")
     if answer.guarantee.simulation:
         console.note("Simulation: made with a seed, not for release.")

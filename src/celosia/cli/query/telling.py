@@ -42,6 +42,8 @@ def show_plan(plan: Plan | RemotePlan, *, as_json: bool) -> None:
         ],
         numbers=False,
     )
+    for note in plan.notes:
+        console.show(f"note: {note}")
     console.show(f"neighbours: {plan.neighbours}")
     console.show(f"method: {plan.method}")
     console.note("Nothing was spent: leave out --explain to ask.")

@@ -117,7 +117,6 @@ def check_places(
 ) -> None:
     """Refuse files that could not be written, before anything is spent."""
     from celosia.core.release import certificate_path
-    from celosia.frames import format_of
 
     certificate = None if output is None else certificate_path(output)
     places = {"the answer": output, "its certificate": certificate, "the report": report}
@@ -126,4 +125,6 @@ def check_places(
         read += [Path(policy), ledger_of(policy)]
     options.check_places(places, inputs=read, overwrite=force)
     if output is not None and output.suffix.lower() != ".json":
+        from celosia.frames import format_of
+
         format_of(output)

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from shutil import rmtree
 from subprocess import DEVNULL
@@ -32,6 +33,7 @@ LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.catalogImplementation": "in-memory",  # no metastore in the working folder
 }
+CONNECT = "pyspark[connect]"
 LOGGERS = (
     "SQLQueryContextLogger",
     "DataFrameQueryContextLogger",
@@ -59,10 +61,14 @@ def spark_session(
             it starts are heard by the first call only.
 
     Raises:
-        EngineError: CEL-E050 pyspark is missing, CEL-E051 no Java that is new enough, CEL-E052
-            Spark cannot be started or reached, CEL-E053 this process has a Spark elsewhere.
+        EngineError: CEL-E050 pyspark or pandas is missing, CEL-E051 no Java that is new enough,
+            CEL-E052 Spark cannot be started or reached, CEL-E053 this process has a Spark
+            elsewhere.
     """
     where = os.environ.get(url[1:], "") if url and url.startswith("$") else url
+    for package in ("pyspark", "pandas"):
+        if find_spec(package) is None:
+            raise _missing(package)
     try:
         import pyspark.sql  # noqa: F401, PLC0415 - 0.3 s, only where Spark is wanted
     except ImportError:
@@ -169,7 +175,7 @@ def _connected(where: str, settings: dict[str, str]) -> SparkSession:
         made = SparkSession.builder.remote(where).create()
         _set(made, settings)
     except ImportError:
-        reason = _missing("pyspark[connect]")
+        reason = _missing(CONNECT)
     except (PySparkException, ValueError, OSError):
         reason = _unreachable()
     else:
@@ -199,11 +205,12 @@ def _environment(**values: str) -> Iterator[None]:
 
 
 def _missing(package: str) -> EngineError:
+    more = f" '{CONNECT}'" if package == CONNECT else ""
     return EngineError(
         "CEL-E050",
         f"{package} is not installed.",
         why="Without it there is no Spark.",
-        fix=f"Install it: pip install '{package}'.",
+        fix=f"Run `pip install 'celosia[spark]'{more}`.",
     )
 
 

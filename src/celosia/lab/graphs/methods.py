@@ -133,7 +133,7 @@ def measured(network: str, kind: str) -> tuple[float | None, ...]:
     return (
         chances.get("degree"),
         chances.get("neighbourhood"),
-        account.utility.edge_intersection,
+        account.utility.edges.share_kept,
         account.utility.communities_information,
     )
 

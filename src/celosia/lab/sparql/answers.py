@@ -31,6 +31,7 @@ from celosia.queries.bounds.growth import Growth
 from celosia.queries.bounds.noise import smooth_noise, smooth_scale
 from celosia.queries.bounds.smooth import beta, smooth
 from celosia.queries.planning import Plan
+from celosia.queries.rdf.making import check_parser
 
 TRIPLES = 20_000
 EPSILONS = (0.01, 0.1, 1.0)
@@ -146,6 +147,7 @@ def _of_entities(shop: Shop, each: Asked) -> Growth | str:
 
 def _oracle(triples: int) -> Any:
     """Counts of pyoxigraph, which shares nothing with our store but the facts."""
+    check_parser()
     import pyoxigraph  # noqa: PLC0415 - a second store, for this alone
 
     store = pyoxigraph.Store()

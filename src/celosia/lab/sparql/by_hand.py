@@ -28,6 +28,7 @@ from celosia.lab.sparql.graphs import (
 from celosia.queries.bounds.elastic import Elastic, elastic
 from celosia.queries.bounds.facts import Declared
 from celosia.queries.bounds.stability import Rule
+from celosia.queries.rdf.making import check_parser
 from celosia.queries.sparql import compile as compiled
 
 STAFF = graph(
@@ -158,6 +159,7 @@ def _most_frequent() -> Iterator[Row]:
 
 def asked_frequency(facts: Graph, order: str) -> int:
     """What a SPARQL engine says to the query for the most frequent subject of p."""
+    check_parser()
     import pyoxigraph  # noqa: PLC0415 - a store, for this alone
 
     store = pyoxigraph.Store()

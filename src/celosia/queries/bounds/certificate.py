@@ -153,3 +153,9 @@ def _feasible(program: Program, people: int, flow: NDArray[np.float64]) -> Fract
         reduced = np.floor(parts[cut].astype(np.float64) * keep[cut] * (1 - 2.0**-51))
         parts[cut] = reduced.astype(np.int64).astype(kind)
     return Fraction(0)
+
+
+def load_solvers() -> None:
+    """Load what solves programs, so that its first use takes no longer than others."""
+    import scipy.optimize  # noqa: PLC0415 - slow to load
+    import scipy.sparse.csgraph  # noqa: F401, PLC0415 - likewise

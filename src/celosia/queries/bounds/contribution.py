@@ -10,6 +10,7 @@ from celosia.accounting.losses import LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
+from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon
@@ -88,5 +89,6 @@ class CappedTotal(Mechanism[int, int]):
     def interval(self, measurement: Measurement[int], confidence: float = 0.95) -> tuple[int, int]:
         """Bounds of the exact capped total."""
         error = self.law.bound(check_confidence(confidence))
-        low, high = measurement.value - error, measurement.value + error
-        return (low, high) if self.signed else (max(0, low), max(0, high))
+        value = measurement.value
+        low, high = value - error, value + error
+        return (low, high) if self.signed else from_zero(low, value, high)

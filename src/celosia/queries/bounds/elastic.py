@@ -58,7 +58,7 @@ class Elastic:
         }
 
     def __str__(self) -> str:
-        return str(self.growth) if self.unit == 1 else f"{self.unit} * {self.growth}"
+        return str(self.growth) if self.unit == 1 else f"{float(self.unit):.12g} * {self.growth}"
 
 
 def elastic(  # noqa: PLR0913 - each is a fact of its own, named at every call

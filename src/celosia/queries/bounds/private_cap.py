@@ -13,6 +13,7 @@ import numpy as np
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Composed, LaplaceLoss, Pure
 from celosia.core.randomness import Source
+from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
@@ -239,7 +240,7 @@ class PrivateCap(Mechanism[People, Any]):
         )
         low = measurement.value - noise - (beyond if self.signed else 0)
         high = measurement.value + noise + beyond
-        return (low, high) if self.signed else (np.maximum(low, 0), np.maximum(high, 0))
+        return (low, high) if self.signed else from_zero(low, measurement.value, high)
 
     def _read(self, totals: Any) -> list[list[int]]:
         if self.groups == 1:

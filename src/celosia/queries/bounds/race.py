@@ -9,6 +9,7 @@ from typing import Any
 
 from celosia.accounting.losses import Composed, Pure
 from celosia.core.randomness import Source
+from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
@@ -160,7 +161,7 @@ class RaceToTop(Mechanism[Any, float]):
             each - bound - step for each, bound, step in zip(found, bounds, steps, strict=True)
         )
         high = found[-1] + bounds[-1] + steps[-1]
-        return in_units(max(0, low), self.grain), in_units(max(0, high), self.grain)
+        return from_zero(in_units(low, self.grain), measurement.value, in_units(high, self.grain))
 
     def _bounds(self, confidence: float) -> list[int]:
         """What the noise of no candidate exceeds in size, with this confidence."""

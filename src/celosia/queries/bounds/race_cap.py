@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from celosia.accounting.losses import Composed, Pure
 from celosia.core.randomness import Source
+from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
@@ -185,4 +186,4 @@ class RaceCap(Mechanism[Any, float]):
         # confidence of a half or less, any bound will do.
         doubt = min(2 * (1 - check_confidence(confidence)), 0.999)
         bound = self.laws[place].bound(1 - doubt) + self.roundings[place]
-        return max(0.0, measurement.value - bound / self.grain), inf
+        return from_zero(measurement.value - bound / self.grain, measurement.value, inf)

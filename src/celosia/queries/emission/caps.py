@@ -50,6 +50,9 @@ CAPPED = "celosia-capped-table"
 def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:
     """A table under an alias, without the rows that are beyond its caps."""
     declared = target.table(table)
+    if declared.name in target.views:
+        query = target.views[declared.name].copy()
+        return exp.Subquery(this=query, alias=exp.TableAlias(this=name(alias)))
     if not _caps(declared):
         return exp.Table(this=name(declared.name), alias=exp.TableAlias(this=name(alias)))
     rows = _kept(_Capped(declared, target.dialect, target))

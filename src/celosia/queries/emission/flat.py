@@ -191,13 +191,15 @@ class Flat:
         return made
 
     def _listed(self, number: int) -> list[exp.Expr]:
-        """The known values of a key, in the type of its column."""
+        """The known values of a key, in the type of its column, or of what it is computed from."""
         assert self.known is not None
-        declared = self.target.declared(self.question.keys[number].expression, self.question.source)
-        kind = declared.type if declared else None
+        expression, source = self.question.keys[number].expression, self.question.source
+        declared = self.target.declared(expression, source)
+        kind = declared.type if declared else kind_of(expression, source, target=self.target)
         literals = [_literal(value) for value in self.known[number]]
         if kind in ("date", "timestamp"):
-            # Written by the owner of the data, so a cast fails always or never.
+            # Written by the owner of the data, or found in it, where they are moments that every
+            # engine has (see `as_key`): a cast fails always or never.
             return [exp.Cast(this=each, to=exp.DataType.build(kind)) for each in literals]
         if kind == "number" and self.target.dialect == "postgres":
             # Found in the data, they come as texts, which PostgreSQL compares with no number.

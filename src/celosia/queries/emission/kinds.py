@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlglot import exp
 
 from celosia.queries.algebra import (
@@ -43,7 +45,7 @@ _MIXED: dict[frozenset[ColumnType | None], ColumnType] = {
     frozenset({"integer", "number"}): "number",
     frozenset({"date", "timestamp"}): "timestamp",
 }
-_SAME_AS_FIRST = (exp.Paren, exp.Try, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif)
+_SAME_AS_FIRST = (exp.Paren, exp.Try, exp.Nullif)
 ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 NUMERIC = (*ARITHMETIC, exp.Neg, exp.Abs, exp.Round, exp.Ceil, exp.Floor)
 
@@ -66,8 +68,9 @@ def kind_of(  # noqa: PLR0911 - one for each kind of node
             return "timestamp"
         case exp.Case():
             results = [*(each.args["true"] for each in tree.args["ifs"]), tree.args.get("default")]
-            found = (kind_of(each, relation, target=target) for each in results)
-            return next((each for each in found if each is not None), None)
+            return _of_one_type(results, relation, target)
+        case exp.Coalesce() | exp.Greatest() | exp.Least():
+            return _of_one_type([tree.this, *tree.expressions], relation, target)
     if isinstance(tree, exp.Add | exp.Sub):
         return _of_sum(tree, relation, target)
     if isinstance(tree, _SAME_AS_FIRST):
@@ -76,6 +79,17 @@ def kind_of(  # noqa: PLR0911 - one for each kind of node
         if isinstance(tree, parts) and not isinstance(tree, exp.Null):
             return kind  # type: ignore[return-value]
     return None
+
+
+def _of_one_type(
+    trees: Iterable[exp.Expr | None], relation: Relation, target: Target
+) -> ColumnType | None:
+    """The kind of one of several values, as the first tells it; dates beside moments are cast."""
+    found = [kind_of(each, relation, target=target) for each in trees]
+    told = [each for each in found if each is not None]
+    if {"date", "timestamp"} <= set(told):
+        return "timestamp"
+    return told[0] if told else None
 
 
 def _of_sum(tree: exp.Add | exp.Sub, relation: Relation, target: Target) -> ColumnType:

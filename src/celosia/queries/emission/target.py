@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
@@ -31,6 +32,8 @@ class Target:
 
     policy: Policy
     dialect: Dialect = "duckdb"
+    views: Mapping[str, exp.Select] = field(default_factory=dict, compare=False)
+    """Tables of the policy that are made by a query, by their names."""
 
     def table(self, name: str) -> TablePolicy:
         """The declaration of a table."""

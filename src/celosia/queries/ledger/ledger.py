@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-import sqlalchemy as sa
-
 from celosia.core.errors import InputError, PrivacyError
-from celosia.queries.ledger.chain import Entry, Head, broken, canonical, checked
+from celosia.queries.ledger.ceilings import Ceilings
+from celosia.queries.ledger.chain import Entry, Head, broken, canonical, rolled_back
+from celosia.queries.ledger.database import Connection
+from celosia.queries.ledger.incidents import (
+    COUNTED,
+    Incident,
+    check_kind,
+    day_of,
+    now_in_utc,
+)
+from celosia.queries.ledger.places import has_file
 from celosia.queries.ledger.records import Reservation, Stored, stored_of
 from celosia.queries.ledger.request import Request
 from celosia.queries.ledger.state import Charged
-from celosia.queries.ledger.store import Store, has_file
+from celosia.queries.ledger.store import Store
 from celosia.queries.ledger.terms import Limit, Terms
 from celosia.queries.ledger.view import LedgerView
 
@@ -35,13 +44,26 @@ class Ledger(LedgerView):
     answer that was released to one may be told to all.
 
     A copy of the ledger that is put back in its place is noticed by the heads that releases print,
-    given as `anchor`; while a process has it open, also without one.
+    given as `anchor`; while a process has it open, also without one. Each transaction looks whether
+    the ledger still is the one that was opened (a file by its device and inode, and every ledger by
+    the hash of the last entry that was seen, which stands for all entries before it), and refuses
+    to go on with another one.
     """
 
-    def __init__(self, store: Store, terms: Terms) -> None:
+    def __init__(
+        self,
+        store: Store,
+        terms: Terms,
+        *,
+        ceilings: Ceilings | None = None,
+        clock: Callable[[], datetime] = now_in_utc,
+    ) -> None:
         """Use `Ledger.open`."""
         super().__init__(store)
         self._terms = terms
+        self._ceilings = Ceilings() if ceilings is None else ceilings
+        self._clock = clock
+        self._appended: list[Head] = []
 
     @classmethod
     def look(cls, place: str | Path) -> LedgerView | None:
@@ -81,6 +103,9 @@ class Ledger(LedgerView):
         anchor: Head | str | None = None,
         enlarge: bool = False,
         patience: float = 30.0,
+        ceilings: Ceilings | None = None,
+        clock: Callable[[], datetime] = now_in_utc,
+        after_loss: bool = False,
     ) -> Ledger:
         """Open a ledger, or begin one.
 
@@ -97,6 +122,10 @@ class Ledger(LedgerView):
             anchor: a head from a release; the ledger must hold it.
             enlarge: whether limits may be larger than those that the ledger was kept with.
             patience: seconds to wait for other processes that write.
+            ceilings: what one analyst may do in one day; as the policy of `policy_hash` says.
+            clock: the time now, in universal time.
+            after_loss: whether one that is begun takes the place of a lost one, which is recorded
+                in its first entry.
 
         Raises:
             InputError: CEL-Q100, CEL-Q105, CEL-Q116 wrong arguments.
@@ -108,22 +137,25 @@ class Ledger(LedgerView):
             dataset=dataset, policy=policy_hash, rule=rule, total=total, analysts=analysts or {}
         )
         wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor
-        ledger = cls(Store(place, patience=patience), terms)
+        if wanted is not None and not has_file(place):
+            raise rolled_back()  # and no empty file is left
+        ledger = cls(Store(place, patience=patience), terms, ceilings=ceilings, clock=clock)
         try:
-            ledger._begin(wanted, enlarge=enlarge)
+            ledger._begin(wanted, enlarge=enlarge, after_loss=after_loss)
         except BaseException:
             ledger.close()
             raise
         return ledger
 
-    def _begin(self, anchor: Head | None, *, enlarge: bool) -> None:
-        with self._lock, self._store.transaction(writing=True) as connection:
-            self._catch_up(connection)
+    def _begin(self, anchor: Head | None, *, enlarge: bool, after_loss: bool) -> None:
+        with self._writing() as connection:
             if anchor is not None:
-                checked(self._store.read(connection), anchor=anchor)
+                self._check_holds(connection, anchor)
             if self._state.head is None:
                 # The random name makes the hashes of every ledger its own.
-                self._append(connection, "opened", terms=self._terms.as_dict(), name=token_hex(16))
+                values = {"terms": self._terms.as_dict(), "name": token_hex(16)}
+                noted = {"after_loss": True} if after_loss else {}
+                self._append(connection, "opened", **values, **noted)
             elif self._state.terms != self._terms:
                 self._terms.check_follows(self._state.terms, enlarge=enlarge)
                 self._append(connection, "policy", terms=self._terms.as_dict(), enlarge=enlarge)
@@ -138,19 +170,22 @@ class Ledger(LedgerView):
 
         Raises:
             BudgetExceeded: CEL-Q110 the total or CEL-Q111 the limit of the analyst does not allow
-                it; nothing was recorded.
-            QueryRefused: CEL-Q109 the policy does not name the analyst.
+                it; CEL-Q301, CEL-Q302 a ceiling of the day is reached; nothing was recorded.
+            QueryRefused: CEL-Q109 the policy does not name the analyst; CEL-Q300 it costs too
+                little.
             PrivacyError: CEL-Q102 the policy has changed since the ledger was opened; CEL-B062 the
                 rule has no price for the loss.
             EngineError: CEL-Q114 it could not be recorded: do not touch the data.
         """
-        with self._lock, self._transaction(writing=True) as connection:
+        with self._writing() as connection:
             self._check_terms()
             key = request.key(self._terms.policy)
             charged = Charged.of(request, key)
             self._state.account(request.analyst)
             if key in self._state.answers and not fresh:
                 return self._stored(connection, self._state.answers[key])
+            self._ceilings.check_price(request.epsilon)
+            self._check_ceilings(connection, request.analyst)
             self._state.check(charged)
             values = request.as_dict() | ({"fresh": True} if fresh else {})
             entry = self._append(connection, "reserved", key=key, **values)
@@ -187,7 +222,7 @@ class Ledger(LedgerView):
                 why="It could not be told again. Its charge stays.",
                 fix="Give numbers, texts, lists and tables; None for NaN and infinity.",
             ) from None
-        with self._lock, self._transaction(writing=True) as connection:
+        with self._writing() as connection:
             ended = self._end_of(reservation)
             if ended is not None:
                 entry = self._entry(connection, ended)
@@ -217,15 +252,72 @@ class Ledger(LedgerView):
                 why="A message may hold values of the data, and the ledger is shown to analysts.",
                 fix="Give the code of the error, such as CEL-X001.",
             )
-        with self._lock, self._transaction(writing=True) as connection:
+        with self._writing() as connection:
             if self._end_of(reservation) is not None:
                 raise _not_open(reservation)
             self._append(connection, "failed", reservation=reservation.sequence, reason=reason)
 
-    def _append(self, connection: sa.Connection, kind: str, **values: Any) -> Entry:
-        at = datetime.now(UTC).isoformat(timespec="seconds")
-        entry = Entry.after(self._state.head, {"kind": kind, "at": at, **values})
+    def note_incident(self, reservation: Reservation, kind: str) -> None:
+        """Record what happened to a question beside the chain, for the curator only.
+
+        It is on disk when this returns. Noting the same kind twice changes nothing.
+
+        Args:
+            reservation: of the question, whether it has ended or not.
+            kind: a word, such as those of `ledger.incidents`; never a message, which may tell of
+                data. `exceeded-deadline` counts against `exceeded_per_day`.
+
+        Raises:
+            InputError: CEL-Q303 the kind is not a word; CEL-Q112 the reservation is not of this
+                ledger.
+            EngineError: CEL-Q114 it could not be recorded.
+        """
+        check_kind(kind)
+        with self._writing() as connection:
+            self._end_of(reservation)
+            self._store.note(
+                connection,
+                Incident(
+                    at=self._now(),
+                    analyst=reservation.analyst,
+                    entry=reservation.sequence,
+                    kind=kind,
+                ),
+            )
+
+    def _check_ceilings(self, connection: Connection, analyst: str) -> None:
+        """Refuse a question beyond a ceiling, in the transaction that would charge it."""
+        today = day_of(self._now())
+        exceeded = 0
+        if self._ceilings.exceeded_per_day is not None:
+            exceeded = self._store.count_incidents(
+                connection, analyst=analyst, day=today, kinds=COUNTED
+            )
+        self._ceilings.check(asked=self._state.asked[analyst, today], exceeded=exceeded)
+
+    def _now(self) -> str:
+        return self._clock().astimezone(UTC).isoformat(timespec="seconds")
+
+    def _check_holds(self, connection: Connection, anchor: Head) -> None:
+        """Refuse a ledger without an entry; every link was checked when entries were counted."""
+        entry = next(self._store.read(connection, since=anchor.sequence, most=1), None)
+        if entry is None or entry.head != anchor:
+            raise rolled_back()
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """A transaction that may append; once it is on disk, its entry must stay."""
+        with self._lock:
+            self._appended.clear()
+            with self._transaction(writing=True) as connection:
+                yield connection
+            if self._appended:
+                self._written = self._appended[-1]
+
+    def _append(self, connection: Connection, kind: str, **values: Any) -> Entry:
+        entry = Entry.after(self._state.head, {"kind": kind, "at": self._now(), **values})
         self._store.append(connection, entry)
+        self._appended.append(entry.head)
         return entry
 
     def _check_terms(self) -> None:
@@ -243,10 +335,10 @@ class Ledger(LedgerView):
             raise _not_open(reservation)
         return self._state.ended.get(reservation.sequence)
 
-    def _stored(self, connection: sa.Connection, head: Head) -> Stored:
+    def _stored(self, connection: Connection, head: Head) -> Stored:
         return stored_of(self._entry(connection, head))
 
-    def _entry(self, connection: sa.Connection, head: Head) -> Entry:
+    def _entry(self, connection: Connection, head: Head) -> Entry:
         entry = next(self._store.read(connection, since=head.sequence, most=1), None)
         if entry is None or entry.head != head or not entry.unchanged:
             raise broken(head.sequence)

@@ -14,6 +14,7 @@ from celosia.core.errors import BudgetExceeded, CelosiaError, PrivacyError, Quer
 from celosia.core.wording import did_you_mean
 from celosia.queries.ledger.amounts import amount_of, price_rounded_up
 from celosia.queries.ledger.chain import Entry, Head, broken
+from celosia.queries.ledger.incidents import day_of
 from celosia.queries.ledger.request import Request, stated_loss
 from celosia.queries.ledger.terms import Terms
 from celosia.queries.policy.values import Spending
@@ -107,6 +108,8 @@ class State:
         """Reservations whose answer takes the place of the one before."""
         self.pending: Counter[Loss] = Counter()
         """Losses that the tight account has not counted yet."""
+        self.asked: Counter[tuple[str, str]] = Counter()
+        """Charged questions by analyst and day, in universal time."""
         self._total: Account | None = None
         self._accounts: dict[str, Account] = {}
 
@@ -184,6 +187,7 @@ class State:
                     values["key"],
                 ),
             )
+            self.asked[values["analyst"], day_of(values["at"])] += 1
             if values.get("fresh") is True:
                 self.fresh.add(entry.sequence)
         elif kind in {"sealed", "failed"}:

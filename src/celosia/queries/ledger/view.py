@@ -9,13 +9,13 @@ from threading import RLock
 from types import TracebackType
 from typing import Self
 
-import sqlalchemy as sa
-
 from celosia.accounting.prices import Price
 from celosia.accounting.running import Running
 from celosia.core.errors import EngineError
 from celosia.queries.ledger.chain import Entry, Head, broken, checked, rolled_back
+from celosia.queries.ledger.database import Connection
 from celosia.queries.ledger.exports import write_export
+from celosia.queries.ledger.incidents import Incident
 from celosia.queries.ledger.records import Record, records_of
 from celosia.queries.ledger.state import State
 from celosia.queries.ledger.store import Store
@@ -34,6 +34,8 @@ class LedgerView:
         self._lock = RLock()
         self._state = State()
         self._running = Running()
+        self._written: Head | None = None
+        """The last entry that was written here, until it is read back."""
         self._closed = False
 
     @property
@@ -92,6 +94,24 @@ class LedgerView:
         """The charges, with what became of them: of one analyst, or of all."""
         return records_of(self._entries(), analyst=analyst)
 
+    def incidents(
+        self, analyst: str | None = None, *, kind: str | None = None
+    ) -> tuple[Incident, ...]:
+        """What happened while questions were answered; for the curator, never for an analyst.
+
+        Incidents may depend on the rows, so they are no entries of the chain, and no release,
+        history or export tells of them.
+
+        Args:
+            analyst: only those of one analyst.
+            kind: only those of one kind.
+        """
+        with self._lock, self._transaction(writing=False) as connection:
+            found = self._store.incidents(connection)
+        return tuple(
+            each for each in found if analyst in {None, each.analyst} and kind in {None, each.kind}
+        )
+
     def verify(self, *, anchor: Head | str | None = None) -> Head:
         """Read all entries again and check each link, up to the head known here.
 
@@ -137,7 +157,7 @@ class LedgerView:
         return f"Ledger of {state.terms.dataset}: {charges} charges, left {state.total.remaining}"
 
     @contextmanager
-    def _transaction(self, *, writing: bool) -> Iterator[sa.Connection]:
+    def _transaction(self, *, writing: bool) -> Iterator[Connection]:
         if self._closed:
             raise EngineError(
                 "CEL-Q115", "the ledger is closed.", fix="Open it again with Ledger.open."
@@ -157,7 +177,7 @@ class LedgerView:
                 raise rolled_back()
             return entries
 
-    def _catch_up(self, connection: sa.Connection) -> None:
+    def _catch_up(self, connection: Connection) -> None:
         """Count what other processes, and this one, have written since the last time.
 
         The sums come from entries that were read and checked, never from memory of a write that
@@ -172,5 +192,9 @@ class LedgerView:
                 raise rolled_back()
         for entry in entries:
             state.add(entry)
+            if entry.head == self._written:
+                self._written = None
+        if self._written is not None:
+            raise rolled_back()
         if state.head != self._store.head(connection):
             raise broken(0 if state.head is None else state.head.sequence + 1)

@@ -7,7 +7,8 @@ neighbours when they differ in the rows of one person, so what follows here is w
 change:
 
 - A row without an owner (a foreign key that is NULL, or leads nowhere over several steps) belongs
-  to nobody, could not be bounded, and is left out of every answer.
+  to nobody, could not be bounded, and is left out of every answer. A key that is reached is one
+  person, also where the unit table does not have it (see `ownership.ownerless`).
 - Owners that equal keys force to be equal are one owner: the owner of a line item, of its order
   and of the customer joined to it is one person.
 - A row with a partner (EXISTS, IN), or without one (NOT EXISTS, NOT IN), depends on the partners'
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 from celosia.queries.ownership.attaching import attach_owners
 from celosia.queries.ownership.owned import Owned
+from celosia.queries.ownership.ownerless import ownerless_notes
 from celosia.queries.ownership.ways import ways
 
-__all__ = ["Owned", "attach_owners", "ways"]
+__all__ = ["Owned", "attach_owners", "ownerless_notes", "ways"]

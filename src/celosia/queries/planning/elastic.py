@@ -34,6 +34,7 @@ from celosia.queries.planning.totals import Total
 
 Place = tuple[str, str]
 """A table and one of its columns."""
+ONE = Fraction(1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +86,7 @@ class ElasticStep(Step):
             Part(
                 name=total.label,
                 mechanism="discrete Laplace noise, scaled by the data and smoothed",
-                bound=f"elastic sensitivity {self._bound(total, dry)}",
+                bound=f"elastic sensitivity {self._bound(total, dry, step=total.step)}",
                 epsilon=self.epsilon,
                 delta=self.delta,
             )
@@ -133,20 +134,24 @@ class ElasticStep(Step):
     ) -> tuple[Bounds | None, ...]:
         return (None,) * len(measured.values)  # the scale of the noise is a secret
 
-    def _bound(self, total: Total, measured: Mapping[Place, int]) -> Elastic:
+    def _bound(
+        self, total: Total, measured: Mapping[Place, int], *, step: Fraction = ONE
+    ) -> Elastic:
         facts = _Measured(self.facts, Declared(self.facts.policy, measured))
-        return bound_of(self.scene, total, facts, self.neighbours)
+        return bound_of(self.scene, total, facts, self.neighbours, step=step)
 
 
-def bound_of(scene: Scene, total: Total, facts: Facts, neighbours: Neighbours) -> Elastic:
-    """The elastic sensitivity of a total, in steps.
+def bound_of(
+    scene: Scene, total: Total, facts: Facts, neighbours: Neighbours, *, step: Fraction = ONE
+) -> Elastic:
+    """The elastic sensitivity of a total: in steps, or in what a step is taken to be worth.
 
     Raises:
         QueryRefused: CEL-Q060 to CEL-Q064 a frequency is missing, or a key cannot be bounded.
     """
     bounds = None
     if total.fixed is not None:
-        bounds = Fraction(total.fixed.low), Fraction(total.fixed.high)
+        bounds = total.fixed.low * step, total.fixed.high * step
     return elastic(
         scene.question, total.aggregate, facts=facts, neighbours=neighbours, bounds=bounds
     )

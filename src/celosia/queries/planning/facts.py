@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from celosia.queries.bounds.facts import Declared
 from celosia.queries.policy.values import Policy
 
-Frequency = Callable[[str, str], int]
-"""The most rows of a public table that share a value of a column."""
+Frequency = Callable[[str, str | None], int]
+"""The most rows of a public table that share a value of a column; without one, all its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,13 @@ class PublicFacts:
         if not self.is_public(table) or self.count is None or cap is not None:
             return declared
         return self.count(table, column)
+
+    def size(self, table: str) -> int | None:
+        """The rows of a public table: counted, else as declared."""
+        declared = self.policy.table(table)
+        if self.count is not None and self.is_public(table):
+            return self.count(table, None)
+        return None if declared is None else declared.rows
 
     def cap(self, table: str, column: str) -> int | None:
         """As declared."""

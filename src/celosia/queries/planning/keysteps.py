@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlglot import exp
 
@@ -16,12 +16,25 @@ from celosia.accounting.loss import Loss
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
 from celosia.core.wording import plural
-from celosia.mechanisms.statistics import KeyHistogram
 from celosia.queries.emission import people_by_key_query
 from celosia.queries.planning.keys import MOST_GROUPS
 from celosia.queries.planning.plan import Part
-from celosia.queries.planning.step import Ask, Bounds, Known, Measured, Scene, Step, within
+from celosia.queries.planning.step import (
+    Ask,
+    Bounds,
+    Known,
+    Measured,
+    Rows,
+    Scene,
+    Step,
+    few,
+    limited,
+    within,
+)
 from celosia.queries.planning.texts import plain_key
+
+if TYPE_CHECKING:
+    from celosia.mechanisms.statistics import KeyHistogram
 
 Group = tuple[Any, ...]
 
@@ -49,6 +62,8 @@ class KeyStep(Step):
     @cached_property
     def mechanism(self) -> KeyHistogram:
         """The noise and the threshold."""
+        from celosia.mechanisms.statistics import KeyHistogram  # noqa: PLC0415 - loads frames
+
         price: Any = self.epsilon
         return KeyHistogram(
             epsilon=price,
@@ -85,13 +100,15 @@ class KeyStep(Step):
 
     def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
         scene = self.scene
-        yield people_by_key_query(
-            scene.question, scene.owned, groups=self.per_unit, target=scene.target
+        yield limited(
+            people_by_key_query(
+                scene.question, scene.owned, groups=self.per_unit, target=scene.target
+            )
         )
 
     def find(self, ask: Ask, *, rng: Source) -> tuple[Known, tuple[int, ...]]:  # noqa: D102
         (query,) = self.queries(None)
-        rows = ask(query)
+        rows = few(ask(query))
         noise = self.mechanism.noise.draw(len(rows), rng).tolist()
         found = [
             (within(row[-1]) + each, tuple(map(plain_key, row[:-1])))
@@ -101,6 +118,9 @@ class KeyStep(Step):
 
     def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
         raise AssertionError("groups are found, not measured")
+
+    def empty_rows(self, query: exp.Expr, *, known: Known | None) -> Rows:  # noqa: D102
+        return []  # only values that occur have a row
 
     def bounds(  # noqa: D102
         self, number: int, measured: Measured, confidence: float

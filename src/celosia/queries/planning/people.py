@@ -21,6 +21,7 @@ from celosia.queries.emission import (
     people_levels_query,
     people_totals_query,
 )
+from celosia.queries.planning.amounts import caps
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.step import (
     Ask,
@@ -83,9 +84,7 @@ class PeopleStep(Step):
             Part(
                 name=total.label,
                 mechanism="discrete Laplace noise for a cap that is chosen privately",
-                bound=f"caps 1, 2, 4, ... up to {most} steps of {total.step}"
-                if total.fixed
-                else f"caps 1, 2, 4, ... up to {most}",
+                bound=caps(most, total.step),
                 epsilon=self.epsilon,
                 error=mechanism.typical_error(self.typical * total.reach) * float(total.step),
             )

@@ -113,14 +113,16 @@ def _capped(situation: Situation, scene: Scene, rows: int | None) -> Step:
         )
     unit = situation.policy.unit.name
     what = "rows" if situation.policy.graph is None else "solutions"
+    bound = f"each {unit} has at most {rows} {what}, by declared caps"
+    if _counts_people(situation, scene.owned):
+        bound = f"each {unit} counts once"
+    totals = tuple(situation.needs.totals)
     return PlainStep(
         scene=scene,
-        totals=tuple(situation.needs.totals),
-        shifts=tuple(situation.shift(each, max(1, rows)) for each in situation.needs.totals),
+        totals=totals,
+        shifts=tuple(situation.shift(each, max(1, rows)) for each in totals),
         epsilon=situation.share,
-        bound=f"each {unit} counts once"
-        if _counts_people(situation, scene.owned)
-        else f"each {unit} has at most {rows} {what}, by declared caps",
+        bound=(bound,) * len(totals),
     )
 
 

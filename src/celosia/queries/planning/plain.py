@@ -12,6 +12,7 @@ from sqlglot import exp
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import LaplaceLoss, Pure
 from celosia.core.randomness import Source
+from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.emission import count_query, grouped_query
 from celosia.queries.planning.plan import Part
@@ -44,8 +45,8 @@ class PlainStep(Step):
     """For each total the most that one unit moves it, over all groups, in steps."""
     epsilon: Fraction
     """Of each total."""
-    bound: str
-    """Where the shifts come from, in words."""
+    bound: tuple[str, ...]
+    """For each total where its shift comes from, in words."""
 
     def __post_init__(self) -> None:
         _ = self.laws  # a scale out of reach is refused here
@@ -65,11 +66,11 @@ class PlainStep(Step):
             Part(
                 name=total.label,
                 mechanism="discrete Laplace noise",
-                bound=self.bound,
+                bound=bound,
                 epsilon=self.epsilon,
                 error=float(law.scale * total.step),
             )
-            for total, law in zip(self.totals, self.laws, strict=True)
+            for total, law, bound in zip(self.totals, self.laws, self.bound, strict=True)
         )
 
     def unit(self, number: int) -> Fraction:  # noqa: D102
@@ -107,10 +108,10 @@ class PlainStep(Step):
         self, number: int, measured: Measured, confidence: float
     ) -> tuple[Bounds | None, ...]:
         total, error = self.totals[number], self.laws[number].bound(confidence)
-        least = float("-inf") if total.is_signed else 0.0
-        return tuple(
-            (max(least, value - error), max(least, value + error)) for value in measured.values
-        )
+        ends = ((value - error, value, value + error) for value in measured.values)
+        if total.is_signed:
+            return tuple((low, high) for low, _, high in ends)
+        return tuple(from_zero(*each) for each in ends)
 
     def noise(self, number: int, measured: Measured, confidence: float) -> tuple[int | None, ...]:  # noqa: D102
         return (self.laws[number].bound(confidence),) * len(measured.values)

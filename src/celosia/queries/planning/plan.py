@@ -41,7 +41,7 @@ class Part:
         }
 
     def __str__(self) -> str:
-        noise = "not public" if self.error is None else f"about {self.error:,.4g}"
+        noise = "not public" if self.error is None else f"about {_short(self.error)}"
         return f"{self.name}: {self.mechanism}; {self.bound}; error {noise}"
 
 
@@ -59,6 +59,8 @@ class Plan:
     """What is charged: 0 where no mechanism needs one."""
     neighbours: Neighbours
     method: str
+    notes: tuple[str, ...] = ()
+    """What the answer leaves out: rows without an owner. From the policy, never from the data."""
     normalised: str = field(repr=False)
     """The question in the form that is the same whenever the question is."""
     question: Question = field(repr=False)
@@ -68,6 +70,15 @@ class Plan:
     """The values of each key of GROUP BY; None where a step finds them."""
     labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict, repr=False)
     """For each key whose values stand for something else, what is shown in their place."""
+    compiled: Question | None = field(default=None, repr=False)
+    """The question before public tables were aggregated; None where it is the same."""
+    deadline: float = 0.0
+    """Seconds after which it is answered, whatever the rows; 0 where only public tables are."""
+
+    @property
+    def asked(self) -> Question:
+        """The question in terms of the tables of the policy."""
+        return self.question if self.compiled is None else self.compiled
 
     def shown(self, keys: Mapping[str, Any]) -> dict[str, Any]:
         """The keys of a group as they are shown."""
@@ -90,7 +101,9 @@ class Plan:
         parts = [
             [each.mechanism, each.bound, str(each.epsilon), str(each.delta)] for each in self.parts
         ]
-        return {"method": self.method, "parts": parts}
+        # Released numbers are kept in steps: a plan with other steps cannot take them for its own.
+        units = [str(step.unit(at)) for step in self.work for at in range(len(step.names))]
+        return {"method": self.method, "parts": parts, "units": units}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -102,6 +115,8 @@ class Plan:
             "delta": float(self.delta),
             "neighbours": str(self.neighbours),
             "method": self.method,
+            "notes": list(self.notes),
+            "deadline": self.deadline,
         }
 
     def __str__(self) -> str:
@@ -109,4 +124,11 @@ class Plan:
         if self.delta:
             cost += f", delta {float(self.delta):g}"
         lines = [f"method {self.method}; {cost}; neighbours: {self.neighbours}"]
-        return "\n".join([*lines, *map(str, self.parts), *self.steps])
+        if self.deadline:
+            lines.append(f"answered {self.deadline:g} s after it is asked, whatever the data")
+        notes = [f"note: {each}" for each in self.notes]
+        return "\n".join([*lines, *map(str, self.parts), *self.steps, *notes])
+
+
+def _short(error: float) -> str:
+    return f"{error:,.0f}" if error >= 1000 else f"{error:.4g}"

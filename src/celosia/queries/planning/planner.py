@@ -11,7 +11,10 @@ from celosia.core.numbers import exact
 from celosia.mechanisms.parameters import check_delta, check_epsilon
 from celosia.queries.algebra import Question, scans
 from celosia.queries.emission import Target
+from celosia.queries.ownership import ownerless_notes
+from celosia.queries.planning.deadline import deadline_of
 from celosia.queries.planning.facts import Frequency, PublicFacts
+from celosia.queries.planning.folding import FOLD_ABOVE, fold_public
 from celosia.queries.planning.keys import keys_of
 from celosia.queries.planning.persons import person_choice
 from celosia.queries.planning.plan import Plan
@@ -19,8 +22,10 @@ from celosia.queries.planning.public import PublicStep
 from celosia.queries.planning.refusals import check_method
 from celosia.queries.planning.rowwise import row_choice
 from celosia.queries.planning.situation import Situation
+from celosia.queries.planning.step import Ask
 from celosia.queries.planning.totals import needs_of
 from celosia.queries.planning.words import tree_of
+from celosia.queries.planning.work import check_work, work_of
 from celosia.queries.policy.values import Policy
 from celosia.queries.sql import compile, normalised
 
@@ -33,6 +38,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     delta: object = 0,
     method: str | None = None,
     count: Frequency | None = None,
+    ask_public: Ask | None = None,
 ) -> Plan:
     """How a query will be answered, and at what price; no private data is touched.
 
@@ -43,6 +49,8 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
         delta: of the whole request; charged only where a mechanism needs it.
         method: one of `METHODS`; the planner's choice if None.
         count: counts how often values of public tables repeat, where that is not declared.
+        ask_public: runs a query about public tables, which are aggregated before they are joined
+            where they multiply rows.
 
     Raises:
         InputError: CEL-M002, CEL-M003, CEL-Q020, CEL-Q142 a parameter or the text is wrong.
@@ -72,6 +80,15 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
             work=(step,),
             labels=_labels(question, policy),
         )
+    facts = PublicFacts(policy, count)
+    work = work_of(question.source, facts)
+    asked = question
+    if work.public > FOLD_ABOVE and ask_public is not None and count is not None:
+        folded = fold_public(question, target, facts, ask_public)
+        if folded is not None:
+            question, target, facts = folded.question, folded.target, folded.facts
+            work = work_of(question.source, facts)
+    check_work(work)
     situation = Situation(
         question=question,
         target=target,
@@ -80,21 +97,24 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
         epsilon=price,
         delta=failure,
         method=wish,
-        facts=PublicFacts(policy, count),
+        facts=facts,
     )
     choice = row_choice(situation) if policy.unit.is_row else person_choice(situation)
     steps, owned = choice.steps, choice.owned
     parts = tuple(part for step in steps for part in step.parts)
     return Plan(
         question_text=" ".join(query.split()),
-        steps=tree_of(question, policy, owned),
+        steps=tree_of(question, target.policy, owned),
         parts=parts,
         epsilon=price,
         delta=sum((part.delta for part in parts), Fraction(0)),
         neighbours=neighbours,
         method=choice.method,
-        normalised=normalised(question),
+        notes=_notes(asked, policy) if owned is not None else (),
+        normalised=normalised(asked),
         question=question,
+        compiled=None if asked is question else asked,
+        deadline=deadline_of(work, steps, dialect=target.dialect),
         recipes=tuple(choice.recipes),
         work=tuple(steps),
         known=situation.keys.known,
@@ -131,6 +151,13 @@ def _labels(question: Question, policy: Policy) -> Mapping[str, Mapping[Any, str
         return {}
     words = dict(policy.graph.labels)
     return {key.name: words for key in question.keys}
+
+
+def _notes(question: Question, policy: Policy) -> tuple[str, ...]:
+    """What happens to rows without an owner; in a graph, every fact has its subject."""
+    if policy.graph is not None:
+        return ()
+    return ownerless_notes([scan.table for scan in scans(question.source)], policy)
 
 
 def _is_public(policy: Policy, table: str) -> bool:

@@ -15,7 +15,16 @@ from celosia.queries.algebra import Column
 from celosia.queries.bounds.caps import MOST
 from celosia.queries.bounds.race_program import Incidence, program_totals
 from celosia.queries.emission import incidence_query
-from celosia.queries.planning.step import Ask, Known, Rows, Scene, fixed_of, within
+from celosia.queries.planning.step import (
+    Ask,
+    Known,
+    Rows,
+    Scene,
+    few,
+    fixed_of,
+    limited,
+    within,
+)
 from celosia.queries.planning.texts import key_text
 from celosia.queries.planning.totals import Total
 
@@ -47,13 +56,15 @@ class Side:
         policy = self.scene.target.policy
         # Entities are whole numbers of 63 bits already (`rdf.terms.number_of`).
         numbered = policy.graph is None or policy.unit.is_row
-        return incidence_query(
-            self.scene.asked([self.total]),
-            self.scene.owned,
-            target=self.scene.target,
-            fixed=fixed_of([self.total]),
-            once=self.once,
-            numbered=numbered,
+        return limited(
+            incidence_query(
+                self.scene.asked([self.total]),
+                self.scene.owned,
+                target=self.scene.target,
+                fixed=fixed_of([self.total]),
+                once=self.once,
+                numbered=numbered,
+            )
         )
 
     def totals(self, ask: Ask, known: Known | None, caps: Sequence[int]) -> list[list[list[int]]]:
@@ -61,7 +72,7 @@ class Side:
         owned = self.scene.owned
         assert owned is not None
         width = self.scene.width
-        told = ask(self.query)
+        told = few(ask(self.query))
         by_group: dict[tuple[Any, ...], list[Any]] = {} if width else {(): list(told)}
         for row in told if width else ():
             by_group.setdefault(tuple(map(key_text, row[:width])), []).append(row[width:])

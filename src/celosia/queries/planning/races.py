@@ -15,10 +15,12 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Composed, Pure
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
+from celosia.queries.bounds.certificate import load_solvers
 from celosia.queries.bounds.race import RaceToTop, rounding
 from celosia.queries.bounds.race_cap import RaceCap
 from celosia.queries.bounds.race_program import GRAIN
 from celosia.queries.emission import truncated_totals_query
+from celosia.queries.planning.amounts import caps
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.programs import Side
 from celosia.queries.planning.step import (
@@ -26,6 +28,7 @@ from celosia.queries.planning.step import (
     Bounds,
     Known,
     Measured,
+    Rows,
     Scene,
     Step,
     fixed_of,
@@ -95,7 +98,7 @@ class RaceStep(Step):
             Part(
                 name=total.label,
                 mechanism=f"{words}, with discrete Laplace noise",
-                bound=f"{shares}caps 1, 2, 4, ... up to {self.most}",
+                bound=f"{shares}{caps(self.most, total.step)}",
                 epsilon=self.epsilon,
                 error=typical * float(total.step),
             ),
@@ -171,6 +174,15 @@ class RaceStep(Step):
             fixed=fixed_of([self.total]),
             known=known if self.scene.width else None,
         )
+
+    def prepare(self) -> None:  # noqa: D102 - as in Step
+        if self.sides:
+            load_solvers()
+
+    def empty_rows(self, query: exp.Expr, *, known: Known | None) -> Rows:  # noqa: D102
+        if self.sides:
+            return []  # only rows that belong to somebody are told
+        return super().empty_rows(query, known=known)
 
     def _sums(self, ask: Ask, known: Known | None) -> list[list[list[int]]]:
         (query,) = self.queries(known)

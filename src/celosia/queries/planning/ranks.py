@@ -26,7 +26,17 @@ from celosia.queries.emission.ranks import Extreme
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.ranges import fixed_for
 from celosia.queries.planning.rank_rows import CAP_SHARE, RankRows, RowCap
-from celosia.queries.planning.step import Ask, Bounds, Known, Measured, Scene, Step
+from celosia.queries.planning.step import (
+    Ask,
+    Bounds,
+    Known,
+    Measured,
+    Rows,
+    Scene,
+    Step,
+    few,
+    limited,
+)
 from celosia.queries.planning.texts import key_text
 from celosia.queries.planning.totals import Recipe
 
@@ -188,14 +198,16 @@ class RankStep(Step):
 
     def _histogram_query(self, known: Known | None, rows: int) -> exp.Expr:
         scene = self.scene
-        return histogram_query(
-            self._question,
-            fixed=self.fixed,
-            target=scene.target,
-            owned=scene.owned,
-            known=known,
-            extreme=self.extreme,
-            most=rows if self.rows.is_chosen else None,
+        return limited(
+            histogram_query(
+                self._question,
+                fixed=self.fixed,
+                target=scene.target,
+                owned=scene.owned,
+                known=known,
+                extreme=self.extreme,
+                most=rows if self.rows.is_chosen else None,
+            )
         )
 
     def levels(self, ask: Ask, known: Known | None) -> list[int]:
@@ -206,7 +218,7 @@ class RankStep(Step):
     def histograms(self, ask: Ask, known: Known | None, rows: int) -> list[list[tuple[int, int]]]:
         """For each group the points with the number of their rows: exact, for no eyes."""
         scene = self.scene
-        found = ask(self._histogram_query(known, rows))
+        found = few(ask(self._histogram_query(known, rows)))
         by_group: dict[tuple[str, ...], list[tuple[int, int]]] = {}
         for row in found:
             group = tuple(map(key_text, row[: scene.width]))
@@ -223,6 +235,9 @@ class RankStep(Step):
         """The runs of points that miss the target equally: exact, for no eyes."""
         table = np.array(sorted(counted), dtype=np.int64).reshape(len(counted), 2)
         return _segments(table[:, 0], table[:, 1], self.fixed, self.share)
+
+    def empty_rows(self, query: exp.Expr, *, known: Known | None) -> Rows:  # noqa: D102
+        return []  # only values that occur have a row
 
     def bounds(  # noqa: D102
         self, number: int, measured: Measured, confidence: float

@@ -9,6 +9,7 @@ from celosia.core.neighbours import ADD_REMOVE
 from celosia.queries.algebra import Aggregate, Key, Question, scans
 from celosia.queries.bounds.elastic import elastic
 from celosia.queries.ownership import attach_owners
+from celosia.queries.planning.amounts import amount
 from celosia.queries.planning.elastic import ElasticStep, bound_of
 from celosia.queries.planning.persons import of_several, races
 from celosia.queries.planning.plain import PlainStep
@@ -97,8 +98,11 @@ def _totals(method: str, situation: Situation, scene: Scene) -> Step:
             totals=totals,
             shifts=tuple(shifts),
             epsilon=situation.share,
-            bound=f"one {situation.policy.unit.name} moves it by at most {shifts[0]}, by declared "
-            "caps",
+            bound=tuple(
+                f"one {situation.policy.unit.name} moves it by at most "
+                f"{amount(shift * total.step)}, by declared caps"
+                for total, shift in zip(totals, shifts, strict=True)
+            ),
         )
     if not situation.policy.elastic:
         raise unfit(

@@ -26,6 +26,8 @@ Known = tuple[tuple[Any, ...], ...]
 Ask = Callable[[exp.Expr], Rows]
 """Runs a query in the owner's engine: what comes back is exact, private, and stays here."""
 Bounds = tuple[float, float]
+MOST_ROWS = 4_000_000
+"""Rows that a query of a question may return: they are held in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,18 @@ class Step(ABC):
     def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:
         """Ask for the exact numbers and add noise to them, one `Measured` for each name."""
 
+    def prepare(self) -> None:  # noqa: B027 - most have nothing to prepare
+        """Load what `measure` needs and an empty database does not, before time begins to run."""
+
+    def empty_rows(self, query: exp.Expr, *, known: Known | None) -> Rows:
+        """What the engine returns for a query of this step where no private row exists.
+
+        Zeros: one row for each group of the known keys, or one row for a query without keys.
+        """
+        columns = query.expressions
+        by_group = bool(columns) and columns[0].alias == "key_1"
+        return [(0,) * len(columns)] * (group_count(known) if by_group else 1)
+
     @abstractmethod
     def bounds(
         self, number: int, measured: Measured, confidence: float
@@ -136,6 +150,22 @@ class Step(ABC):
 def fixed_of(totals: Sequence[Total]) -> dict[str, FixedPoint]:
     """How each sum is put on its grid."""
     return {each.name: each.fixed for each in totals if each.fixed is not None}
+
+
+def limited(query: exp.Select) -> exp.Select:
+    """A query that may return a row for each value or set of people, stopped at too many."""
+    return query.limit(MOST_ROWS + 1, copy=False)
+
+
+def few(rows: Rows) -> Rows:
+    """The rows of a limited query.
+
+    Raises:
+        MemoryError: they are too many; a failure like any other (see `Vault.sql`).
+    """
+    if len(rows) > MOST_ROWS:
+        raise MemoryError
+    return rows
 
 
 def within(total: Any) -> int:

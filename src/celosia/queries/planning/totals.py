@@ -134,7 +134,8 @@ def _recipe(
     if aggregate.kind in RANKS:
         return made
     words = _text(argument)
-    plain = Total(name="", kind="sum", label=f"SUM({words})", argument=argument, fixed=fixed)
+    named = aggregate.label or f"SUM({words})"
+    plain = Total(name="", kind="sum", label=named, argument=argument, fixed=fixed)
     if aggregate.kind == "sum":
         return replace(made, totals=(_add(needs, plain),))
     summed = {_text(each.argument) for each in question.aggregates if each.kind == "sum"}
@@ -196,6 +197,8 @@ def _add(needs: Needs, wanted: Total) -> str:
 
 def label_of(aggregate: Aggregate) -> str:
     """An aggregate as one would write it."""
+    if aggregate.label is not None:
+        return aggregate.label
     if aggregate.argument is None:
         return "COUNT(*)"
     if aggregate.kind == "distinct":

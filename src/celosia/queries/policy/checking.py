@@ -53,9 +53,11 @@ def check_into(policy: Policy, problems: Problems, *, tables_are_read: bool = Tr
             _check_count(column.most, where, 1, problems)
     _check_count(policy.most_per_unit, "most_per_unit", 1, problems)
     _check_unit(policy, problems, tables_are_read)
+    _check_ownerless(policy, problems)
     if tables_are_read:
         check_references(policy, problems)
     _check_budgets(policy, problems)
+    _check_ceilings(policy, problems)
     if policy.graph is None:
         check_database(policy, problems)
 
@@ -127,6 +129,24 @@ def _check_count(value: int | None, where: str, least: int, problems: Problems) 
             why="It bounds what one person can change, and so the noise.",
             fix="Give a bound that is known without looking at the data.",
         )
+
+
+def _check_ownerless(policy: Policy, problems: Problems) -> None:
+    """Note a refusal of rows without an owner where rows have none, or where all have one."""
+    has_people = not policy.unit.is_row and policy.graph is None
+    said = [(policy.ownerless == "refuse", "the policy", has_people)]
+    said += [
+        (table.ownerless is not None, f"table '{table.name}'", has_people and not table.public)
+        for table in policy.tables
+    ]
+    for is_said, where, has_owners in said:
+        if is_said and not has_owners:
+            problems.add(
+                "CEL-Q010",
+                f"{where} says what becomes of rows without an owner, but its rows have none.",
+                why="Only private tables under a unit with a table and a key have owners.",
+                fix="Leave ownerless out, or name the unit.",
+            )
 
 
 def _check_unit(policy: Policy, problems: Problems, tables_are_read: bool) -> None:
@@ -201,6 +221,27 @@ def _check_budgets(policy: Policy, problems: Problems) -> None:
                     why="It could never be spent: all answers together count against the budget.",
                     fix=f"Lower it, or leave it out to allow all of the {word}.",
                 )
+
+
+def _check_ceilings(policy: Policy, problems: Problems) -> None:
+    if not 0 <= policy.least_epsilon <= MOST_EPSILON:
+        problems.add(
+            "CEL-Q013",
+            f"least_epsilon must be at least 0 and at most {MOST_EPSILON}.",
+            why="It is the least price of one question, part of the budget.",
+            fix="Leave it out for 0.01, or write 0 for no least price.",
+        )
+    for name, most in (
+        ("questions_per_day", policy.questions_per_day),
+        ("exceeded_per_day", policy.exceeded_per_day),
+    ):
+        if not 1 <= most <= MOST_COUNT:
+            problems.add(
+                "CEL-Q013",
+                f"{name} must be a whole number from 1 to 2**62.",
+                why="Nobody could ask anything.",
+                fix="Leave it out for the usual one.",
+            )
 
 
 def _check_spending(amount: Spending, where: str, code: str, problems: Problems) -> bool:

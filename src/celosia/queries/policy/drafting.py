@@ -12,6 +12,10 @@ _HEAD = """\
 # what is known without looking at the data: a bound that was measured tells of the data.
 
 neighbours = "add-remove"            # or "change-one", where the number of people is public
+# least_epsilon = 0.01               # of one question
+# questions_per_day = 1000           # of one analyst
+# exceeded_per_day = 3               # of one analyst: questions that were too much for the rows
+# ownerless = "refuse"               # rows that lead to nobody; "leave-out" of answers without it
 
 [unit]                               # whom the promise protects
 # name = "customer"

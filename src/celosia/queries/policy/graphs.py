@@ -243,6 +243,7 @@ def _keys(settings: Settings, key: str, reader: _Reader) -> tuple[int, ...] | No
 
 def _whole(tables: list[TablePolicy], unit: Unit) -> list[TablePolicy]:
     """The tables that are made of several predicates: all entities, and all facts."""
+    all_public = bool(tables) and all(each.public for each in tables)
     entities = TablePolicy(
         name=ENTITIES, columns=(ColumnPolicy(name="subject", type="integer", unique=True),)
     )
@@ -252,14 +253,14 @@ def _whole(tables: list[TablePolicy], unit: Unit) -> list[TablePolicy]:
             *(ColumnPolicy(name=word, type=type_) for word, type_ in FACT_COLUMNS),
             ColumnPolicy(name="predicate", type="integer"),
         ),
-        public=bool(tables) and all(each.public for each in tables),
-        references=() if unit.is_row else (("subject", ENTITIES, "subject"),),
+        public=all_public,
+        references=() if unit.is_row or all_public else (("subject", ENTITIES, "subject"),),
         key=("subject", "predicate", "object"),
     )
     if unit.is_row:
         return [anything]
     # Facts of everybody's and facts of nobody's in one table could not be told apart.
-    mixed = any(each.public for each in tables)
+    mixed = any(each.public for each in tables) and not all_public
     return [entities] if mixed else [entities, anything]
 
 

@@ -12,6 +12,14 @@ from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TableP
 
 FORM = "celosia policy 1"
 """What is hashed begins with this, so that another form can never give the same hash."""
+LATER: dict[str, Any] = {
+    "ownerless": "leave-out",
+    "least_epsilon": "1/100",
+    "questions_per_day": 1000,
+    "exceeded_per_day": 3,
+}
+"""Settings that came after the first form, with their defaults."""
+LATER_OF_TABLES: dict[str, Any] = {"ownerless": None}
 
 
 def policy_hash(policy: Policy) -> str:
@@ -38,8 +46,22 @@ class _Same:
 
 @lru_cache(maxsize=8)  # every answer tells it, and a policy never changes
 def _hash(same: _Same) -> str:
-    said = json.dumps([FORM, policy_facts(same.policy)], sort_keys=True, separators=(",", ":"))
+    facts = _without_defaults(policy_facts(same.policy))
+    said = json.dumps([FORM, facts], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _without_defaults(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts without later settings at their defaults: older policies keep their hashes."""
+    kept = {name: fact for name, fact in facts.items() if LATER.get(name, ...) != fact}
+    kept["tables"] = [
+        [
+            name,
+            {word: fact for word, fact in table.items() if LATER_OF_TABLES.get(word, ...) != fact},
+        ]
+        for name, table in facts["tables"]
+    ]
+    return kept
 
 
 def policy_facts(policy: Policy) -> dict[str, Any]:
@@ -50,6 +72,10 @@ def policy_facts(policy: Policy) -> dict[str, Any]:
         "neighbours": str(policy.relation),
         "most_per_unit": policy.most_per_unit,
         "elastic": policy.elastic,
+        "least_epsilon": _fraction(policy.least_epsilon),
+        "questions_per_day": policy.questions_per_day,
+        "exceeded_per_day": policy.exceeded_per_day,
+        "ownerless": policy.ownerless,
         "database": {
             "kind": database.kind,
             "path": database.path,
@@ -74,6 +100,7 @@ def _table(table: TablePolicy) -> dict[str, Any]:
     return {
         "public": table.public,
         "rows": table.rows,
+        "ownerless": table.ownerless,
         "references": sorted(table.references),
         "columns": sorted(([each.name, _column(each)] for each in table.columns), key=json.dumps),
     }

@@ -3,6 +3,10 @@
 name = "shop"                        # of the data set; its ledger is kept under this name
 neighbours = "add-remove"            # or "change-one", where the number of people is public
 most_per_unit = 1048576              # the most that one unit may add to any answer
+least_epsilon = 0.01                 # of one question: nothing is answered for less
+questions_per_day = 1000             # of one analyst; stored answers do not count
+exceeded_per_day = 3                 # of one analyst: questions that were too much for the rows
+ownerless = "leave-out"              # rows that lead to no person; or "refuse", see below
 elastic = false                      # noise scaled by what is measured on the data: for curators
 
 [database]
@@ -42,6 +46,9 @@ price = { type = "number", lower = 0, upper = 600000, grid = 0.01 }
 Numbers mean what is written: 0.1 is one tenth. Where that is no decimal, a text holds the fraction:
 "1/3". Analysts' budgets may add up to more than the total, which then goes to whoever asks first;
 no analyst's own may be above it. Nothing is read but the file: a policy holds no measured value.
+A row belongs to the person whose key its references lead to. Rows that lead to none are left out of
+every answer. With ownerless = "refuse", for all tables or under [tables.NAME], such rows, and rows
+whose person the table of the unit does not hold, are refused when the vault is opened.
 An RDF graph takes the place of [database] and [tables], see `policy.graphs`.
 """
 
@@ -61,8 +68,17 @@ from celosia.queries.policy.checking import MOST_EPSILON, check_into, warn_of
 from celosia.queries.policy.graphs import read_graph
 from celosia.queries.policy.problems import Problems
 from celosia.queries.policy.settings import Settings
-from celosia.queries.policy.tables import read_table
-from celosia.queries.policy.values import MOST_PER_UNIT, Database, Policy, Spending, Unit
+from celosia.queries.policy.tables import read_ownerless, read_table
+from celosia.queries.policy.values import (
+    EXCEEDED_PER_DAY,
+    LEAST_EPSILON,
+    MOST_PER_UNIT,
+    QUESTIONS_PER_DAY,
+    Database,
+    Policy,
+    Spending,
+    Unit,
+)
 
 _Any = TypeVar("_Any")
 
@@ -70,7 +86,8 @@ LARGEST_FILE = 2**22
 """Bytes of a policy file: far above any, and far below what would keep a reader busy."""
 
 _TOP = {
-    *("name", "neighbours", "most_per_unit", "elastic"),
+    *("name", "neighbours", "most_per_unit", "elastic", "ownerless"),
+    *("least_epsilon", "questions_per_day", "exceeded_per_day"),
     *("database", "unit", "budget", "analysts", "tables", "graph"),
 }
 
@@ -159,6 +176,10 @@ def policy_from_table(table: Mapping[str, Any]) -> Policy:
         analysts=_analysts(top, budget),
         most_per_unit=_default(top.count("most_per_unit"), MOST_PER_UNIT),
         elastic=top.flag("elastic"),
+        least_epsilon=_default(top.number("least_epsilon"), LEAST_EPSILON),
+        questions_per_day=_default(top.count("questions_per_day"), QUESTIONS_PER_DAY),
+        exceeded_per_day=_default(top.count("exceeded_per_day"), EXCEEDED_PER_DAY),
+        ownerless=read_ownerless(top) or "leave-out",
         graph=graph,
     )
     check_into(policy, problems, tables_are_read=tables_are_read)

@@ -7,9 +7,9 @@ from datetime import date, datetime
 from typing import cast, get_args
 
 from celosia.queries.policy.settings import Settings, kind_of
-from celosia.queries.policy.values import ColumnPolicy, ColumnType, TablePolicy
+from celosia.queries.policy.values import ColumnPolicy, ColumnType, Ownerless, TablePolicy
 
-_TABLE = {"public", "rows", "references", "columns"}
+_TABLE = {"public", "rows", "references", "columns", "ownerless"}
 _COLUMN = frozenset({"type", "lower", "upper", "grid", "keys", "unique", "most"})
 
 
@@ -30,7 +30,13 @@ def read_table(tables: Settings, name: str) -> TablePolicy:
         public=table.flag("public"),
         references=_references(table, name),
         rows=table.count("rows"),
+        ownerless=read_ownerless(table),
     )
+
+
+def read_ownerless(settings: Settings) -> Ownerless | None:
+    """What becomes of rows without an owner; None where nothing is said."""
+    return cast(Ownerless | None, settings.word("ownerless", get_args(Ownerless)))
 
 
 def _column(columns: Settings, name: str, table: str) -> ColumnPolicy:

@@ -12,6 +12,12 @@ from celosia.core.neighbours import Relation
 MOST_PER_UNIT = 2**20
 """What one unit may add to any answer where nothing is declared."""
 
+Ownerless = Literal["leave-out", "refuse"]
+"""What becomes of rows that lead to no person: left out of every answer, or the data is refused."""
+LEAST_EPSILON = Fraction(1, 100)
+"""The least price of a question where nothing is declared."""
+QUESTIONS_PER_DAY = 1_000
+EXCEEDED_PER_DAY = 3
 ColumnType = Literal["integer", "number", "text", "boolean", "date", "timestamp"]
 
 
@@ -44,6 +50,8 @@ class TablePolicy:
     """Foreign keys: a column, the table it points to, and the unique column there."""
     rows: int | None = None
     """A public bound on the number of rows."""
+    ownerless: Ownerless | None = None
+    """What becomes of its rows without an owner; None for what the policy says of all tables."""
     key: tuple[str, ...] = ()
     """Columns in which, taken together, no two rows agree; enforced, as for facts of a graph."""
 
@@ -159,8 +167,23 @@ class Policy:
     """A public bound on what one unit adds to any answer; where the race to the top begins."""
     elastic: bool = False
     """Whether noise may be scaled by what is measured on the data (smooth elastic sensitivity)."""
+    least_epsilon: Fraction = LEAST_EPSILON
+    """The least epsilon that a question may be asked with; stored answers are told again anyway."""
+    questions_per_day: int = QUESTIONS_PER_DAY
+    """Questions of one analyst that are charged in one day of universal time, at most."""
+    exceeded_per_day: int = EXCEEDED_PER_DAY
+    """Questions of one analyst in one day that may be too much for the rows: those that are not
+    answered by their deadline, or fail. After them the analyst asks no more until the next day."""
+    ownerless: Ownerless = "leave-out"
+    """What becomes of rows without an owner, where their table says nothing else."""
     graph: Graph | None = None
     """Where the tables are the predicates of an RDF graph."""
+
+    def refuses_ownerless(self, table: TablePolicy) -> bool:
+        """Whether each row of a table must lead to a person that the unit's table holds."""
+        if self.unit.is_row or table.public:
+            return False
+        return (table.ownerless or self.ownerless) == "refuse"
 
     def table(self, name: str) -> TablePolicy | None:
         """The table of a name, whatever its case."""

@@ -82,6 +82,10 @@ def _lines(policy: Policy) -> Iterator[str]:
     yield f"neighbours = {quoted(policy.relation)}"
     yield f"most_per_unit = {policy.most_per_unit}"
     yield f"elastic = {_flag(policy.elastic)}"
+    yield f"ownerless = {quoted(policy.ownerless)}"
+    yield f"least_epsilon = {number_text(policy.least_epsilon)}"
+    yield f"questions_per_day = {policy.questions_per_day}"
+    yield f"exceeded_per_day = {policy.exceeded_per_day}"
     if policy.graph is None:
         yield from _database(policy.database)
     yield from ("", "[unit]", f"name = {quoted(policy.unit.name)}")
@@ -149,6 +153,8 @@ def _table(table: TablePolicy) -> Iterator[str]:
     yield from ("", f"[tables.{name}]", f"public = {_flag(table.public)}")
     if table.rows is not None:
         yield f"rows = {table.rows}"
+    if table.ownerless is not None:
+        yield f"ownerless = {quoted(table.ownerless)}"
     if table.references:
         parts = [
             f"{key_of(column)} = {_target(target, key)}" for column, target, key in table.references

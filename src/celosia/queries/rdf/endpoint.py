@@ -218,5 +218,5 @@ def _check_client() -> None:
             "CEL-Q234",
             "httpx is not installed.",
             why="It asks endpoints.",
-            fix='Install it: pip install "celosia[rdf,service]"',
+            fix="Run `pip install 'celosia[rdf,service]'`.",
         ) from None

@@ -113,5 +113,5 @@ def check_parser() -> None:
             "CEL-Q229",
             "pyoxigraph is not installed.",
             why="It reads the formats of RDF.",
-            fix='Install it: pip install "celosia[rdf]"',
+            fix="Run `pip install 'celosia[rdf]'`.",
         ) from None

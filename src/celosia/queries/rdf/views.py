@@ -91,8 +91,10 @@ def _facts(columns: Iterable[str], predicates: Iterable[int]) -> exp.Select:
     ]
     listed: list[exp.Expr] = [exp.Literal.number(number) for number in predicates]
     predicate = exp.column("p", quoted=True)
-    if len(listed) == 1:
-        condition: exp.Expr = exp.EQ(this=predicate, expression=listed[0])
+    if not listed:  # a graph whose predicates are all public has no private entity
+        condition: exp.Expr = exp.false()
+    elif len(listed) == 1:
+        condition = exp.EQ(this=predicate, expression=listed[0])
     else:
         condition = exp.In(this=predicate, expressions=listed)
     triples = exp.Table(this=exp.to_identifier("triples", quoted=True))

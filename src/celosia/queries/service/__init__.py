@@ -1,12 +1,12 @@
-"""The vault behind HTTP: tokens, limits, an audit log, answers at fixed times; and a client."""
+"""The vault behind HTTP: tokens, limits, an audit log; and a client."""
 
-from celosia.queries.service.app import audit_log_of, create_app, serve, tokens_of
+from celosia.queries.places import audit_log_of, tokens_of
+from celosia.queries.service.app import create_app, serve
 from celosia.queries.service.audit_log import AuditLine, AuditLog
 from celosia.queries.service.client import Client
 from celosia.queries.service.errors import AccessDenied, TooBusy
 from celosia.queries.service.limits import Limits
 from celosia.queries.service.remote import RemoteLedger, RemotePlan
-from celosia.queries.service.timing import TimeGrid
 from celosia.queries.service.tokens import NewToken, Token, TokenStore
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "NewToken",
     "RemoteLedger",
     "RemotePlan",
-    "TimeGrid",
     "Token",
     "TokenStore",
     "TooBusy",

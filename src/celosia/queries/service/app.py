@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.core.errors import InputError
+from celosia.core.serving import listening, run_server
+from celosia.queries.ledger.traces import check_not_lost
+from celosia.queries.places import audit_log_of, ledger_of, tokens_of
 from celosia.queries.service.audit_log import AuditLog
 from celosia.queries.service.errors import missing_extra
 from celosia.queries.service.limits import Limits
 from celosia.queries.service.service import Service, VaultFace
-from celosia.queries.service.timing import TimeGrid
 from celosia.queries.service.tokens import TokenStore
 
 if TYPE_CHECKING:
@@ -23,13 +25,12 @@ if TYPE_CHECKING:
 PORT = 8440
 
 
-def create_app(  # noqa: PLR0913 - each part of the service by its name
+def create_app(
     vault: str | Path | Callable[[], VaultFace],
     *,
     tokens: TokenStore,
     audit_log: AuditLog | str | Path | None = None,
     limits: Limits | None = None,
-    grid: TimeGrid | None = None,
     docs: bool = False,
 ) -> FastAPI:
     """The service over a vault.
@@ -43,7 +44,6 @@ def create_app(  # noqa: PLR0913 - each part of the service by its name
         tokens: who may ask.
         audit_log: where it is noted who asked; nowhere if None.
         limits: sizes, rates and times.
-        grid: the times at which questions are answered.
         docs: whether /v1/docs shows the API in a browser, with scripts from a public server.
 
     Raises:
@@ -65,7 +65,6 @@ def create_app(  # noqa: PLR0913 - each part of the service by its name
         tokens=tokens,
         audit=log,
         limits=bounded,
-        grid=grid or TimeGrid(),
     )
 
     @asynccontextmanager
@@ -106,6 +105,7 @@ def serve(  # noqa: PLR0913 - each part of the service by its name
     key: str | Path | None = None,
     plain: bool = False,
     docs: bool = False,
+    ready: Callable[[], object] = lambda: None,
 ) -> None:
     """Run the service until it is stopped (Ctrl-C, or SIGTERM).
 
@@ -124,13 +124,15 @@ def serve(  # noqa: PLR0913 - each part of the service by its name
         key: its private key.
         plain: whether to listen to other machines without HTTPS, behind a proxy that has it.
         docs: as for `create_app`.
+        ready: called once, as soon as questions are answered.
 
     Raises:
+        EngineError: CEL-Q208, the port cannot be had.
         InputError: CEL-Q170 the extra is missing; CEL-Q188 others could read along; CEL-Q189
             nobody holds a token of a curator; or what is wrong with the policy.
     """
     try:
-        import uvicorn  # noqa: PLC0415 - part of an extra
+        import uvicorn  # noqa: F401, PLC0415 - part of an extra
     except ImportError as error:
         raise missing_extra(error.name) from None
     if certificate is None and not plain and not is_this_machine(host):
@@ -144,39 +146,31 @@ def serve(  # noqa: PLR0913 - each part of the service by its name
             fix=f"Make one: TokenStore({str(store.path)!r}).create(role='curator', name='...').",
         )
     bounded = limits or Limits()
-    app = create_app(
-        _opener(policy, limits=bounded, ledger=ledger),
-        tokens=store,
-        audit_log=audit_log or audit_log_of(policy),
-        limits=bounded,
-        docs=docs,
-    )
-    app.state.service.open()  # here, so that what is wrong with the policy is told as an error
-    uvicorn.run(
-        app,
-        host=host,
-        port=port,
-        access_log=False,  # the audit log tells more, and outlives the terminal
-        server_header=False,
-        log_level="warning",
-        ssl_certfile=certificate,
-        ssl_keyfile=key,
-        timeout_graceful_shutdown=round(bounded.seconds),
-    )
-
-
-def tokens_of(policy: str | Path) -> Path:
-    """Where the tokens of a policy are kept unless said otherwise.
-
-    >>> tokens_of("shop.toml").name, audit_log_of("shop.toml").name
-    ('shop.tokens.sqlite', 'shop.audit.jsonl')
-    """
-    return _beside(policy, ".tokens.sqlite")
-
-
-def audit_log_of(policy: str | Path) -> Path:
-    """Where the audit log of a policy is kept unless said otherwise."""
-    return _beside(policy, ".audit.jsonl")
+    named = audit_log or audit_log_of(policy)
+    log = named if isinstance(named, AuditLog) else AuditLog(named)
+    with listening(host, port, code="CEL-Q208", name="the service") as sockets:
+        app = create_app(
+            _opener(policy, limits=bounded, ledger=ledger, traces=(log.path, store.path)),
+            tokens=store,
+            audit_log=log,
+            limits=bounded,
+            docs=docs,
+        )
+        app.state.service.open()  # here, so that what is wrong with the policy is told as an error
+        run_server(
+            app,
+            sockets,
+            ready=ready,
+            code="CEL-Q208",
+            name="the service",
+            access_log=False,  # the audit log tells more, and outlives the terminal
+            server_header=False,
+            proxy_headers=False,  # who counts refusals must not believe what a client says it is
+            log_level="warning",
+            ssl_certfile=certificate,
+            ssl_keyfile=key,
+            timeout_graceful_shutdown=round(bounded.seconds),
+        )
 
 
 def is_this_machine(host: str) -> bool:
@@ -191,16 +185,17 @@ def is_this_machine(host: str) -> bool:
         return host.lower() == "localhost"
 
 
-def _beside(policy: str | Path, ending: str) -> Path:
-    return Path(policy).with_name(Path(policy).stem + ending)
-
-
 def _opener(
-    policy: str | Path, *, limits: Limits, ledger: str | Path | None = None
+    policy: str | Path,
+    *,
+    limits: Limits,
+    ledger: str | Path | None = None,
+    traces: Iterable[Path] = (),
 ) -> Callable[[], VaultFace]:
     def opened() -> VaultFace:
         from celosia.queries.vault import Vault  # noqa: PLC0415 - engines are heavy
 
+        check_not_lost(ledger or ledger_of(policy), traces)
         vault = Vault.open(policy, ledger=ledger)
         vault.timeout = min(vault.timeout, limits.seconds)  # nobody waits for what comes later
         return vault

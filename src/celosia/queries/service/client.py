@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PATIENCE = 180.0
-"""Seconds to wait for an answer: more than twice the usual limit of a service."""
+PATIENCE = 1000.0
+"""Seconds to wait for an answer: more than the time that a service keeps a question at most."""
 
 
 class Client:

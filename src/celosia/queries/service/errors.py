@@ -59,6 +59,7 @@ STATUSES_OF_CODES = {
     "CEL-Q102": 500,
     "CEL-Q104": 500,
     "CEL-Q106": 500,
+    "CEL-Q305": 500,
     "CEL-Q171": 401,
     "CEL-Q173": 404,
     "CEL-Q174": 405,
@@ -71,7 +72,7 @@ and what HTTP has a status of its own for."""
 
 _SHOWN = ("CEL-Q", "CEL-B", "CEL-M002", "CEL-M003", "CEL-M004")
 """Codes of policy, question, budget and the parameters of a request; others may come from rows."""
-_HIDDEN = frozenset({"CEL-Q112", "CEL-Q113", "CEL-Q118", "CEL-Q140", "CEL-Q152"})
+_HIDDEN = frozenset({"CEL-Q112", "CEL-Q113", "CEL-Q118", "CEL-Q140", "CEL-Q152", "CEL-Q304"})
 """Raised where an answer is already there, or where rows were compared with the policy."""
 
 
@@ -201,6 +202,17 @@ def too_many(seconds: float) -> TooBusy:
         "too many requests with this token within a minute.",
         why="Nobody may keep the others from asking. Nothing was charged.",
         fix=f"Ask again in {max(1, round(seconds + 0.5))} s.",
+        seconds=max(1, round(seconds + 0.5)),
+    )
+
+
+def too_many_refused(seconds: float) -> TooBusy:
+    """The refusal of one more request without a good token, while many of the address wait."""
+    return TooBusy(
+        "CEL-Q178",
+        "too many requests without a good token.",
+        why="Nobody may keep the others from asking.",
+        fix="Check the token, then ask again later.",
         seconds=max(1, round(seconds + 0.5)),
     )
 

@@ -69,7 +69,9 @@ class Gate:
 
         try:
             if scope["path"] not in OPEN:
-                scope[HOLDER] = await self._service.admit(_values(scope, b"authorization"))
+                scope[HOLDER] = await self._service.admit(
+                    _values(scope, b"authorization"), address=_address(scope)
+                )
             body = await _whole_body(scope, receive, self._service.limits)
             await self._app(scope, _again(body, receive), sending)
         except Exception as error:  # see above
@@ -89,6 +91,12 @@ async def send_reply(reply: Reply, send: Send) -> None:
 def _with_ours(given: Any, *, is_page: bool) -> list[tuple[bytes, bytes]]:
     headers = HEADERS | ({"Content-Security-Policy": DOCS_CONTENT} if is_page else {})
     return [*given, *((name.lower().encode(), value.encode()) for name, value in headers.items())]
+
+
+def _address(scope: Scope) -> str:
+    """Where a request comes from: what the connection says, never what a header does."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 def _values(scope: Scope, wanted: bytes) -> list[str]:

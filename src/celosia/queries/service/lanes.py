@@ -14,8 +14,10 @@ from celosia.queries.service.errors import too_busy, unanswered
 class Lane:
     """A few threads with a short queue.
 
-    Work that is out of time goes on in its thread, for a thread cannot be stopped, and keeps its
-    place until it ends: so there are never more at once than was said.
+    Work may wait for its place for so many seconds. Once begun it keeps to a time of its own, the
+    deadline of its plan; work that is still not done after twice as long goes on in its thread, for
+    a thread cannot be stopped, and keeps its place until it ends: so there are never more at once
+    than was said.
     """
 
     def __init__(self, *, places: int, waiting: int, seconds: float) -> None:
@@ -40,9 +42,11 @@ class Lane:
             self._inside += 1
         begun = self._pool.submit(_replied, work)
         begun.add_done_callback(self._leave)
-        await asyncio.wait({asyncio.wrap_future(begun)}, timeout=self._seconds)
+        ended = asyncio.wrap_future(begun)
+        await asyncio.wait({ended}, timeout=self._seconds)
         if begun.cancel():
             raise too_busy()
+        await asyncio.wait({ended}, timeout=2 * self._seconds)
         return begun.result() if begun.done() else failed(unanswered())
 
     def _leave(self, _done: Future[Reply]) -> None:

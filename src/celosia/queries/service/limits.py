@@ -31,13 +31,12 @@ class Limits:
     """The most that one request may ask for; the ledger decides about the sum."""
     requests_per_minute: int = 60
     """Of one token, in one process."""
-    concurrent: int = 4
+    concurrent: int = 8
     """Questions that are answered at once."""
     waiting: int = 16
     """Questions that may wait for a place; further ones are sent away."""
-    seconds: float = 60.0
-    """Within which a question is answered, waiting included. The time limit of the engine should be
-    below it: an answer that comes later is kept in the ledger, and asking again tells it."""
+    seconds: float = 300.0
+    """That a question may wait for a place, and the latest deadline of its answer after that."""
 
     def __post_init__(self) -> None:
         for each in fields(self):

@@ -68,13 +68,26 @@ class RemotePlan:
         """How the answer is bounded."""
         return str(self.facts["method"])
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the answer leaves out."""
+        return tuple(self.facts.get("notes", ()))
+
+    @property
+    def deadline(self) -> float:
+        """Seconds after which it is answered, whatever the rows."""
+        return float(self.facts.get("deadline", 0))
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return dict(self.facts)
 
     def __str__(self) -> str:
         lines = [f"method {self.method}; epsilon {float(self.epsilon):g}; {self.neighbours}"]
-        return "\n".join([*lines, *map(str, self.parts), *self.steps])
+        if self.deadline:
+            lines.append(f"answered {self.deadline:g} s after it is asked, whatever the data")
+        notes = [f"note: {each}" for each in self.notes]
+        return "\n".join([*lines, *map(str, self.parts), *self.steps, *notes])
 
 
 def answer_of(facts: Mapping[str, Any]) -> QueryAnswer:

@@ -121,8 +121,8 @@ async def health() -> Response:
 async def query(body: Question, service: Serving, holder: Holding) -> Response:
     """Answer a question under the budget of the holder.
 
-    The same question with the same parameters is told again for free. Answers, refusals and
-    failures leave at fixed times after the request: 0.25 s, 0.5 s, 1 s and so on.
+    The same question with the same parameters is told again for free. An answer leaves at the
+    deadline that `/v1/explain` shows, counted from the charge, whatever the data.
     """
     return response_of(await service.query(holder, Asked(**body.model_dump())))
 

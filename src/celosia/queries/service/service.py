@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from celosia.queries.policy.values import Policy
 from celosia.queries.service.audit_log import AuditLine, AuditLog, question_hash
 from celosia.queries.service.envelope import Reply, answered, failed
 from celosia.queries.service.errors import (
+    AccessDenied,
     bad_body,
     no_token,
     not_allowed,
@@ -27,7 +27,7 @@ from celosia.queries.service.errors import (
 )
 from celosia.queries.service.lanes import Lane
 from celosia.queries.service.limits import Limits, RateLimit
-from celosia.queries.service.timing import TimeGrid
+from celosia.queries.service.refusals import Refusals
 from celosia.queries.service.tokens import Role, Token, TokenStore
 
 LOGGER = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ class Service:
     tokens: TokenStore
     audit: AuditLog | None
     limits: Limits
-    grid: TimeGrid
+    refusals: Refusals = field(default_factory=Refusals)
     _vault: VaultFace | None = None
     _opening: Lock = field(default_factory=Lock)
     _rate: RateLimit = field(init=False)
@@ -135,14 +135,18 @@ class Service:
             with suppress(Exception):  # its words may tell of data, and there is nobody to tell
                 vault.__exit__(None, None, None)
 
-    async def admit(self, authorization: list[str]) -> Token:
-        """Whoever sends a request.
+    async def admit(self, authorization: list[str], *, address: str = "") -> Token:
+        """Whoever sends a request. Who has no good token is told so later and later.
+
+        Args:
+            authorization: the headers of that name.
+            address: of the client.
 
         Raises:
             AccessDenied: CEL-Q171.
             TooBusy: CEL-Q178.
         """
-        holder = None
+        holder, arrived = None, self.refusals.clock()
         try:
             scheme, _, text = (authorization if len(authorization) == 1 else [""])[0].partition(" ")
             if scheme.lower() != "bearer":
@@ -154,12 +158,17 @@ class Service:
         except CelosiaError as error:
             if not self._refusals.admit(holder.id if holder else ""):
                 await asyncio.to_thread(self._note, "admit", failed(error), holder)
+            if isinstance(error, AccessDenied):
+                await self.refusals.wait(address, arrived)
             raise
         return holder
 
     async def query(self, holder: Token, asked: Asked) -> Reply:
-        """Answer a question, or refuse it, at a time of the grid."""
-        arrived = time.monotonic()
+        """Answer a question at the deadline of its plan, or refuse it.
+
+        The vault waits for the deadline in its thread, which keeps its place until then: so neither
+        the answer nor how long the next one waits tells when the database was done.
+        """
 
         def work() -> Reply:
             entry = None
@@ -182,11 +191,10 @@ class Service:
             return reply
 
         try:
-            reply = await self._questions.run(work)
+            return await self._questions.run(work)
         except CelosiaError as error:
             reply = failed(error)
             await asyncio.to_thread(self._note, "query", reply, holder)
-        await self.grid.wait(arrived)
         return reply
 
     async def explain(self, holder: Token, asked: Asked) -> Reply:
@@ -250,6 +258,8 @@ class Service:
         asked: Asked | None = None,
         entry: int | None = None,
     ) -> None:
+        if entry is not None:
+            self.tokens.note_charge()
         if self.audit is None:
             return
         self.audit.write(

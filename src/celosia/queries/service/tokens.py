@@ -25,6 +25,7 @@ from sqlalchemy import exc
 
 from celosia.core.errors import EngineError, InputError
 from celosia.core.numbers import real
+from celosia.queries.ledger.traces import CHARGED
 from celosia.queries.service.errors import no_token
 
 Role = Literal["analyst", "curator"]
@@ -47,6 +48,8 @@ TOKENS = sa.Table(
     sa.Column("expires", sa.Float, nullable=False),
     sa.Column("revoked", sa.Float),
 )
+CHARGES = sa.Table(CHARGED, METADATA, sa.Column("first", sa.Float, primary_key=True))
+"""When a question was first charged. A ledger must stand from then on, see `ledger.traces`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +99,7 @@ class TokenStore:
     def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
         self.path = Path(path).absolute()
         self._clock = clock
+        self._has_charges = False
         try:
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         except OSError:
@@ -176,6 +180,15 @@ class TokenStore:
             each.role == "curator" and each.revoked is None and now < each.expires
             for each in self.tokens()
         )
+
+    def note_charge(self) -> None:
+        """Keep that questions were charged, so that a ledger that is lost later is missed."""
+        if self._has_charges:
+            return
+        with self._connection() as connection:
+            if connection.execute(sa.select(CHARGES)).first() is None:
+                connection.execute(sa.insert(CHARGES).values(first=self._clock()))
+        self._has_charges = True
 
     def close(self) -> None:
         """Let go of the file."""

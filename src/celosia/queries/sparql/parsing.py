@@ -6,7 +6,7 @@ from copy import copy
 from functools import cache
 from typing import Any
 
-from celosia.queries.sparql.refusals import not_sparql, too_large
+from celosia.queries.sparql.refusals import no_parser, not_sparql, too_large
 from celosia.queries.sparql.scanning import scanned
 from celosia.queries.sparql.trees import given, name_of
 
@@ -20,6 +20,7 @@ def parse(query: str) -> tuple[Any, dict[str, str]]:
     Raises:
         InputError: CEL-Q240, the text is not SPARQL.
         QueryRefused: CEL-Q241 to CEL-Q251, CEL-Q260 and CEL-Q261.
+        EngineError: CEL-Q229, rdflib is not installed.
     """
     words = scanned(query)
     prologue, tree = _tree(query)
@@ -34,9 +35,11 @@ def parse(query: str) -> tuple[Any, dict[str, str]]:
 
 
 def _tree(query: str) -> tuple[Any, Any]:
-    from pyparsing import ParseBaseException  # noqa: PLC0415 - 0.3 s, only where SPARQL is read
-    from rdflib.plugins.sparql.parser import parseQuery  # noqa: PLC0415
-
+    try:  # 0.3 s, only where SPARQL is read
+        from pyparsing import ParseBaseException  # noqa: PLC0415
+        from rdflib.plugins.sparql.parser import parseQuery  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise no_parser() from None
     try:
         if "#" in query or "\\" in query:  # there may be a comment or an escape
             prologue, tree = parseQuery(query)

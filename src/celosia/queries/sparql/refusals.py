@@ -6,7 +6,7 @@ refusal says nothing about the data.
 
 from __future__ import annotations
 
-from celosia.core.errors import InputError, QueryRefused
+from celosia.core.errors import EngineError, InputError, QueryRefused
 
 Place = tuple[int, int]
 """A line and a column, both from 1."""
@@ -42,6 +42,16 @@ def not_sparql(what: str, *, at: Place | None = None) -> InputError:
         why="Only what is understood in full can be promised anything about.",
         fix="Write one SELECT query, such as SELECT (COUNT(*) AS ?n) WHERE { ?s ex:p ?o }.",
         **places,
+    )
+
+
+def no_parser() -> EngineError:
+    """The error where the extra that reads SPARQL is missing."""
+    return EngineError(
+        "CEL-Q229",
+        "rdflib is not installed.",
+        why="It reads SPARQL.",
+        fix="Run `pip install 'celosia[rdf]'`.",
     )
 
 

@@ -65,8 +65,8 @@ def _table(pattern: Pattern, policy: Policy, graph: Graph) -> str:
         if found is not None:
             return found
         raise _undeclared(predicate.text, graph)
-    mixed = any(policy.table(table).public for _, table in graph.predicates)  # type: ignore[union-attr]
-    if policy.table(ANY_PREDICATE) is None or (mixed and not policy.unit.is_row):
+    kinds = {policy.table(table).public for _, table in graph.predicates}  # type: ignore[union-attr]
+    if policy.table(ANY_PREDICATE) is None or (len(kinds) > 1 and not policy.unit.is_row):
         raise refusal(
             "CEL-Q254",
             f"the predicate {predicate} is a variable",

@@ -1,0 +1,66 @@
+"""Rows without an owner, told to the curator on the terminal: exact and private numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from celosia.cli import console
+
+if TYPE_CHECKING:
+    from celosia.queries.ownerless import OwnerCounts
+    from celosia.queries.policy import Policy
+
+
+def rule(policy: Policy) -> str:
+    """What becomes of rows without an owner under a policy, in words."""
+    words = {"leave-out": "left out of answers", "refuse": "refused"}
+    others = [
+        f"{words[table.ownerless]} in {table.name}"
+        for table in policy.tables
+        if table.ownerless not in {None, policy.ownerless}
+    ]
+    return "; ".join([words[policy.ownerless], *others])
+
+
+def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
+    """Rows that lead to nobody, and rows whose person is missing; only where there are any."""
+    incomplete = [each for each in counts if not each.is_whole]
+    if not incomplete:
+        return
+    unit = policy.unit
+    console.show_table(
+        "Rows without an owner (private: for the curator only)",
+        ["table", "by", "rows", f"lead to no {unit.name}: left out", f"not in {unit.table}: kept"],
+        [
+            [
+                each.table,
+                each.column,
+                f"{each.rows:,}",
+                _share(each.without, each.rows),
+                _share(each.missing, each.rows),
+            ]
+            for each in incomplete
+        ],
+        numbers=False,
+    )
+    console.note(
+        f"Rows that lead to no {unit.name} are left out of every answer. All rows of a {unit.name} "
+        f"whom {unit.table} does not hold count as those of one {unit.name}. Write "
+        'ownerless = "refuse" in the policy to refuse both.'
+    )
+
+
+def note(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
+    """The same beside a refusal."""
+    for each in counts:
+        if not each.is_whole:
+            console.note(
+                f"{each.table}.{each.column}, {each.rows:,} rows: "
+                f"{_share(each.without, each.rows)} lead to no {policy.unit.name}, "
+                f"{_share(each.missing, each.rows)} to one who is not in {policy.unit.table}."
+            )
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} ({part / whole:.2%})" if part else "0"

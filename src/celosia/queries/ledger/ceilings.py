@@ -1,0 +1,69 @@
+"""The least price of a question, and ceilings of one day for each analyst."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from celosia.accounting.checks import written
+from celosia.core.errors import BudgetExceeded, QueryRefused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceilings:
+    """What one analyst may do in one day of universal time; None where there is no ceiling."""
+
+    least_epsilon: Fraction = Fraction(0)
+    """The least epsilon of one question."""
+
+    questions_per_day: int | None = None
+    """Charged questions; an answer that is stored already is told again without counting."""
+    exceeded_per_day: int | None = None
+    """Questions that were too much for the rows: not answered by their deadline, or failed. Each of
+    them is answered by noise on zero, which may tell a little about the rows."""
+
+    def check_price(self, epsilon: Fraction) -> None:
+        """Refuse a question that costs too little.
+
+        Raises:
+            QueryRefused: CEL-Q300.
+        """
+        if epsilon < self.least_epsilon:
+            least = written(self.least_epsilon)
+            raise QueryRefused(
+                "CEL-Q300",
+                f"a question costs at least epsilon {least} under this policy.",
+                why="Every question takes time and may fail, and both can tell about the rows: so "
+                "none is nearly free.",
+                fix=f"Ask with --epsilon {least} or more.",
+                least=float(self.least_epsilon),
+            )
+
+    def check(self, *, asked: int, exceeded: int) -> None:
+        """Refuse one more question of an analyst.
+
+        Args:
+            asked: the questions of the analyst that were charged today.
+            exceeded: how many of them were not answered by their deadline.
+
+        Raises:
+            BudgetExceeded: CEL-Q301 too many questions, CEL-Q302 too many exceeded deadlines.
+        """
+        if self.questions_per_day is not None and asked >= self.questions_per_day:
+            raise BudgetExceeded(
+                "CEL-Q301",
+                f"the policy allows {self.questions_per_day:,} questions of one analyst in one "
+                "day, and all of them were asked.",
+                why="Very many questions wear down what the noise hides.",
+                fix="Ask again tomorrow (universal time), or ask a question that was answered "
+                "before, which is free.",
+                questions_per_day=self.questions_per_day,
+            )
+        if self.exceeded_per_day is not None and exceeded >= self.exceeded_per_day:
+            raise BudgetExceeded(
+                "CEL-Q302",
+                "too many questions of the analyst were not answered by their deadline today.",
+                why="How long a question takes may tell about the rows.",
+                fix="Ask again tomorrow (universal time), and ask simpler questions.",
+                exceeded_per_day=self.exceeded_per_day,
+            )

@@ -1,0 +1,49 @@
+"""Where a ledger may be kept: a file of SQLite, or a database of PostgreSQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from celosia.core.errors import InputError
+
+
+def place_of(place: str | Path) -> Path | str:
+    """The file of a ledger, or the address of the server that keeps it.
+
+    Raises:
+        InputError: CEL-Q116 not a place that keeps anything.
+    """
+    if isinstance(place, str) and "://" in place:
+        from sqlalchemy import exc, make_url  # noqa: PLC0415 - 0.2 s, only where there is a URL
+
+        try:
+            url = make_url(place)
+        except (exc.ArgumentError, ValueError):
+            raise no_place("the URL of the ledger cannot be read") from None
+        if url.get_backend_name() in {"postgres", "postgresql"}:
+            return place
+        if url.get_backend_name() != "sqlite" or url.query:
+            raise no_place("a ledger is kept in a file of SQLite or in PostgreSQL")
+        place = url.database or ""
+    if not str(place) or str(place) == ":memory:" or str(place).startswith("file:"):
+        raise no_place("a ledger in memory forgets what was spent")
+    path = Path(place).absolute()
+    if path.is_dir() or not path.parent.is_dir():
+        raise no_place(f"{path} is a folder, or its folder does not exist")
+    return path
+
+
+def has_file(place: str | Path) -> bool:
+    """Whether the file of a place is there; a server may hold a ledger, which only it can tell."""
+    found = place_of(place)
+    return isinstance(found, str) or found.is_file()
+
+
+def no_place(what: str) -> InputError:
+    """The error of a place that keeps nothing."""
+    return InputError(
+        "CEL-Q116",
+        f"{what}.",
+        why="A charge that can be forgotten can be spent again.",
+        fix="Give the name of a file in a folder that exists, or postgresql://user@host/database.",
+    )

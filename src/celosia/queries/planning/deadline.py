@@ -1,0 +1,46 @@
+"""When a question is answered: a time class that public facts decide before any row is read.
+
+The time that an engine takes depends on rows. So no answer leaves when it is ready: each leaves at
+the deadline of its plan, which follows from the method, the engine, and the sizes that the policy
+declares (`rows`). There are few classes, each four times the one before, so that a question has
+room and a class says little more than how large the tables are declared to be.
+
+The speeds below are a tenth, or less, of what the engines were measured to do on two cores: a
+question should miss its deadline only where a table is far larger than declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from celosia.queries.planning.people import PeopleStep
+from celosia.queries.planning.plain import PlainStep
+from celosia.queries.planning.races import RaceStep
+from celosia.queries.planning.step import Step
+from celosia.queries.planning.work import Work
+
+CLASSES = (1.0, 4.0, 16.0, 64.0, 256.0)
+"""Seconds."""
+_START = {"duckdb": 0.1, "postgres": 0.2, "spark": 6.0}
+"""Seconds that an engine takes for a question about next to nothing."""
+_SPEED = {"duckdb": 5_000_000, "postgres": 300_000, "spark": 1_000_000}
+"""Rows that an engine reads and joins in a second, at least."""
+_PER_PERSON = 4
+"""How many times longer it takes to add up by person, or to rank."""
+_PROGRAM = 16
+"""How many times longer it takes where a linear program shares rows out."""
+
+
+def deadline_of(work: Work, steps: Iterable[Step], *, dialect: str) -> float:
+    """The class of a question, in seconds."""
+    passes = sum(map(_passes, steps))
+    seconds = _START[dialect] + passes * work.rows / _SPEED[dialect]
+    return next((each for each in CLASSES if seconds <= each), CLASSES[-1])
+
+
+def _passes(step: Step) -> int:
+    if isinstance(step, RaceStep) and step.sides:
+        return _PROGRAM
+    if isinstance(step, PlainStep):
+        return 1
+    return _PER_PERSON if isinstance(step, PeopleStep) else 2

@@ -1,0 +1,176 @@
+"""What an attacker sees of one question, through Python, over HTTP or on the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from celosia.core.errors import CelosiaError, InputError
+from celosia.core.wording import did_you_mean
+from celosia.queries.timing_audit.attacks import Attack
+from celosia.queries.timing_audit.worlds import World
+from celosia.queries.vault import Vault
+
+EPSILON = 0.01
+ANALYST = "ada"
+_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[-+]?\d+)?|inf(inity)?|null|None|nan", re.I)
+_HASH = re.compile(r"[0-9a-f]{16,}")
+_SIGN = re.compile(r"((, ?)?\"|Warning: )the released number is below 0[^\"\n]*\"?")
+"""What is said of a number that the noise has taken below 0: it follows from that number alone."""
+_SPACE = re.compile(r"[\s\u2500-\u257f]+")
+"""Tables are as wide as their numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One look at one answer: everything but the released numbers themselves."""
+
+    status: str
+    text: str
+    """With a mark in the place of each number, hash and time."""
+    size: int
+    seconds: float
+
+
+Ask = Callable[[Attack], Seen]
+Door = Callable[[World], AbstractContextManager[Ask]]
+
+
+def _seen(status: str, text: str, seconds: float) -> Seen:
+    plain = _SPACE.sub(" ", _SIGN.sub("", text))
+    masked = _NUMBER.sub("#", _HASH.sub("#", plain))
+    return Seen(status, masked, len(masked), seconds)
+
+
+@contextmanager
+def _vaults(world: World) -> Iterator[Callable[[str], Vault]]:
+    """The vaults of a world, each opened when it is first asked."""
+    with ExitStack() as stack:
+        opened: dict[str, Vault] = {}
+
+        def of(language: str) -> Vault:
+            if language not in opened:
+                opened[language] = stack.enter_context(Vault.open(world.policy(language)))
+            return opened[language]
+
+        yield of
+
+
+@contextmanager
+def in_process(world: World) -> Iterator[Ask]:
+    """Calls of `Vault.ask`."""
+    with _vaults(world) as vault:
+
+        def ask(attack: Attack) -> Seen:
+            asked = vault(attack.language)
+            begun = time.perf_counter()
+            try:
+                answer = asked.ask(attack.query, epsilon=EPSILON, fresh=True, **attack.choices)
+                status, facts = "answer", answer.as_dict()
+            except CelosiaError as error:
+                status, facts = error.code, error.as_dict()
+            seconds = time.perf_counter() - begun
+            return _seen(status, json.dumps(facts, default=str), seconds)
+
+        yield ask
+
+
+@contextmanager
+def over_http(world: World) -> Iterator[Ask]:
+    """Requests to the service, on a free port of this machine."""
+    import httpx  # noqa: PLC0415 - part of an extra
+
+    from celosia.queries.service import TokenStore  # noqa: PLC0415
+
+    with ExitStack() as stack:
+        addresses: dict[str, tuple[str, dict[str, str]]] = {}
+
+        def address(language: str) -> tuple[str, dict[str, str]]:
+            if language not in addresses:
+                policy = world.policy(language)
+                store = TokenStore(policy.with_suffix(".tokens.sqlite"))
+                store.create(role="curator", name="carla")
+                token = store.create(role="analyst", name=ANALYST).text
+                url = stack.enter_context(_served(world, language, store))
+                addresses[language] = url, {"Authorization": f"Bearer {token}"}
+            return addresses[language]
+
+        def ask(attack: Attack) -> Seen:
+            url, headers = address(attack.language)
+            body = {"sql": attack.query, "epsilon": EPSILON, "fresh": True, **attack.choices}
+            begun = time.perf_counter()
+            reply = httpx.post(f"{url}/v1/query", json=body, headers=headers, timeout=600)
+            seconds = time.perf_counter() - begun
+            return _seen(str(reply.status_code), reply.text, seconds)
+
+        yield ask
+
+
+@contextmanager
+def _served(world: World, language: str, store: Any) -> Iterator[str]:
+    """The service in a thread, until the end."""
+    from threading import Thread  # noqa: PLC0415
+
+    import uvicorn  # noqa: PLC0415 - part of an extra
+
+    from celosia.queries.service import Limits, create_app  # noqa: PLC0415
+
+    limits = Limits(requests_per_minute=1_000_000, concurrent=64, waiting=1_000)
+    app = create_app(lambda: Vault.open(world.policy(language)), tokens=store, limits=limits)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="on"))
+    thread = Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        if not thread.is_alive():
+            raise AssertionError("the service of the audit has not started")
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(60)
+
+
+@contextmanager
+def by_command(world: World) -> Iterator[Ask]:
+    """The command `celosia query`, in a process for each question."""
+
+    def ask(attack: Attack) -> Seen:
+        words = [sys.executable, "-c", "from celosia.cli import main; main()", "query"]
+        words += [str(world.policy(attack.language))]
+        words += [attack.query, "--epsilon", str(EPSILON), "--delta", str(attack.delta), "--fresh"]
+        words += ["--method", attack.method] if attack.method else []
+        begun = time.perf_counter()
+        done = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+        seconds = time.perf_counter() - begun
+        return _seen(str(done.returncode), done.stdout + done.stderr, seconds)
+
+    yield ask
+
+
+DOORS: dict[str, Door] = {"python": in_process, "http": over_http, "command": by_command}
+"""By the names that the command line has for them."""
+
+
+def door_of(name: str) -> Door:
+    """The door of a name.
+
+    Raises:
+        InputError: CEL-A121 there is no such door.
+    """
+    if name not in DOORS:
+        raise InputError(
+            "CEL-A121",
+            f"there is no door {name!r}{did_you_mean(name, DOORS)}.",
+            why="Questions are asked in Python, over HTTP or on the command line.",
+            fix=f"Take one of {', '.join(DOORS)}.",
+        )
+    return DOORS[name]
