@@ -93,7 +93,7 @@ def test_a_simulation_has_no_days(tmp_path: Path) -> None:
             vault.sql(COUNT.format(number), epsilon=0.1)
 
 
-SETTINGS = "least_epsilon = 0.25\nquestions_per_day = 7\nexceeded_per_day = 1\n"
+SETTINGS = "least_epsilon = 0.25\nquestions_per_day = 7\nexceeded_per_day = 1\ndeadline = 2.5\n"
 TEXT = """
 name = "people"
 database = { files = { people = "people.csv" } }
@@ -112,11 +112,13 @@ def test_the_settings_are_part_of_the_policy() -> None:
     assert (changed.least_epsilon, changed.questions_per_day, changed.exceeded_per_day) == (
         *(Fraction(1, 4), 7, 1),
     )
+    assert (plain.deadline, changed.deadline) == (None, Fraction(5, 2))
     ones: list[Policy] = [
         plain,
         replace(plain, least_epsilon=Fraction(0)),
         replace(plain, questions_per_day=999),
         replace(plain, exceeded_per_day=4),
+        replace(plain, deadline=Fraction(2)),
         changed,
     ]
     assert len({policy_hash(each) for each in ones}) == len(ones)
@@ -124,6 +126,7 @@ def test_the_settings_are_part_of_the_policy() -> None:
         assert read_policy(policy_text(each)) == each
     drafted = draft_policy({"people": {"id": "BIGINT"}})
     assert all(word in drafted for word in ("least_epsilon", "questions_per_day", "exceeded_per"))
+    assert "deadline" in drafted
 
 
 @pytest.mark.parametrize(
@@ -136,6 +139,9 @@ def test_the_settings_are_part_of_the_policy() -> None:
         ("questions_per_day = 1.5", "CEL-Q005"),
         ("exceeded_per_day = 0", "CEL-Q013"),
         ("exceeded_per_day = 9223372036854775807", "CEL-Q013"),
+        ("deadline = 0", "CEL-Q013"),
+        ("deadline = 257", "CEL-Q013"),
+        ('deadline = "soon"', "CEL-Q005"),
     ],
 )
 def test_settings_out_of_range_are_refused(setting: str, code: str) -> None:

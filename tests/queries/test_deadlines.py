@@ -238,6 +238,13 @@ def test_larger_tables_and_harder_questions_get_more_time(dialect: str) -> None:
     assert set(found) <= set(deadline.CLASSES)
 
 
+def test_the_policy_may_declare_one_deadline_for_all_questions(tmp_path: Path) -> None:
+    declared = replace(POLICY, deadline=Fraction(5, 2))
+    with opened(shop(Random(1)), tmp_path, declared) as vault:
+        found = {vault.explain(query, epsilon=1).deadline for query in (COUNT, SHAPES[3][1])}
+    assert found == {2.5}
+
+
 def test_the_deadline_follows_from_what_is_declared(tmp_path: Path) -> None:
     few, many = (
         replace(POLICY, tables=tuple(replace(each, rows=rows) for each in POLICY.tables))

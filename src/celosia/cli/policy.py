@@ -149,6 +149,9 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
         f"one analyst in one day: {declared.questions_per_day:,} questions, "
         f"{declared.exceeded_per_day:,} exceeded deadlines"
     )
+    seconds = declared.deadline
+    chosen = "chosen by the declared sizes" if seconds is None else f"{float(seconds):g} s"
+    console.show(f"time to every answer: {chosen}")
     console.show(f"elastic sensitivity: {'allowed' if declared.elastic else 'not allowed'}")
     console.show(f"hash: {policy_hash(declared)}")
     console.show(f"{declared.name}: budget {_amount(declared.budget)}", strong=True)

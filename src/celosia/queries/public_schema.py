@@ -25,6 +25,7 @@ def public_schema(policy: Policy) -> dict[str, Any]:
         "least_epsilon": float(policy.least_epsilon),
         "questions_per_day": policy.questions_per_day,
         "exceeded_per_day": policy.exceeded_per_day,
+        "deadline": _number(policy.deadline),
         "ownerless": policy.ownerless,
         **({} if policy.graph is None else {"graph": _graph(policy.graph)}),
         "tables": {

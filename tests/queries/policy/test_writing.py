@@ -98,6 +98,7 @@ def test_everything_that_a_policy_says_changes_its_hash() -> None:
         replace(policy, relation=Relation.CHANGE_ONE),
         replace(policy, elastic=True),
         replace(policy, ownerless="refuse"),
+        replace(policy, deadline=Fraction(2)),
         replace(policy, most_per_unit=5),
         replace(policy, unit=Unit()),
         replace(policy, unit=replace(policy.unit, name="person")),

@@ -3,7 +3,8 @@
 The time that an engine takes depends on rows. So no answer leaves when it is ready: each leaves at
 the deadline of its plan, which follows from the method, the engine, and the sizes that the policy
 declares (`rows`). There are few classes, each four times the one before, so that a question has
-room and a class says little more than how large the tables are declared to be.
+room and a class says little more than how large the tables are declared to be. A policy may declare
+one deadline for all questions instead.
 
 The speeds below are a tenth, or less, of what the engines were measured to do on two cores: a
 question should miss its deadline only where a table is far larger than declared.
@@ -12,6 +13,7 @@ question should miss its deadline only where a table is far larger than declared
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 
 from celosia.queries.planning.people import PeopleStep
 from celosia.queries.planning.plain import PlainStep
@@ -31,8 +33,12 @@ _PROGRAM = 16
 """How many times longer it takes where a linear program shares rows out."""
 
 
-def deadline_of(work: Work, steps: Iterable[Step], *, dialect: str) -> float:
-    """The class of a question, in seconds."""
+def deadline_of(
+    work: Work, steps: Iterable[Step], *, dialect: str, declared: Fraction | None = None
+) -> float:
+    """The seconds to an answer: what the policy declares, else the time class of the question."""
+    if declared is not None:
+        return float(declared)
     passes = sum(map(_passes, steps))
     seconds = _START[dialect] + passes * work.rows / _SPEED[dialect]
     return next((each for each in CLASSES if seconds <= each), CLASSES[-1])

@@ -114,7 +114,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
         normalised=normalised(asked),
         question=question,
         compiled=None if asked is question else asked,
-        deadline=deadline_of(work, steps, dialect=target.dialect),
+        deadline=deadline_of(work, steps, dialect=target.dialect, declared=policy.deadline),
         recipes=tuple(choice.recipes),
         work=tuple(steps),
         known=situation.keys.known,

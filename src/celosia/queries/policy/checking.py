@@ -20,6 +20,8 @@ WARN_EPSILON = Fraction(20)
 WARN_DELTA = Fraction(1, 1000)
 MOST_COUNT = 2**62
 """The largest cap: sums of counts below it stay in the integers of every engine."""
+LEAST_DEADLINE, MOST_DEADLINE = Fraction(1, 10), Fraction(256)
+"""Seconds to an answer: what any question takes, and what a service waits for."""
 LONGEST_NAME = 63
 """Letters of a name: PostgreSQL cuts longer ones, and two of them could become one."""
 LONGEST_ADDRESS = 1000
@@ -242,6 +244,14 @@ def _check_ceilings(policy: Policy, problems: Problems) -> None:
                 why="Nobody could ask anything.",
                 fix="Leave it out for the usual one.",
             )
+    if policy.deadline is not None and not LEAST_DEADLINE <= policy.deadline <= MOST_DEADLINE:
+        problems.add(
+            "CEL-Q013",
+            f"deadline must be a number of seconds from {float(LEAST_DEADLINE)} to "
+            f"{MOST_DEADLINE}.",
+            why="Every answer leaves at its deadline, so that its time tells nothing about rows.",
+            fix="Leave it out: each question then gets a deadline by the declared sizes.",
+        )
 
 
 def _check_spending(amount: Spending, where: str, code: str, problems: Problems) -> bool:

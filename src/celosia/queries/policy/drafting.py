@@ -15,6 +15,7 @@ neighbours = "add-remove"            # or "change-one", where the number of peop
 # least_epsilon = 0.01               # of one question
 # questions_per_day = 1000           # of one analyst
 # exceeded_per_day = 3               # of one analyst: questions that were too much for the rows
+# deadline = 2                       # seconds to every answer; without it, chosen by declared sizes
 # ownerless = "refuse"               # rows that lead to nobody; "leave-out" of answers without it
 
 [unit]                               # whom the promise protects

@@ -17,6 +17,7 @@ LATER: dict[str, Any] = {
     "least_epsilon": "1/100",
     "questions_per_day": 1000,
     "exceeded_per_day": 3,
+    "deadline": None,
 }
 """Settings that came after the first form, with their defaults."""
 LATER_OF_TABLES: dict[str, Any] = {"ownerless": None}
@@ -75,6 +76,7 @@ def policy_facts(policy: Policy) -> dict[str, Any]:
         "least_epsilon": _fraction(policy.least_epsilon),
         "questions_per_day": policy.questions_per_day,
         "exceeded_per_day": policy.exceeded_per_day,
+        "deadline": _fraction(policy.deadline),
         "ownerless": policy.ownerless,
         "database": {
             "kind": database.kind,

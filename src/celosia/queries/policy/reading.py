@@ -6,6 +6,7 @@ most_per_unit = 1048576              # the most that one unit may add to any ans
 least_epsilon = 0.01                 # of one question: nothing is answered for less
 questions_per_day = 1000             # of one analyst; stored answers do not count
 exceeded_per_day = 3                 # of one analyst: questions that were too much for the rows
+deadline = 2                         # seconds to every answer; left out: chosen by declared sizes
 ownerless = "leave-out"              # rows that lead to no person; or "refuse", see below
 elastic = false                      # noise scaled by what is measured on the data: for curators
 
@@ -87,7 +88,7 @@ LARGEST_FILE = 2**22
 
 _TOP = {
     *("name", "neighbours", "most_per_unit", "elastic", "ownerless"),
-    *("least_epsilon", "questions_per_day", "exceeded_per_day"),
+    *("least_epsilon", "questions_per_day", "exceeded_per_day", "deadline"),
     *("database", "unit", "budget", "analysts", "tables", "graph"),
 }
 
@@ -179,6 +180,7 @@ def policy_from_table(table: Mapping[str, Any]) -> Policy:
         least_epsilon=_default(top.number("least_epsilon"), LEAST_EPSILON),
         questions_per_day=_default(top.count("questions_per_day"), QUESTIONS_PER_DAY),
         exceeded_per_day=_default(top.count("exceeded_per_day"), EXCEEDED_PER_DAY),
+        deadline=top.number("deadline"),
         ownerless=read_ownerless(top) or "leave-out",
         graph=graph,
     )

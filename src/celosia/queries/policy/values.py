@@ -174,6 +174,9 @@ class Policy:
     exceeded_per_day: int = EXCEEDED_PER_DAY
     """Questions of one analyst in one day that may be too much for the rows: those that are not
     answered by their deadline, or fail. After them the analyst asks no more until the next day."""
+    deadline: Fraction | None = None
+    """Seconds after which every question is answered; if None, each plan chooses a time class by
+    its method, the engine and the declared numbers of rows."""
     ownerless: Ownerless = "leave-out"
     """What becomes of rows without an owner, where their table says nothing else."""
     graph: Graph | None = None

@@ -86,6 +86,8 @@ def _lines(policy: Policy) -> Iterator[str]:
     yield f"least_epsilon = {number_text(policy.least_epsilon)}"
     yield f"questions_per_day = {policy.questions_per_day}"
     yield f"exceeded_per_day = {policy.exceeded_per_day}"
+    if policy.deadline is not None:
+        yield f"deadline = {number_text(policy.deadline)}"
     if policy.graph is None:
         yield from _database(policy.database)
     yield from ("", "[unit]", f"name = {quoted(policy.unit.name)}")
