@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Packages are unpacked first and compiled afterwards, on every core, without the tests they carry.
 INSTALL := $(PIP) install --no-compile --constraint constraints.txt
-COMPILE := $(BIN)/python -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib src || true
+COMPILE := $(BIN)/python -m compileall -qq -j 0 -x '/site-packages/.*/tests/' $(VENV)/lib src tests || true
 # One more than two cores: tests in a browser or on a cluster mostly wait.
 WORKERS ?= 3
 # `make test TESTS=tests/frames` runs some of them.
@@ -13,10 +13,10 @@ TESTS ?=
 # Under a name of its own: a line that holds the usual one is run even by `make -n`.
 SUBMAKE := $(MAKE)
 # Each worker has a core: libraries that would start a thread for every core get in their own way.
-ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio test check format bench docs wheel smoke smoke-all images constraints clean
+.PHONY: help demo studio test test-deep check format bench docs wheel smoke smoke-all images constraints clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,10 +30,15 @@ studio: $(VENV)/.studio ## Set up and open the web application at http://127.0.0
 test: $(VENV)/.dev ## Set up and run the whole test suite, with lint, types and layering
 	@mkdir -p build
 	@# Lint and types beside the tests: a type checker keeps one core busy and leaves the other.
+	@# Tests run with plain assertions: to rewrite them would cost each worker half a minute.
 	@$(SUBMAKE) --no-print-directory check > build/check.log 2>&1 & checking=$$!; \
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) -q $(TESTS); tested=$$?; \
+	$(PYTEST) --assert=plain -n $(WORKERS) $(TESTS); tested=$$?; \
+	[ $$tested != 1 ] || { echo "What failed, once more and in detail:"; $(PYTEST) --last-failed --last-failed-no-failures=none $(TESTS); }; \
 	wait $$checking || { cat build/check.log; echo "Lint, types or layering failed."; exit 1; }; \
 	echo "Lint, types and layering are in order."; exit $$tested
+
+test-deep: $(VENV)/.dev ## The same tests with 25 times as many examples, and with all cases of long lists: hours
+	CELOSIA_TEST_EFFORT=10 $(PYTEST) -n $(WORKERS) $(TESTS)
 
 check: $(VENV)/.dev ## Lint, format, types and layering: seconds
 	$(BIN)/ruff check .

@@ -5,20 +5,20 @@ from __future__ import annotations
 import gc
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
 from hypothesis import settings
 from tests.commands import shared
 from tests.docs.examples import Page
+from tests.effort import scale_examples
 
 ROOT = Path(__file__).parent
 
-# Kernels compile on first use, so time says nothing. In CI the same examples are tried every time,
-# and half as many where a test does not say how many: new ones are found elsewhere.
-IN_CI = bool(os.environ.get("CI"))
+# Kernels compile on first use, so time says nothing. In CI the same examples are tried every time.
 settings.register_profile(
-    "celosia", deadline=None, derandomize=IN_CI, max_examples=50 if IN_CI else 100
+    "celosia", deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=100
 )
 settings.load_profile("celosia")
 typer.main.get_command = shared
@@ -30,6 +30,23 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Page | Non
         return None
     is_page = file_path == ROOT / "README.md" or file_path.is_relative_to(ROOT / "docs")
     return Page.from_parent(parent, path=file_path) if is_page else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep tests together that share what they set up."""
+    from tests.distribution import ByUnit  # noqa: PLC0415 - a run by one process has no need of it
+
+    return ByUnit(config, log) if config.getoption("dist") == "load" else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Try as many examples as the effort of this run allows, and begin with what takes long."""
+    scale_examples(items)
+    if hasattr(config, "workerinput"):
+        from tests.distribution import order_of  # noqa: PLC0415
+
+        items.sort(key=order_of)
 
 
 def pytest_collection_finish() -> None:
