@@ -162,14 +162,16 @@ def test_beside_a_private_graph_attributes_are_named_and_nothing_is_counted(call
 
 def test_directions_repeats_and_vertex_attributes_of_an_object_are_told() -> None:
     arcs = nx.MultiDiGraph([(0, 1), (0, 1), (1, 2), (2, 1), (2, 2), (2, 3), (3, 0)])
+    arcs.add_edge(0, 1, key="cousins")
     nx.set_node_attributes(arcs, 40, "age")
     release = publish(arcs, KDegree(k=2), randomness=Seeded(1), assess=False)
     assert release.left_out == {
         "attributes": ["age"],
         "loops": 1,
-        "repeated": 1,
+        "repeated": 2,
         "both_ways": 1,
         "directions": 3,
+        "ignored": ["keys of edges (1)"],
     }
 
 

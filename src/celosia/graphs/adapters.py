@@ -86,6 +86,9 @@ def _of_networkx(given: Any) -> Parsed:
             line=-place,
         )
     gatherer.ignore("attributes of the graph", len(getattr(given, "graph", {})))
+    if given.is_multigraph():  # a number is which of several edges it is
+        named = sum(isinstance(key, str) for _, _, key in given.edges(keys=True))
+        gatherer.ignore("keys of edges", named)
     return replace(gatherer.finish(), names=_names(list(names)))
 
 
