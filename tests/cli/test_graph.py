@@ -25,8 +25,11 @@ def test_a_graph_is_published_with_certificate_report_and_key(run: Run, friends:
     )
     assert told.code == 0, told.err
     lines = told.out.splitlines()
-    assert lines[0] == "read: 80 vertices, 200 edges from 200 records: as they are"
-    assert lines[1].startswith("step 1: k-degree: ")
+    assert lines[0] == (
+        "read: 80 vertices, 200 edges from 200 records: as they are; vertices without an edge: 3"
+    )
+    assert lines[1] == "left out: attributes of vertices age, city"
+    assert lines[2].startswith("step 1: k-degree: ")
     assert "Who can be found" in told.out
     for line in ("data: safe.edges", "certificate: safe.edges.cert.json", "report: r.html"):
         assert line in lines
@@ -224,3 +227,61 @@ def test_a_network_to_try_comes_with_people_and_schema(run: Run, tmp_path: Path)
     run("datasets", "get", "census", "-o", "c.csv", "--vertices", 5).complains("CEL-D008")
     run("datasets", "get", "network", "-o", "g.edges", "--vertices", 1).complains("CEL-G032")
     assert "celosia datasets get network -o FILE" in run("datasets").err
+
+
+CALLS = "who,whom,weight,time\nana,bea,3,1\nbea,ana,5,2\nbea,carl,1,3\ncarl,dan,2,4\ndan,eva,2,5\n"
+UNSEEN = "Not looked at: the edge attributes weight, time of calls.csv."
+
+
+@pytest.fixture
+def calls(run: Run, tmp_path: Path) -> Path:
+    """Calls with weights and times; two of them between the same people."""
+    (tmp_path / "calls.csv").write_text(CALLS, "utf-8")
+    return tmp_path
+
+
+def test_edge_attributes_are_refused_unless_they_may_be_left_out(run: Run, calls: Path) -> None:
+    wish = ("graph", "publish", "calls.csv", "--k-degree", 2, "--no-assess", "-o", "safe.edges")
+    refused = run(*wish)
+    refused.complains("CEL-G033")
+    assert "edge attributes weight, time" in refused.err
+    assert "Merged records with other values: 1." in refused.err
+    assert not (calls / "safe.edges").exists()
+    told = run(*wish, "--drop-edge-attributes")
+    assert told.code == 0, told.err
+    assert "1 repeated edges merged; merged records with other edge attributes: 1" in told.out
+    assert "left out: edge attributes weight, time" in told.out.splitlines()
+    data = run(*wish, "--drop-edge-attributes", "--force", "--json").data()
+    assert data["measures"]["left_out"]["edge_attributes"] == ["weight", "time"]
+    assert data["reading"]["edge_attributes"] == ["weight", "time"]
+    assert (data["reading"]["repeated"], data["reading"]["differing"]) == (1, 1)
+
+
+@pytest.mark.usefixtures("calls")
+def test_commands_say_that_they_do_not_look_at_edge_attributes(run: Run) -> None:
+    published = run(
+        *("graph", "publish", "calls.csv", "--k-degree", 2, "--no-assess"),
+        *("--drop-edge-attributes", "-o", "safe.edges", "--key", "key.csv"),
+    )
+    assert published.code == 0, published.err
+    for wish in (
+        ("info", "calls.csv", "--json"),
+        ("attack", "calls.csv", "--attack", "degree", "--json"),
+        ("assess", "calls.csv", "safe.edges", "--key", "key.csv", "--json"),
+        ("draw", "calls.csv", "-o", "one.svg", "--json"),
+        ("draw", "calls.csv", "safe.edges", "--key", "key.csv", "-o", "two.svg"),
+        ("release", "edges", "calls.csv", "--epsilon", 1, "--json"),
+    ):
+        told = run("graph", *wish)
+        assert told.code == 0, told.err
+        assert UNSEEN in told.err.splitlines(), wish
+        if wish[0] != "info":  # which tells it as its result
+            assert "1 repeated edges merged" in told.err, wish
+
+
+def test_vertices_that_an_edge_list_cannot_hold_are_counted(run: Run, friends: Path) -> None:
+    wish = (*PUBLISH, "--method", "relabelling", "--no-assess", "-o")
+    told = run(*wish, "safe.edges")
+    assert "3 vertices have no edge, and so no line in safe.edges" in told.err
+    assert "no edge" not in run(*wish, "safe.json").err
+    assert GraphRelease.load(friends / "safe.edges").data.order == 80

@@ -52,7 +52,8 @@ def test_random_numbers_change_nothing_of_the_account() -> None:
 def test_figures_hold_shares_and_no_vertex() -> None:
     graph = network()
     found = account.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent).figures()
-    assert set(found) == {"degree", "refinement H2", "neighbourhood", "utility"}
+    assert set(found) == {"degree", "refinement H2", "neighbourhood", "utility", "edges"}
+    assert found["edges"] == {"kept": graph.size, "removed": 0, "added": 0}
     for name in ("degree", "refinement H2", "neighbourhood"):
         assert set(found[name]) == {"smallest", "share_exposed", "chance"}
     assert all(isinstance(value, float) for value in found["utility"].values())

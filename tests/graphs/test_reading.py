@@ -105,7 +105,9 @@ def test_rules_are_applied_and_counted(tmp_path: Path) -> None:
     told = reading.as_dict()
     assert (told["records"], told["loops"], told["repeated"]) == (5, 1, 2)
     assert str(reading) == (
-        "3 vertices, 2 edges from 5 records: 1 loops dropped, 2 repeated edges merged"
+        "3 vertices, 2 edges from 5 records: 1 loops dropped, 2 repeated edges merged; "
+        "merged records with other edge attributes: 2; columns named by the first line: a, b, w; "
+        "edge attributes: w"
     )
     assert refused(path, "CEL-G006", loops="refuse").details["count"] == 1
     assert refused(path, "CEL-G007", repeated="refuse").details["count"] == 2
@@ -327,7 +329,7 @@ def test_pajek_knows_arcs_edges_and_lists(tmp_path: Path) -> None:
         ("Ann Lee", "Bob"), ("Bob", "Cy"), ("Ann Lee", "Di"), ("Cy", "Di")
     }  # fmt: skip
     assert (reading.counts.both_ways, reading.counts.one_way) == (1, 2)
-    assert reading.ignored == ("shapes and colours of vertices (1)",)
+    assert reading.ignored == ("shapes and colours of vertices (1)", "comment lines (1)")
     assert reading.graph.attributes is not None
     assert reading.graph.attributes["x"].to_list() == [0.1, None, None, None]
 

@@ -72,3 +72,38 @@ def test_an_uploaded_edge_list_is_published_on_a_phone(
         visit.picture("method")
         assert page.locator("main b").count() == 0
         assert visit.overflow() == 0
+
+
+def test_edge_attributes_are_named_refused_and_left_out_by_a_switch(
+    both_languages: Visit, tmp_path: Path
+) -> None:
+    visit = both_languages
+    file = tmp_path / "calls.csv"
+    file.write_text(
+        "who,whom,weight,time\nana,bea,3,1\nbea,ana,5,2\nbea,eva,1,3\neva,luz,1,4\n", "utf-8"
+    )
+    page = visit.open("/graphs")
+    page.locator('input[type="file"]').set_input_files(file)
+    page.locator('[data-test="method-relabelling"]').click()
+    spanish = page.get_attribute("html", "lang") == "es"
+    named = "Las aristas tienen atributos: " if spanish else "The edges have attributes: "
+    assert page.get_by_text(f"{named}weight, time.").is_visible()
+    page.locator('[data-test="run"]').click()
+    page.get_by_text("CEL-G033").wait_for()
+    told = (
+        "ningún método protege los atributos de las aristas weight, time."
+        if spanish
+        else "no method protects the edge attributes weight, time."
+    )
+    assert page.get_by_text(told).first.is_visible()
+    page.locator('[data-test="drop-edge-attributes"]').click()
+    page.locator('[data-test="run"]').click()
+    page.wait_for_url("**step=result**")
+    heading = "Qué queda fuera" if spanish else "What is left out"
+    page.get_by_text(heading).first.wait_for()
+    assert page.get_by_text("weight, time").first.is_visible()
+    words = "aristas repetidas, reunidas" if spanish else "repeated edges, merged"
+    assert page.get_by_text(words).first.is_visible()
+    assert page.get_by_text("--drop-edge-attributes").count() > 0
+    visit.picture("left-out")
+    assert visit.overflow() == 0

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -21,10 +22,13 @@ from celosia.graphs import Graph, examples, methods
 from celosia.graphs.drawing import MOST_DRAWN
 from celosia.graphs.generators import power_law
 from celosia.graphs.metrics.utility_report import WORDS
-from celosia.studio.language import _catalogue
+from celosia.graphs.report import LEFT_OUT
+from celosia.studio.language import Language, _catalogue, chosen
 from celosia.studio.model import graph_drawing as drawing
 from celosia.studio.model import graph_words, graphs
 from celosia.studio.model.parameter_words import HIDDEN
+from celosia.studio.pages import graphs_result
+from celosia.studio.retelling import retold
 from celosia.studio.work import graphs as jobs
 from celosia.studio.worker import Told, Voice
 
@@ -73,6 +77,7 @@ def test_every_word_has_a_spanish_one() -> None:
         *(text for card in graphs.cards().values() for text in (card.title, card.summary)),
         *(each.help for card in graphs.cards().values() for each in card.controls),
         *(text for table in tables for entry in table.values() for text in entry),
+        *LEFT_OUT.values(),
     }
     assert {word for word in words if word not in spanish} == set()
 
@@ -214,3 +219,93 @@ def test_the_command_and_the_python_text_publish_the_same_graph(
     parts = shlex.split(texts["Command line"])
     assert CliRunner().invoke(app, parts[1:]).exit_code == 0
     assert (elsewhere / "published.edges").read_text("utf-8") == data
+
+
+def test_edge_attributes_of_a_file_are_named_and_left_out_only_by_the_switch(
+    tmp_path: Path,
+) -> None:
+    text = "who,whom,weight,time\nana,bea,3,1\nbea,ana,5,2\nbea,eva,1,3\nana,ana,1,4\n"
+    (tmp_path / "upload.csv").write_text(text, "utf-8")
+    about = jobs.prepare(VOICE, folder=str(tmp_path), file="upload.csv", shown="calls.csv")
+    assert about["edge_attributes"] == ["weight", "time"]
+    assert about["drop_edge_attributes"] is False
+    choice = graphs.first_choice("relabelling")
+    with pytest.raises(InputError, match="edge attributes weight, time") as refused:
+        jobs.run(VOICE, folder=str(tmp_path), choice=choice)
+    assert refused.value.code == "CEL-G033"
+    result = jobs.run(VOICE, folder=str(tmp_path), choice=choice, drop_edge_attributes=True)
+    wanted = {
+        "edge_attributes": ["weight", "time"],
+        "loops": 1,
+        "repeated": 1,
+        "differing": 1,
+    }
+    assert result["left_out"] == wanted  # counted in the file that was brought
+    certificate = json.loads((tmp_path / "certificate.json").read_text("utf-8"))
+    assert certificate["measures"]["left_out"] == wanted
+    texts = dict(graphs.code("calls.csv", None, choice, drop_edge_attributes=True))
+    assert "--drop-edge-attributes" in shlex.split(texts["Command line"])
+    assert "publish(graph, method, drop_edge_attributes=True)" in texts["Python"]
+
+
+def test_how_a_file_was_read_is_told_in_spanish() -> None:
+    text = (
+        "5 vertices, 4 edges from 7 records: 1 loops dropped, 2 repeated edges merged; "
+        "merged records with other edge attributes: 1; vertices without an edge: 2; "
+        "columns named by the first line: who, whom, weight, time; "
+        "edge attributes: weight, time; ignored: comment lines (1), blank lines (2)"
+    )
+    token = chosen.set("es")
+    try:
+        assert retold(text, "plans") == (
+            "5 vértices, 4 aristas de 7 registros: 1 bucles descartados, "
+            "2 aristas repetidas reunidas; "
+            "registros reunidos con otros atributos de la arista: 1; "
+            "vértices sin ninguna arista: 2; "
+            "columnas que nombra la primera línea: who, whom, weight, time; "
+            "atributos de las aristas: weight, time; "
+            "ignorado: líneas de comentario (1), líneas en blanco (2)"
+        )
+    finally:
+        chosen.reset(token)
+
+
+@pytest.mark.parametrize("variant", ["liu-terzi", "umga-random"])
+def test_all_accounts_agree_on_edges_kept_removed_and_added(work: Path, variant: str) -> None:
+    result = published(work, "k-degree", k=3, variant=variant)
+    key = dict(pl.read_csv(work / "key.csv").rows())
+    before = {
+        frozenset(key[link[end]] for end in ("source", "target"))
+        for link in json.loads((work / "graph.json").read_text("utf-8"))["links"]
+    }
+    lines = (work / "published.edges").read_text("utf-8").splitlines()
+    after = {frozenset(map(int, line.split())) for line in lines}
+    wanted = {
+        "kept": len(before & after),
+        "removed": len(before - after),
+        "added": len(after - before),
+    }
+    assert wanted["added"] > 0
+    assert (wanted["removed"] == 0) == (variant == "liu-terzi")
+    certificate = json.loads((work / "certificate.json").read_text("utf-8"))
+    assert result["utility"]["edges"] == certificate["measures"]["figures"]["edges"] == wanted
+    facts = certificate["measures"]["methods"][0]["facts"]
+    assert (facts["edges deleted"], facts["edges added"]) == (wanted["removed"], wanted["added"])
+    report = (work / "report.html").read_text("utf-8")
+    assert f"{wanted['removed']} removed, {wanted['added']} added" in report
+    assert (
+        f"{wanted['removed']} edges of the original are gone, and {wanted['added']} came" in report
+    )
+    share = wanted["kept"] / len(before)
+    wordings: dict[Language, tuple[str, str]] = {
+        "en": ("Edges kept", "{removed} removed, {added} added"),
+        "es": ("Aristas conservadas", "{removed} eliminadas, {added} añadidas"),
+    }
+    for language, wording in wordings.items():
+        token = chosen.set(language)
+        try:
+            title, kept, changes = graphs_result._edges(wanted)
+        finally:
+            chosen.reset(token)
+        assert (title, changes) == (wording[0], wording[1].format(**wanted))
+        assert kept.replace(",", ".").replace("\xa0", "").replace(" ", "") == f"{share:.1%}"

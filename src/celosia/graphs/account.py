@@ -51,7 +51,7 @@ class GraphAccount:
     """Whether a random world of the release was compared, for the release is no plain graph."""
 
     def figures(self) -> dict[str, Any]:
-        """What a certificate may hold: shares, no number of a vertex."""
+        """What a certificate may hold: shares and counts of edges, no number of a vertex."""
         found: dict[str, Any] = {
             each.name: {
                 "smallest": each.smallest,
@@ -64,6 +64,8 @@ class GraphAccount:
             return found
         shares = self.utility.shares
         told = shares if self.matched else {name: shares[name] for name in WITHOUT_MATCH}
+        if self.matched:
+            found["edges"] = self.utility.edges.as_dict()
         return found | {"utility": told}
 
 

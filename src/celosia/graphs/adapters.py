@@ -33,7 +33,7 @@ def as_graph(
 
     Takes graphs of NetworkX and igraph, sparse matrices of SciPy, an array or a list of pairs of
     vertex numbers, and Polars frames whose first two columns are the ends of edges. Arrays, lists
-    and frames say nothing of directions: see `read`.
+    and frames say nothing of directions: see `read`, whose result is returned as it is.
 
     >>> print(as_graph([(0, 1), (1, 0), (2, 2)]))
     3 vertices, 1 edges from 3 records: 1 loops dropped, 1 repeated edges merged
@@ -42,6 +42,8 @@ def as_graph(
         InputError: CEL-G012 this is no graph that is known here; others as for `read`.
     """
     rules = Rules(loops=loops, repeated=repeated, directed=directed)
+    if isinstance(given, Reading):
+        return given
     if isinstance(given, Graph) and given.order and bool((np.diff(given.keys) > 0).all()):
         counts = Counts(records=given.size, loops=0, repeated=0, both_ways=0, one_way=0)
         return Reading(graph=given, counts=counts, rules=rules)  # it is simple and sorted
@@ -83,6 +85,10 @@ def _of_networkx(given: Any) -> Parsed:
             values=_plain(values),
             line=-place,
         )
+    gatherer.ignore("attributes of the graph", len(getattr(given, "graph", {})))
+    if given.is_multigraph():  # a number is which of several edges it is
+        named = sum(isinstance(key, str) for _, _, key in given.edges(keys=True))
+        gatherer.ignore("keys of edges", named)
     return replace(gatherer.finish(), names=_names(list(names)))
 
 

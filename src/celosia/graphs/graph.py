@@ -133,6 +133,16 @@ class Graph:
 
         return rows_of(self.edges, self.starts)
 
+    @property
+    def edge_attribute_names(self) -> tuple[str, ...]:
+        """The names of what is known of the edges."""
+        return () if self.edge_attributes is None else tuple(self.edge_attributes.columns)
+
+    @property
+    def isolated(self) -> int:
+        """How many vertices have no edge."""
+        return int((self.degrees == 0).sum())
+
     def neighbours_of(self, vertex: int) -> NDArray[np.int32]:
         """The neighbours of a vertex in order."""
         return self.neighbours[self.starts[vertex] : self.starts[vertex + 1]]

@@ -19,7 +19,7 @@ from celosia.graphs.generalisation import GeneralisedGraph, read_generalised
 from celosia.graphs.generalisation.files import FORMAT
 from celosia.graphs.graph import Graph
 from celosia.graphs.keys import names_of, read_key
-from celosia.graphs.reading import format_of, read
+from celosia.graphs.reading import Reading, format_of, read
 from celosia.graphs.release import Content, GraphRelease
 from celosia.graphs.uncertain import UncertainGraph, read_uncertain
 
@@ -34,6 +34,8 @@ class Opened:
     content: Content
     hidden: bool | None
     """Whether random numbers stand for names; None where no certificate tells."""
+    reading: Reading | None = None
+    """How a plain graph without a certificate was read."""
 
 
 def open_release(path: str | Path, *, progress: Progress = silent) -> Opened:
@@ -49,14 +51,12 @@ def open_release(path: str | Path, *, progress: Progress = silent) -> Opened:
         kept = release.provenance.parameters.get("keep_names")
         return Opened(content=release.data, hidden=None if kept is None else not kept)
     sort = sort_of(file)
-    content: Content
     if sort is GeneralisedGraph:
-        content = read_generalised(file)
-    elif sort is UncertainGraph:
-        content = read_uncertain(file)
-    else:
-        content = read(file, progress=progress).graph
-    return Opened(content=content, hidden=None)
+        return Opened(content=read_generalised(file), hidden=None)
+    if sort is UncertainGraph:
+        return Opened(content=read_uncertain(file), hidden=None)
+    reading = read(file, progress=progress)
+    return Opened(content=reading.graph, hidden=None, reading=reading)
 
 
 def sort_of(path: Path) -> type[Content]:

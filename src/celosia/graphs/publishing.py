@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +22,7 @@ from celosia.graphs.generalisation.partition import in_random_order
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import Changed, GraphMethod
 from celosia.graphs.naive import Relabelling, relabelled
+from celosia.graphs.reading import Reading
 from celosia.graphs.registry import makes
 from celosia.graphs.release import Content, GraphRelease, MethodOutcome
 from celosia.graphs.uncertain import UncertainGraph
@@ -38,6 +39,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     *,
     attributes: Recipe | None = None,
     keep_names: bool = False,
+    drop_edge_attributes: bool = False,
     assess: bool = True,
     randomness: Source | None = None,
     progress: Progress = silent,
@@ -45,11 +47,13 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     """The graph after every method, under random numbers, with what risk and what use is left.
 
     Args:
-        data: a `Graph`, or a graph of NetworkX, igraph, scipy or an array of pairs.
+        data: a `Graph`, what `read` gave, or a graph of NetworkX, igraph, scipy or an array of
+            pairs.
         methods: what is done, in order; only the last may make an uncertain or a generalised graph.
         attributes: how the attributes of the vertices are masked; without it none is published.
-            Attributes of edges never are.
         keep_names: publish the names of the vertices, for a graph whose names are public.
+        drop_edge_attributes: leave out what is known of the edges (weights, times); no method
+            protects it, so that a graph with edge attributes is refused without this.
         assess: compare with the original and attack the release, for the report.
         randomness: where methods and numbers are drawn from; a seed makes it a simulation.
         progress: called as the work proceeds; may raise `Cancelled`.
@@ -57,7 +61,8 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     Raises:
         InputError: the graph or a parameter is wrong; CEL-G021 no method, or one after a graph that
             is none any more; CEL-G022 attributes that cannot be masked; CEL-G023 methods that do
-            not go together, or with names that stay.
+            not go together, or with names that stay; CEL-G033 edge attributes, and nobody said
+            that they may be left out.
         PrivacyError: a method cannot keep its promise on this graph.
 
     >>> from celosia import Seeded
@@ -69,7 +74,10 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     rng = System() if randomness is None else randomness
     chosen = (methods,) if isinstance(methods, GraphMethod) else tuple(methods)
     check_order(chosen, keep_names=keep_names)
-    original = as_graph(data).graph
+    reading = as_graph(data)
+    original = reading.graph
+    if not drop_edge_attributes:
+        check_edge_attributes(reading)
     known = _masked(original, attributes, rng, progress)
     made = _changed(replace(known, edge_attributes=None), chosen, rng, progress)
     content = made.content
@@ -96,7 +104,11 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
         key=None if private else numbers,  # no vertex of a private graph is anybody
         provenance=Provenance.now(
             "celosia.graphs.publish",
-            {"methods": [method.as_dict() for method in chosen], "keep_names": keep_names},
+            {
+                "methods": [method.as_dict() for method in chosen],
+                "keep_names": keep_names,
+                "drop_edge_attributes": drop_edge_attributes,
+            },
             seed=rng.seed,
         ),
         warnings=notes,
@@ -104,6 +116,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
         account=told,
         # What compares with the original would undo a differentially private promise.
         figures={} if private else told.figures(),
+        left_out=_left_out(reading, attributes=attributes is not None, private=private),
     )
 
 
@@ -181,6 +194,44 @@ def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> N
             why="It replaces them by random numbers.",
             fix="Leave out one of the two.",
         )
+
+
+def check_edge_attributes(reading: Reading) -> None:
+    """Refuse a graph whose edges have attributes, which no method protects.
+
+    Raises:
+        InputError: CEL-G033 it has some.
+    """
+    names = reading.edge_attributes
+    if not names:
+        return
+    differing = reading.counts.differing
+    merged = f" Merged records with other values: {differing:,}." if differing else ""
+    raise InputError(
+        "CEL-G033",
+        f"no method protects the edge attributes {', '.join(names)}.{merged}",
+        why="A weight or a time can tell who is who, and a graph without them is another one.",
+        fix="Leave them out on purpose: drop_edge_attributes=True, --drop-edge-attributes, or the "
+        "switch in the studio.",
+        edge_attributes=list(names),
+        differing=differing,
+    )
+
+
+def _left_out(reading: Reading, *, attributes: bool, private: bool) -> dict[str, Any]:
+    """What was given and is not in the release: names, and counts except beside a private graph."""
+    vertices = reading.graph.attributes
+    found: dict[str, Any] = {
+        "edge_attributes": list(reading.edge_attributes),
+        "attributes": [] if attributes or vertices is None else list(vertices.columns),
+    }
+    if not private:
+        counts = asdict(reading.counts)
+        counts.pop("records")
+        if reading.rules.directed == "undirect":  # these are edges now: only directions are gone
+            counts["directions"] = counts.pop("one_way")
+        found |= counts | {"ignored": list(reading.ignored)}
+    return {name: what for name, what in found.items() if what}
 
 
 def _masked(graph: Graph, recipe: Recipe | None, rng: Source, progress: Progress) -> Graph:

@@ -58,12 +58,29 @@ class Reading:
     rules: Rules
     ignored: tuple[str, ...] = ()
     """What a graph cannot hold, in words, with counts."""
+    columns: tuple[str, ...] = ()
+    """The columns of an edge list whose first line was taken for their names."""
+
+    @property
+    def edge_attributes(self) -> tuple[str, ...]:
+        """The names of what is known of the edges, such as a weight or a time."""
+        return self.graph.edge_attribute_names
+
+    @property
+    def changed(self) -> bool:
+        """Whether some record became no edge of its own, lost its direction, or was ignored."""
+        counts = self.counts
+        used = counts.loops, counts.repeated, counts.both_ways, counts.one_way
+        return any(used) or bool(self.ignored)
 
     def as_dict(self) -> dict[str, Any]:
         """The report as plain values, without the graph."""
         return {
             "vertices": self.graph.order,
             "edges": self.graph.size,
+            "isolated": self.graph.isolated,
+            "columns": list(self.columns),
+            "edge_attributes": list(self.edge_attributes),
             **asdict(self.counts),
             "rules": asdict(self.rules),
             "ignored": list(self.ignored),
@@ -82,11 +99,20 @@ class Reading:
             )
             if count
         ]
-        ignored = f"; ignored: {', '.join(self.ignored)}" if self.ignored else ""
-        return (
+        parts = [
             f"{self.graph} from {counts.records:,} records: {', '.join(told) or 'as they are'}"
-            + (ignored)
-        )
+        ]
+        if counts.differing:
+            parts.append(f"merged records with other edge attributes: {counts.differing:,}")
+        if self.graph.isolated:
+            parts.append(f"vertices without an edge: {self.graph.isolated:,}")
+        if self.columns:
+            parts.append(f"columns named by the first line: {', '.join(self.columns)}")
+        if self.edge_attributes:
+            parts.append(f"edge attributes: {', '.join(self.edge_attributes)}")
+        if self.ignored:
+            parts.append(f"ignored: {', '.join(self.ignored)}")
+        return "; ".join(parts)
 
 
 def read(  # noqa: PLR0913 - each keyword is one thing that a file leaves unsaid
@@ -144,7 +170,13 @@ def read(  # noqa: PLR0913 - each keyword is one thing that a file leaves unsaid
     del data
     progress(Step("sort the edges", 0, None))
     graph, counts = simplify(parsed, rules)
-    return Reading(graph=graph, counts=counts, rules=rules, ignored=parsed.ignored)
+    return Reading(
+        graph=graph,
+        counts=counts,
+        rules=rules,
+        ignored=parsed.ignored,
+        columns=parsed.columns,
+    )
 
 
 def format_of(path: Path, given: str | None = None) -> Format:

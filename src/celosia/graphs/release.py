@@ -81,6 +81,9 @@ class GraphRelease(Release):
     """What was measured against the original; empty in a release that was loaded."""
     figures: dict[str, Any]
     """What of it may be published beside the graph."""
+    left_out: dict[str, Any] = field(default_factory=dict)
+    """What was given and is not published: names of attributes, and counts of records that became
+    no edge of their own."""
     key: NDArray[np.int64] | None = field(default=None, repr=False)
     """The number in the release of each vertex of the original, for the curator alone: it is in no
     file. None where vertices keep their names, and for super-vertices."""
@@ -107,7 +110,11 @@ class GraphRelease(Release):
 
     def measures(self) -> dict[str, Any]:
         """The methods, and the figures that may be published."""
-        return {"methods": [each.as_dict() for each in self.methods], "figures": self.figures}
+        return {
+            "methods": [each.as_dict() for each in self.methods],
+            "figures": self.figures,
+            "left_out": self.left_out,
+        }
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
@@ -117,6 +124,7 @@ class GraphRelease(Release):
             methods=tuple(MethodOutcome(**each) for each in facts["measures"]["methods"]),
             account=GraphAccount(),
             figures=facts["measures"]["figures"],
+            left_out=facts["measures"].get("left_out", {}),
             **common,
         )
 
@@ -128,6 +136,7 @@ class GraphRelease(Release):
             self.warnings,
             [(each.method, each.facts, each.kept) for each in self.methods],
             self.account,
+            left_out=self.left_out,
             published=str(self.data),
         )
 

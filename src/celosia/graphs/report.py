@@ -41,6 +41,20 @@ UNMATCHED = (
 )
 
 
+LEFT_OUT = {
+    "edge_attributes": "edge attributes",
+    "attributes": "attributes of vertices",
+    "loops": "edges from a vertex to itself",
+    "repeated": "repeated edges, merged with the first",
+    "differing": "merged records with other edge attributes",
+    "both_ways": "pairs of edges in both directions, each now one edge",
+    "one_way": "edges in one direction only",
+    "directions": "directions of edges in one direction only",
+    "ignored": "ignored in the file",
+}
+"""What can be left out, in the order in which it is told."""
+
+
 def document(  # noqa: PLR0913 - the parts of a release, one by one
     guarantee: Guarantee,
     provenance: Provenance,
@@ -48,6 +62,7 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     methods: Sequence[Told],
     account: GraphAccount,
     *,
+    left_out: Mapping[str, Any],
     published: str,
 ) -> Document:
     """The whole report, as blocks."""
@@ -59,6 +74,7 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
         blocks.append(Notice(PRIVATE, tone="warning"))
     blocks += promise_blocks(guarantee)
     blocks += _methods(methods)
+    blocks += _left_out(left_out)
     blocks += _drawing(account)
     blocks += _risk(account)
     if account.utility is not None:
@@ -79,6 +95,29 @@ def _methods(methods: Sequence[Told]) -> list[Block]:
     for name, facts, _ in methods:
         blocks += facts_block(name, facts)
     return blocks
+
+
+def left_out_values(left_out: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What was given and is not in the release, in words, each with its names or its count.
+
+    >>> left_out_values({"edge_attributes": ["weight", "time"], "loops": 1200})
+    [('edge attributes', 'weight, time'), ('edges from a vertex to itself', '1,200')]
+    """
+    return [
+        (words, f"{what:,}" if isinstance(what, int) else ", ".join(what))
+        for name, words in LEFT_OUT.items()
+        if (what := left_out.get(name))
+    ]
+
+
+def _left_out(left_out: Mapping[str, Any]) -> list[Block]:
+    rows = [[words.capitalize(), what] for words, what in left_out_values(left_out)]
+    if not rows:
+        return []
+    return [
+        Heading("What is left out"),
+        Table(["What", "Which, or how many"], rows, "Given, but not in the release"),
+    ]
 
 
 def _drawing(account: GraphAccount) -> list[Block]:

@@ -99,7 +99,7 @@ def _vertex_table(graph: Graph) -> pl.DataFrame:
 
 def _refuse_loss(graph: Graph, kind: Format, *, with_vertices: bool) -> None:
     lost = []
-    isolated = int((graph.degrees == 0).sum())
+    isolated = graph.isolated
     if kind in _SEPARATORS and not with_vertices:
         lost += [f"{isolated:,} vertices without an edge"] if isolated else []
     if (kind in _SEPARATORS and not with_vertices) or kind == "pajek":

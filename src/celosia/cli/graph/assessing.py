@@ -14,6 +14,8 @@ from celosia.cli.graph.reading import GraphFile, KeyFile, Rules
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
     from celosia.core.randomness import Source
+    from celosia.graphs import Graph
+    from celosia.graphs.matching import Opened
     from celosia.graphs.metrics import GraphUtility
 
 Release = Annotated[
@@ -47,20 +49,26 @@ def assess(
     """
     from celosia.core.randomness import source
     from celosia.core.report import Block, Document, Notice
+    from celosia.graphs.matching import open_release
     from celosia.graphs.report import UNMATCHED
 
     options.check_places(
         {"the report": report}, inputs=(original, release, key, rules.vertices), overwrite=force
     )
     with console.progress_bar(quiet=as_json) as progress:
-        found, world, known = _compared(rules, original, release, key, source(seed), progress)
+        reading = rules.read(original, progress)
+        opened = open_release(release, progress=progress)
+        found, world, known = _compared(reading.graph, opened, key, source(seed), progress)
+    telling.unweighted(reading, original)
+    telling.unweighted(opened.reading, release)
     told = str(found) if known else telling.whole(found)
     if report is not None:
         warning: list[Block] = [] if known else [Notice(UNMATCHED, tone="warning")]
         page = Document("A graph and its release", f"{told}.", [*warning, *found.blocks()])
         options.write_text(report, page.html(), force)
     if as_json:
-        console.show_json(found.as_dict() | {"world": world, "matched": known})
+        told_of = {"world": world, "matched": known, "reading": reading.as_dict()}
+        console.show_json(found.as_dict() | told_of)
         return
     if world:
         console.note("The release is no plain graph: one random world of it was compared.")
@@ -70,19 +78,12 @@ def assess(
 
 
 def _compared(
-    rules: Rules,
-    original: Path,
-    release: Path,
-    key: Path | None,
-    rng: Source,
-    progress: Progress,
+    graph: Graph, opened: Opened, key: Path | None, rng: Source, progress: Progress
 ) -> tuple[GraphUtility, bool, bool]:
     """The comparison, whether of a random world, and whether vertices are known in it."""
     from celosia.graphs import GeneralisedGraph, Graph, compare
-    from celosia.graphs.matching import matched, open_release
+    from celosia.graphs.matching import matched
 
-    graph = rules.read(original, progress).graph
-    opened = open_release(release, progress=progress)
     if isinstance(opened.content, GeneralisedGraph):
         made = opened.content.sample_world(rng)
         return compare(graph, made, rng=rng, progress=progress), True, False

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from celosia.core.randomness import Source
     from celosia.graphs import Graph
     from celosia.graphs.attacks import ActiveAttack, GraphAttack, LinkAttack, Propagation
-    from celosia.graphs.matching import Matched
+    from celosia.graphs.matching import Matched, Opened
     from celosia.graphs.method import GraphMethod
 
     Found = GraphAttack | ActiveAttack | LinkAttack | Propagation
@@ -85,6 +85,7 @@ def attack(
     """
     from celosia.core.randomness import source
     from celosia.core.report import Document
+    from celosia.graphs.matching import open_release
 
     places = {"the report": report, "the list of candidates": exposed}
     inputs = (original, release, key, rules.vertices)
@@ -93,10 +94,15 @@ def attack(
     method = _method(methods, parameters, release, active=Attack.ACTIVE in wanted)
     rng = source(seed)
     with console.progress_bar(quiet=as_json) as progress:
-        graph = rules.read(original, progress).graph
-        both = _release(graph, release, key, method, rng, progress)
+        reading = rules.read(original, progress)
+        graph = reading.graph
+        opened = None if release is None else open_release(release, progress=progress)
+        both = _release(graph, opened, key, method, rng, progress)
         ways = _ways(graph, both, method, rng, progress, edges=edges, seeds=seeds)
         found = [ways[each]() for each in wanted]
+    telling.unweighted(reading, original)
+    if release is not None and opened is not None:
+        telling.unweighted(opened.reading, release)
     if exposed is not None:
         _write_candidates(graph, found, exposed, overwrite=force)
     if report is not None:
@@ -127,7 +133,7 @@ def _method(
 
 def _release(
     graph: Graph,
-    release: Path | None,
+    opened: Opened | None,
     key: Path | None,
     method: GraphMethod[Any] | None,
     rng: Source,
@@ -137,10 +143,9 @@ def _release(
     import numpy as np
 
     from celosia.graphs import GeneralisedGraph, Relabelling
-    from celosia.graphs.matching import Matched, matched, open_release, world_of
+    from celosia.graphs.matching import Matched, matched, world_of
 
-    if release is not None:
-        opened = open_release(release, progress=progress)
+    if opened is not None:
         _refuse_groups(isinstance(opened.content, GeneralisedGraph))
         return matched(graph, opened, key=key, rng=rng)
     content: Any = graph

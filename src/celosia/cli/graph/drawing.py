@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.graph import telling
 from celosia.cli.graph.reading import GraphFile, KeyFile, Rules
+
+if TYPE_CHECKING:
+    from celosia.graphs.reading import Reading
+    from celosia.graphs.release import Content
 
 
 def draw(
@@ -46,21 +51,31 @@ def draw(
     inputs = (graph, after, key, rules.vertices)
     options.check_places({"the drawing": output}, inputs=inputs, overwrite=force)
     rng = Seeded(seed)  # a place on paper is no secret
+    readings: list[tuple[Reading | None, Path]] = []
     with console.progress_bar(quiet=as_json) as progress:
         if after is None:
-            plain = sort_of(graph) is Graph
-            content = rules.read(graph, progress).graph if plain else open_release(graph).content
+            content: Content
+            if sort_of(graph) is Graph:
+                reading = rules.read(graph, progress)
+                readings.append((reading, graph))
+                content = reading.graph
+            else:
+                content = open_release(graph).content
             if isinstance(content, GeneralisedGraph):
                 shown = content.to_graph()
             else:
                 shown = world_of(content, rng)
             made, told = drawing.drawn(shown, rng=rng, names=names, most=most), str(content)
         else:
-            original = rules.read(graph, progress).graph
-            both = matched(original, open_release(after, progress=progress), key=key, rng=rng)
+            reading = rules.read(graph, progress)
+            original, opened = reading.graph, open_release(after, progress=progress)
+            readings += [(reading, graph), (opened.reading, after)]
+            both = matched(original, opened, key=key, rng=rng)
             release = aligned(both.release, both.numbers)
             made = drawing.before_after(original, release, rng=rng, names=names, most=most)
             told = f"{original} before, {release} after"
+    for each, path in readings:
+        telling.unweighted(each, path)
     options.write_text(output, str(made), force)
     if as_json:
         console.show_json({"drawing": str(output), "graph": told})

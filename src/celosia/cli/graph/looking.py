@@ -39,6 +39,7 @@ def info(
         told = [attacks.degree(read, read), attacks.refinement(read, read, rounds=2)]
         if read.order <= MOST_NEIGHBOURHOODS:
             told.append(attacks.neighbourhood(read, read, progress=progress))
+    telling.unweighted(reading, graph, changes=False)  # the result says how the file was read
     if as_json:
         console.show_json(
             {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.graph import telling as graph_telling
 from celosia.cli.graph.reading import GraphFile, Rules
 from celosia.core.errors import InputError
 
@@ -126,7 +127,9 @@ def release(
     wish = {name: value for name, value in wish.items() if value is not None}
     _check(statistic, wish)
     with console.progress_bar(quiet=as_json) as progress:
-        answer = _asked(statistic, rules.read(graph, progress).graph, epsilon, wish, seed)
+        reading = rules.read(graph, progress)
+        answer = _asked(statistic, reading.graph, epsilon, wish, seed)
+    graph_telling.unweighted(reading, graph)
     if output is not None:
         answer.save(output, overwrite=force)
     if report is not None:

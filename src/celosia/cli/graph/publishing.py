@@ -45,6 +45,13 @@ def publish(
     keep_names: Annotated[
         bool, typer.Option("--keep-names", help="Publish the names of the vertices.")
     ] = False,
+    drop_edge_attributes: Annotated[
+        bool,
+        typer.Option(
+            "--drop-edge-attributes",
+            help="Leave out what is known of the edges (weights, times): no method protects it.",
+        ),
+    ] = False,
     no_assess: Annotated[
         bool, typer.Option("--no-assess", help="Neither attack nor measure the release.")
     ] = False,
@@ -57,7 +64,8 @@ def publish(
     """Publish a graph under random numbers, after one method or several, and account for it.
 
     Of several promises only that of the last method stands. Attributes of vertices are left out
-    unless a recipe masks them; those of edges always are.
+    unless a recipe masks them. A graph with edge attributes is refused unless
+    --drop-edge-attributes leaves them out.
 
     **Examples**
 
@@ -70,6 +78,8 @@ def publish(
     `celosia graph publish friends.edges --method sangreea --set k=5 -o groups.json`
 
     `celosia graph publish friends.graphml --k-degree 5 --attributes recipe.toml -o safe.graphml`
+
+    `celosia graph publish calls.csv --k-degree 5 --drop-edge-attributes -o safe.edges`
     """
     from celosia import graphs
     from celosia.core.randomness import source
@@ -92,10 +102,11 @@ def publish(
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
         reading = rules.read(graph, progress)
         release = graphs.publish(
-            reading.graph,
+            reading,
             wanted,
             attributes=recipe,
             keep_names=keep_names,
+            drop_edge_attributes=drop_edge_attributes,
             assess=not no_assess,
             randomness=source(seed),
             progress=progress,

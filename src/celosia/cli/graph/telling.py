@@ -21,6 +21,7 @@ def published(
 ) -> None:
     """Tell a release: how the file was read, what was done, what risk and use is left."""
     from celosia.core.release import certificate_path
+    from celosia.graphs.report import LEFT_OUT
 
     warn(release)
     if as_json:
@@ -29,6 +30,9 @@ def published(
         console.show_json(release.certificate() | exact)
         return
     console.show(f"read: {reading}")
+    for name in ("edge_attributes", "attributes"):
+        if names := release.left_out.get(name):
+            console.show(f"left out: {LEFT_OUT[name]} {', '.join(names)}")
     for number, each in enumerate(release.methods, 1):
         console.show(f"step {number}: {each}")
     account = release.account
@@ -42,9 +46,38 @@ def published(
     output = places.get("data")
     written = places | {"certificate": None if output is None else certificate_path(output)}
     files(written)
+    _isolated(release, output)
     if output is None:
         console.note("The release was not written: give -o FILE to keep it.")
     console.show(str(release), strong=True)
+
+
+def _isolated(release: GraphRelease, output: Path | None) -> None:
+    """Tell of vertices that an edge list has no line for."""
+    from celosia.core.wording import counted
+    from celosia.graphs import Graph
+    from celosia.graphs.reading import format_of
+    from celosia.graphs.release import EDGE_LISTS
+
+    if output is None or not isinstance(release.data, Graph) or not release.data.isolated:
+        return
+    if format_of(output) in EDGE_LISTS:
+        alone = counted(release.data.isolated, "vertex has", "vertices have")
+        console.note(
+            f"{alone} no edge, and so no line in {output.name}: the certificate tells how many "
+            "vertices there are."
+        )
+
+
+def unweighted(reading: Reading | None, path: Path, *, changes: bool = True) -> None:
+    """Tell what of a file a command does not look at, and what its rules did to it."""
+    if reading is None:
+        return
+    names = reading.edge_attributes
+    if names:
+        console.note(f"Not looked at: the edge attributes {', '.join(names)} of {path}.")
+    if changes and reading.changed:
+        console.note(f"read: {reading}")
 
 
 def _before_after(title: str, before: Sequence[GraphAttack], after: Sequence[GraphAttack]) -> None:

@@ -18,18 +18,27 @@ from celosia.core.errors import InputError
 from celosia.frames.codes import encode
 from celosia.frames.columns import check_names
 from celosia.frames.inference import infer, narrow, parse
-from celosia.graphs.formats.parsed import Parsed, malformed
+from celosia.graphs.formats.parsed import Parsed, malformed, told_counts
 from celosia.graphs.formats.records import plain
 from celosia.graphs.graph import Graph
 
-_COMMENT = re.compile(rb"^[ \t]*[#%].*\n?|^[ \t\r]*\n", re.MULTILINE)
+_COMMENT = re.compile(rb"^[ \t]*[#%].*\n?", re.MULTILINE)
+_BLANK = re.compile(rb"^[ \t\r]*\n", re.MULTILINE)
+_MARKS = (b"\n#", b"\n%", b"\n\n", b"\n\r", b"\n ", b"\n\t")
+"""Without any of these no line but the first is a comment or blank."""
 _EDGES_OF_LINES = re.compile(rb"^[ \t]+|[ \t]+$", re.MULTILINE)
 _RUN = re.compile(rb"[ \t]+")
 _NUMBER = re.compile(r"-?\d+")
+_VALUE = re.compile(
+    r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*"
+)
+"""A number or a date, such as a column of edges holds below its name."""
 _ENDS = 2
 _HEADS = frozenset(
     {"source", "target", "from", "to", "src", "dst", "node1", "node2", "u", "v", "i", "j"}
     | {"id1", "id2", "fromnodeid", "tonodeid", "source_id", "target_id", "vertex1", "vertex2"}
+    | {"caller", "callee", "sender", "receiver", "recipient", "follower", "followee"}
+    | {"ego", "alter", "origin", "destination"}
 )
 
 
@@ -47,12 +56,14 @@ def read_edge_list(
     """The edges of a list separated by commas, semicolons, tabs or spaces.
 
     Lines that begin with # or % are comments. A first line with names in it is told from edges by
-    its words, or because only the others have numbers; `header` says so for certain. `arcs` takes
+    its words, or because only the others have numbers (or dates, in further columns); `header` says
+    so for certain. `arcs` takes
     the first vertex of each line as where an arc begins.
     """
     body = data.removeprefix(b"\xef\xbb\xbf")
     layout = _lay_out(body, path, header)
-    frame = _fast(body, layout)
+    comments, blanks = _skipped(body)
+    frame = _fast(body, layout, skips=bool(comments or blanks))
     if frame is None:
         frame = _by_line(body, layout, path)
     ends = [frame.to_series(place) for place in range(_ENDS)]
@@ -68,14 +79,28 @@ def read_edge_list(
         codes, names = found.codes.astype(np.int64), found.values.alias("vertex")
     sources, targets = codes.reshape(2, -1)
     types = narrow((".",))
-    extra = [infer(frame.to_series(place), types)[1] for place in range(_ENDS, frame.width)]
+    further = [frame.to_series(place) for place in range(_ENDS, frame.width)]
+    if len(further) == 1 and layout.header is None and (further[0] == "{}").all():
+        further = []  # NetworkX writes {} for an edge without attributes
+    extra = [infer(series, types)[1] for series in further]
     return Parsed(
         names=names,
         sources=sources,
         targets=targets,
         directed=np.full(len(frame), arcs, dtype=np.bool_),
         edge_attributes=pl.DataFrame(extra) if extra else None,
+        ignored=told_counts({"comment lines": comments, "blank lines": blanks}),
+        columns=tuple(layout.header or ()),
     )
+
+
+def _skipped(body: bytes) -> tuple[int, int]:
+    """How many lines are comments, and how many are blank."""
+    if body[:1] not in (b"#", b"%", b"\r", b"\n", b" ", b"\t") and not any(
+        mark in body for mark in _MARKS
+    ):
+        return 0, 0
+    return len(_COMMENT.findall(body)), len(_BLANK.findall(body))
 
 
 def _compact(given: NDArray[np.int64]) -> tuple[NDArray[np.int64], pl.Series]:
@@ -109,12 +134,28 @@ def _lay_out(body: bytes, path: Path, header: bool | None) -> _Layout:
         words = {cell.lower() for cell in rows[0][:_ENDS]}
         texts = not any(_NUMBER.fullmatch(cell) for cell in rows[0][:_ENDS])
         digits = len(rows) > 1 and all(_NUMBER.fullmatch(cell) for cell in rows[1][:_ENDS])
-        header = words <= _HEADS or (texts and digits)
+        named = words <= _HEADS and not _same_names(rows)
+        header = named or (texts and (digits or _names_values(rows)))
     width = len(rows[0])
     names = rows[0] if header else None
     if names is not None:
         check_names(names, path=path)
     return _Layout(separator, width, names)
+
+
+def _same_names(rows: list[list[str]]) -> bool:
+    """Whether a vertex of the second line is called as one of the first, but for digits."""
+    first, *others = ({re.sub(r"\d", "", cell.lower()) for cell in row[:_ENDS]} for row in rows)
+    return any(first & other for other in others)
+
+
+def _names_values(rows: list[list[str]]) -> bool:
+    """Whether a further cell of the first line is no value, and the one below it is."""
+    below = rows[1] if len(rows) > 1 else []
+    return any(
+        bool(top) and not _VALUE.fullmatch(top) and _VALUE.fullmatch(value) is not None
+        for top, value in zip(rows[0][_ENDS:], below[_ENDS:], strict=False)
+    )
 
 
 def _titles(layout: _Layout) -> list[str]:
@@ -124,12 +165,12 @@ def _titles(layout: _Layout) -> list[str]:
     return ["source", "target", *(extra or (f"column {n}" for n in range(3, layout.width + 1)))]
 
 
-def _fast(body: bytes, layout: _Layout) -> pl.DataFrame | None:
+def _fast(body: bytes, layout: _Layout, *, skips: bool) -> pl.DataFrame | None:
     """All columns as text by a compiled reader; None where the lines are not all alike."""
     if b'"' in body or layout.width < _ENDS:
         return None
-    if body[:1] in b"#%\r\n \t" or any(mark in body for mark in (b"\n#", b"\n%", b"\n\n", b"\n\r")):
-        body = _COMMENT.sub(b"", body)
+    if skips:
+        body = _BLANK.sub(b"", _COMMENT.sub(b"", body))
     separator = layout.separator or " "
     if layout.separator is None and any(mark in body for mark in (b"\t", b"  ", b" \n", b"\n ")):
         body = _RUN.sub(b" ", _EDGES_OF_LINES.sub(b"", body))

@@ -41,15 +41,18 @@ Entry = tuple[str, Value, int]
 
 def read_gml(data: bytes, path: Path) -> Parsed:
     """The graph of a GML file; vertices are named by their labels where each has one of its own."""
-    tokens = _tokens(utf8(data, path), path)
-    graphs = [entry for entry in _entries(tokens, path, depth=0) if entry[0] == "graph"]
+    gatherer = Gatherer(path)
+    tokens = _tokens(utf8(data, path), path, gatherer)
+    entries = _entries(tokens, path, depth=0)
+    graphs = [entry for entry in entries if entry[0] == "graph"]
     if len(graphs) != 1 or not isinstance(graphs[0][1], list):
         raise malformed(path, 1, "there is not exactly one graph [ ... ]")
-    return _graph(graphs[0][1], path)
+    own = [entry for entry in graphs[0][1] if entry[0] not in ("directed", "node", "edge")]
+    gatherer.ignore("attributes of the graph", len(entries) - 1 + len(own))
+    return _graph(graphs[0][1], path, gatherer)
 
 
-def _graph(entries: list[Entry], path: Path) -> Parsed:
-    gatherer = Gatherer(path)
+def _graph(entries: list[Entry], path: Path, gatherer: Gatherer) -> Parsed:
     directed = any(key == "directed" and value == 1 for key, value, _ in entries)
     nodes = [_fields(entry, path, gatherer) for entry in entries if entry[0] == "node"]
     numbers = [_number(node, "id", line, path) for node, line in nodes]
@@ -96,7 +99,7 @@ def _number(values: dict[str, Value], key: str, line: int, path: Path) -> int:
     return number
 
 
-def _tokens(text: str, path: Path) -> Iterator[tuple[str, str, int]]:
+def _tokens(text: str, path: Path, gatherer: Gatherer) -> Iterator[tuple[str, str, int]]:
     position, line = 0, 1
     while position < len(text):
         found = _TOKEN.match(text, position)
@@ -105,6 +108,8 @@ def _tokens(text: str, path: Path) -> Iterator[tuple[str, str, int]]:
         kind, told = str(found.lastgroup), found.group()
         if kind != "space":
             yield kind, told, line
+        elif told[0] == "#":
+            gatherer.ignore("comment lines")
         line += told.count("\n")
         position = found.end()
 

@@ -123,6 +123,10 @@ class _Reader:
                 values=self._defaults["edge"] | values,
                 line=line,
             )
+            if "id" in given:
+                self.gatherer.ignore("ids of edges")
+        elif kind == "graph":
+            self.gatherer.ignore("attributes of the graph", len(values))
 
     def _value(self, line: int) -> tuple[str, Value]:
         name, kind = self._keys.get(self._key, (self._key, ""))

@@ -28,11 +28,14 @@ def read_node_link(data: bytes, path: Path) -> Parsed:
     for number, node in enumerate(nodes, 1):
         values = _fields(node, number, path)
         gatherer.vertex(_name(values, "id", number, path), values, -number)
+    known = told.get("graph")
+    gatherer.ignore("attributes of the graph", len(known) if isinstance(known, dict) else 0)
     directed = told.get("directed") is True
     for number, link in enumerate(links, 1):
         values = _fields(link, number, path)
         ends = [_name(values, end, number, path) for end in ("source", "target")]
-        values.pop("key", None)  # which of several edges; they become one
+        if isinstance(values.pop("key", 0), str):  # a number is which of several edges it is
+            gatherer.ignore("keys of edges")
         gatherer.edge(ends[0], ends[1], directed=directed, values=values, line=-number)
     return gatherer.finish()
 

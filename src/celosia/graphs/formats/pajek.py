@@ -35,7 +35,9 @@ def read_pajek(data: bytes, path: Path) -> Parsed:
     # Not splitlines(): it also ends a line at signs that a name may hold, such as U+2028.
     for line, text in enumerate(utf8(data, path).replace("\r\n", "\n").split("\n"), 1):
         cells = [match[0] or match[1] for match in _CELL.findall(text)]
-        if cells and not text.lstrip().startswith("%"):
+        if text.lstrip().startswith("%"):
+            reader.gatherer.ignore("comment lines")
+        elif cells:
             reader.take(cells, line)
     return reader.finish()
 

@@ -33,6 +33,8 @@ class Parsed:
     edge_attributes: pl.DataFrame | None = None
     ignored: tuple[str, ...] = ()
     """What the file has that a graph cannot hold, in words."""
+    columns: tuple[str, ...] = ()
+    """The names of the columns, where the first line of an edge list was taken for them."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -70,9 +72,9 @@ class Gatherer:
         self._edges.append(values)
         self._lines.append(line)
 
-    def ignore(self, what: str) -> None:
+    def ignore(self, what: str, count: int = 1) -> None:
         """Note something that a graph cannot hold."""
-        self._ignored[what] = self._ignored.get(what, 0) + 1
+        self._ignored[what] = self._ignored.get(what, 0) + count
 
     def finish(self) -> Parsed:
         """All that was taken.
@@ -105,8 +107,17 @@ class Gatherer:
             directed=np.array(self._directed, dtype=np.bool_),
             attributes=table_of(self._vertices),
             edge_attributes=table_of(self._edges),
-            ignored=tuple(f"{what} ({count:,})" for what, count in self._ignored.items()),
+            ignored=told_counts(self._ignored),
         )
+
+
+def told_counts(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """What was ignored, in words, each with its count.
+
+    >>> told_counts({"comment lines": 1200, "blank lines": 0})
+    ('comment lines (1,200)',)
+    """
+    return tuple(f"{what} ({count:,})" for what, count in counts.items() if count)
 
 
 def names_of(names: Sequence[str | int]) -> pl.Series:

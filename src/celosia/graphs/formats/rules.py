@@ -25,7 +25,7 @@ class Rules:
     loops: Loops = "drop"
     """An edge from a vertex to itself."""
     repeated: Repeated = "merge"
-    """The same edge again: one remains, with the attributes of the first."""
+    """The same edge again: one remains, with the attributes of its first record."""
     directed: Directed = "undirect"
     """Edges with a direction: `undirect` forgets it, `mutual` keeps pairs that point both ways."""
 
@@ -53,6 +53,8 @@ class Counts:
     """Pairs that point both ways, each now one edge."""
     one_way: int
     """Pairs that point one way only: now edges, or dropped by the rule `mutual`."""
+    differing: int = 0
+    """Merged records with other edge attributes than the record that was kept."""
 
 
 def simplify(parsed: Parsed, rules: Rules) -> tuple[Graph, Counts]:
@@ -101,17 +103,41 @@ def simplify(parsed: Parsed, rules: Rules) -> tuple[Graph, Counts]:
     graph = Graph.from_keys(
         keys, order=order, labels=_labels(parsed.names), attributes=parsed.attributes
     )
+    differing = 0
     if parsed.edge_attributes is not None and places is not None:
-        rows = places if keep is None else keep[places]
-        graph = replace(graph, edge_attributes=parsed.edge_attributes[rows])
+        table = parsed.edge_attributes if keep is None else parsed.edge_attributes[keep]
+        graph = replace(graph, edge_attributes=table[places])
+        differing = _differing(table, pairs, keys, places)
     counts = Counts(
         records=len(loop),
         loops=int(loop.sum()),
         repeated=repeated,
         both_ways=both,
         one_way=one_way,
+        differing=differing,
     )
     return graph, counts
+
+
+def _differing(
+    table: pl.DataFrame,
+    pairs: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    places: NDArray[np.int64],
+) -> int:
+    """How many merged records have other attributes than the record of their edge in `places`."""
+    merged = np.ones(len(pairs), dtype=np.bool_)
+    merged[places] = False
+    others = np.flatnonzero(merged)
+    if not others.size or not keys.size:
+        return 0
+    edge = np.minimum(np.searchsorted(keys, pairs[others]), len(keys) - 1)
+    there = keys[edge] == pairs[others]  # the rule `mutual` drops some edges
+    mine, kept = table[others[there]], table[places[edge[there]]]
+    unlike = np.zeros(len(mine), dtype=np.bool_)
+    for one, other in zip(mine.iter_columns(), kept.iter_columns(), strict=True):
+        unlike |= one.ne_missing(other).to_numpy()
+    return int(unlike.sum())
 
 
 def _firsts(

@@ -86,6 +86,6 @@ def stuck(k: int, probes: int) -> PrivacyError:
         "CEL-G102",
         f"no graph with k = {k:,} for its degrees was found in {probes:,} rounds of probing.",
         why="Adding edges cannot bring these degrees together, or only with many more edges.",
-        fix="Choose a smaller k, more rounds (probes), variant umga-random, or method "
-        "vertex-addition.",
+        fix=f"Allow more rounds (probes), or choose another variant{', a smaller k' * (k > 2)} or "
+        "method vertex-addition.",
     )

@@ -172,7 +172,12 @@ def check(choice: Mapping[str, Any]) -> None:
 
 
 def code(
-    name: str, sample: str | None, choice: Mapping[str, Any], *, seed: int | None = None
+    name: str,
+    sample: str | None,
+    choice: Mapping[str, Any],
+    *,
+    seed: int | None = None,
+    drop_edge_attributes: bool = False,
 ) -> list[tuple[str, str]]:
     """The command and the Python text that publish the same graph."""
     known = next((each for each in SAMPLES if each.name == sample), None)
@@ -183,6 +188,7 @@ def code(
     parts = ["celosia", "graph", "publish", file, "--method", choice["method"]]
     for key, value in choice["parameters"].items():
         parts += ["--set", f"{key}={inline(value)}"]
+    parts += ["--drop-edge-attributes"] if drop_edge_attributes else []
     parts += ["-o", output, "--report", "report.html"]
     has_key = card.makes != "GeneralisedGraph" and not card.private
     parts += ["--key", "key.csv"] if has_key else []
@@ -190,8 +196,9 @@ def code(
     imported = (
         ["graphs"] if known is None or "datasets" not in known.python else ["datasets", "graphs"]
     )
-    made = f"graphs.read({name!r}).graph" if known is None else known.python
-    drawn = "" if seed is None else f", randomness=Seeded({seed})"
+    made = f"graphs.read({name!r})" if known is None else known.python
+    drawn = ", drop_edge_attributes=True" if drop_edge_attributes else ""
+    drawn += "" if seed is None else f", randomness=Seeded({seed})"
     python = [
         f"from celosia import {', '.join(([] if seed is None else ['Seeded']) + imported)}",
         "",

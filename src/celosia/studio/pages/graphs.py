@@ -15,6 +15,7 @@ from celosia.studio.pages.mask_parts import (
     heading,
     lead,
     method_cards,
+    notice,
     parameter_controls,
     quiet,
     sample_cards,
@@ -74,7 +75,7 @@ def graphs_start() -> None:
     quiet(
         _(
             "An edge list (two names on each line, as text or CSV), GraphML, GML, Pajek or "
-            "node-link JSON. Directions, loops and repeated edges are taken away."
+            "node-link JSON. Directions, loops and repeated edges are taken away, and counted."
         )
     )
 
@@ -149,6 +150,7 @@ async def graphs_steps(work_id: str, step: str = "method") -> None:
 
 
 def _method(bench: Bench) -> None:
+    _unseen(bench)
     if bench.told["reading"]:
         with ui.expansion(_("How the file was read")).classes("w-full"):
             from_library(bench.told["reading"], "plans").classes("celosia-break")
@@ -191,6 +193,20 @@ def _method(bench: Bench) -> None:
     cards()
 
 
+def _unseen(bench: Bench) -> None:
+    """Name what no drawing, measure or method looks at."""
+    names = bench.told.get("edge_attributes", [])
+    if names:
+        told = ", ".join(names)
+        notice(
+            _(
+                "The edges have attributes: {names}. Drawings, measures and attacks do not look at "
+                "them, and no method protects them.",
+                names=told,
+            )
+        )
+
+
 def _chosen(bench: Bench) -> None:
     choice = bench.told["choice"]
     card = model.cards()[choice["method"]]
@@ -216,6 +232,12 @@ def _chosen(bench: Bench) -> None:
         ).props("clearable debounce=400")
         box.classes("w-full")
         box.tooltip(_("With a seed every draw can be repeated; leave it empty for a release."))
+        if names := bench.told.get("edge_attributes", []):
+            ui.switch(
+                _("Leave out the edge attributes: {names}", names=", ".join(names)),
+                value=bool(bench.told.get("drop_edge_attributes")),
+                on_change=lambda event: bench.save(drop_edge_attributes=bool(event.value)),
+            ).props('data-test="drop-edge-attributes"').classes("celosia-break")
         quiet(
             _(
                 "Every release gets random numbers in place of names; attributes of the vertices "
@@ -252,4 +274,5 @@ def _run(bench: Bench, place: ui.element) -> None:
             folder=str(bench.work.folder),
             choice=choice,
             seed=bench.told.get("seed"),
+            drop_edge_attributes=bool(bench.told.get("drop_edge_attributes")),
         )

@@ -21,6 +21,7 @@ from celosia.studio.pages.mask_parts import (
     promise,
     quiet,
 )
+from celosia.studio.retelling import retold
 from celosia.studio.widgets.chart import axis, chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.table import show_table
@@ -51,6 +52,7 @@ def show(bench: Bench) -> None:
             )
         )
     promise(result["guarantee"], simulation=result["simulation"])
+    _left_out(result.get("left_out", {}))
     heading(_("Before and after"))
     draw_both(result["drawing"])
     heading(_("Degrees"))
@@ -58,6 +60,25 @@ def show(bench: Bench) -> None:
     heading(_("What the graph is still good for"))
     _metrics(result)
     _take(bench, result)
+
+
+def _left_out(left_out: Mapping[str, Any]) -> None:
+    """What was given and is not in the release."""
+    from celosia.graphs.report import LEFT_OUT  # noqa: PLC0415 - slow to load
+
+    rows = [
+        [_(words), short(what) if isinstance(what, int) else _listed(name, what)]
+        for name, words in LEFT_OUT.items()
+        if (what := left_out.get(name))
+    ]
+    if rows:
+        heading(_("What is left out"))
+        show_table([_("what"), _("which, or how many")], rows, caption=_("What is left out"))
+
+
+def _listed(name: str, what: list[str]) -> str:
+    """Names of attributes as they are, and what the library says in the language of the page."""
+    return ", ".join(what if name != "ignored" else [retold(each, "plans") for each in what])
 
 
 def _figures(result: Mapping[str, Any]) -> None:
@@ -272,6 +293,10 @@ def _take(bench: Bench, result: Mapping[str, Any]) -> None:
     heading(_("The same elsewhere"))
     quiet(_("Draws are new each time, so the released graph differs unless it is seeded."))
     texts = model.code(
-        str(bench.told["name"]), bench.told["sample"], result["choice"], seed=result["seed"]
+        str(bench.told["name"]),
+        bench.told["sample"],
+        result["choice"],
+        seed=result["seed"],
+        drop_edge_attributes=result.get("drop_edge_attributes", False),
     )
     show_code([(_(name), text) for name, text in texts])

@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from celosia.core.randomness import Source
     from celosia.graphs import Graph, GraphRelease
     from celosia.graphs.attacks import GraphAttack
+    from celosia.graphs.reading import Reading
 
 LAYOUT = 1
 """The seed of a layout: places of points are no secret, and a page comes out the same again."""
@@ -45,15 +47,15 @@ def prepare(
         shown: what the visitor called it.
     """
     from celosia.core.randomness import Seeded  # noqa: PLC0415 - slow to load
-    from celosia.graphs import write  # noqa: PLC0415
+    from celosia.graphs import as_graph, write  # noqa: PLC0415
 
     place = Path(folder)
-    told = ""
     if sample is not None:
         voice(Step("Making the sample", 0))
-        graph = model.sample_graph(sample)
+        reading = as_graph(model.sample_graph(sample))
     else:
-        graph, told = _read(voice, place / file, shown)
+        reading = _read(voice, place / file, shown)
+    graph = reading.graph
     write(graph, place / "graph.json", partial=True)
     voice(Step("Placing the points", 0))
     about = {
@@ -61,7 +63,11 @@ def prepare(
         "name": shown or sample,
         "vertices": graph.order,
         "edges": graph.size,
-        "reading": told,
+        "reading": "" if sample is not None else str(reading),
+        "counts": asdict(reading.counts),
+        "ignored": list(reading.ignored),
+        "edge_attributes": list(reading.edge_attributes),
+        "drop_edge_attributes": False,
         "drawing": graph_drawing.one(graph, rng=Seeded(LAYOUT)),
         "degrees": graph_drawing.degree_line(graph.degrees),
         "choice": {"method": "k-degree", "parameters": {"k": 3}},
@@ -71,7 +77,7 @@ def prepare(
     return about
 
 
-def _read(voice: Voice, path: Path, shown: str) -> tuple[Graph, str]:
+def _read(voice: Voice, path: Path, shown: str) -> Reading:
     from celosia.graphs import read  # noqa: PLC0415 - slow to load
 
     try:
@@ -92,13 +98,19 @@ def _read(voice: Voice, path: Path, shown: str) -> tuple[Graph, str]:
             why="There is nothing in it to protect.",
             fix="Check the file: each line of an edge list names two vertices.",
         )
-    return found.graph, str(found)
+    return found
 
 
-def _stored(place: Path) -> Graph:
+def _stored(place: Path) -> Reading:
+    """The graph of a work, with what was done to the file that was brought."""
     from celosia.graphs import read  # noqa: PLC0415 - slow to load
+    from celosia.graphs.formats.rules import Counts  # noqa: PLC0415
 
-    return read(place / "graph.json").graph
+    about = json.loads((place / "graphs.json").read_text("utf-8"))
+    found = read(place / "graph.json")
+    if "counts" not in about:  # the work of an earlier version
+        return found
+    return replace(found, counts=Counts(**about["counts"]), ignored=tuple(about["ignored"]))
 
 
 def stages(voice: Voice, kind: str) -> Progress:
@@ -111,19 +123,31 @@ def stages(voice: Voice, kind: str) -> Progress:
 
 
 def run(
-    voice: Voice, *, folder: str, choice: Mapping[str, Any], seed: int | None = None
+    voice: Voice,
+    *,
+    folder: str,
+    choice: Mapping[str, Any],
+    seed: int | None = None,
+    drop_edge_attributes: bool = False,
 ) -> dict[str, Any]:
     """Publish the graph of a work; files and `result.json` are written to its folder."""
     from celosia.core.randomness import source  # noqa: PLC0415 - slow to load
     from celosia.graphs import method_from, publish  # noqa: PLC0415
 
     place = Path(folder)
-    graph = _stored(place)
+    reading = _stored(place)
+    graph = reading.graph
     method = method_from(choice["method"], choice["parameters"])
     rng = source(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them
-        release = publish(graph, method, randomness=rng, progress=stages(voice, choice["method"]))
+        release = publish(
+            reading,
+            method,
+            drop_edge_attributes=drop_edge_attributes,
+            randomness=rng,
+            progress=stages(voice, choice["method"]),
+        )
     files = _write(graph, release, place)
     voice(Step("Placing the points", 0))
     result = {
@@ -138,6 +162,8 @@ def run(
         "private": method.is_private,
         "kept": release.methods[-1].kept,
         "seed": seed,
+        "drop_edge_attributes": drop_edge_attributes,
+        "left_out": release.left_out,
         "attacks": _attacks(release),
         "utility": None if release.account.utility is None else release.account.utility.as_dict(),
         "matched": release.account.matched,
@@ -242,7 +268,7 @@ def attack(
             why="Its vertices are groups, or nobody: each person may be any of many.",
             fix="Compare what it kept instead.",
         )
-    graph = _stored(place).without_names()
+    graph = _stored(place).graph.without_names()
     with np.load(place / "world.npz") as kept:
         world = Graph.of(kept["edges"], order=int(kept["order"]))
     rng = source(seed)
