@@ -60,18 +60,18 @@ def test_a_shared_studio_prints_a_password_and_leaves_nothing_behind(tmp_path: P
         lines = [process.stderr.readline() for _ in range(2)]
         assert lines[1] == f"The studio is at http://127.0.0.1:{port} until Ctrl-C.\n"
         # Whoever reads the address tries it: there is somebody already.
-        urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=60).close()
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=600).close()
         with pytest.raises(urllib.error.HTTPError) as refusal:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10)
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=600)
         assert refusal.value.code == 401
         refusal.value.close()
         data = f"password={found[1]}".encode()
         cookies = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        with cookies.open(f"http://127.0.0.1:{port}/enter", data, timeout=10) as page:
+        with cookies.open(f"http://127.0.0.1:{port}/enter", data, timeout=600) as page:
             assert b"Celos" in page.read()
         assert len(list(tmp_path.glob("celosia-studio-*"))) == 1
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=600) == 0
         assert "the work of its visitors is removed" in process.stderr.read()
         assert [
             each for each in tmp_path.iterdir() if each.name.startswith("celosia-studio-")

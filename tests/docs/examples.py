@@ -147,7 +147,7 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         env=plain_environment(),
-        timeout=120,
+        timeout=600,
     )
 
 

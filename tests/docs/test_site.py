@@ -65,7 +65,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         env=plain_environment(),
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout
     assert "No issues found" in done.stdout, done.stdout

@@ -25,7 +25,7 @@ def celosia(*arguments: object, cwd: Path, **changes: str) -> subprocess.Complet
         env=environment(**changes),
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=600,
         check=False,
     )
 

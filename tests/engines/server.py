@@ -74,7 +74,7 @@ def postgres_server() -> Iterator[str]:
 
         def run(*words: str) -> None:
             subprocess.run(
-                words, check=True, user=user, cwd=folder, stdout=subprocess.DEVNULL, timeout=60
+                words, check=True, user=user, cwd=folder, stdout=subprocess.DEVNULL, timeout=600
             )
 
         run(str(binaries / "initdb"), "-D", str(data), "-A", "trust", "-U", "celosia", "-N")

@@ -50,17 +50,17 @@ def engine(spark: object, folder: Path) -> Iterator[SparkEngine]:
 def test_a_query_returns_python_numbers(engine: SparkEngine) -> None:
     [(count, total, wide)] = engine.run(
         query("SELECT COUNT(*), SUM(n), SUM(CAST(9223372036854775807 AS BIGINT)) FROM t"),
-        timeout=60,
+        timeout=600,
     )
     assert (count, total, wide) == (1001, 499501, 1001 * (2**63 - 1))
     assert {type(each) for each in (count, total, wide)} == {int}
-    table = engine.arrow(query('SELECT n FROM "few `rows" WHERE n < 3 ORDER BY n'), timeout=60)
+    table = engine.arrow(query('SELECT n FROM "few `rows" WHERE n < 3 ORDER BY n'), timeout=600)
     assert table.column("n").to_pylist() == [0, 1, 2]
 
 
 def test_places_have_64_bits(engine: SparkEngine) -> None:
     placed = "SELECT MAX(p * 2147483647) FROM (SELECT ROW_NUMBER() OVER (ORDER BY n) AS p FROM t)"
-    assert engine.run(query(placed), timeout=60) == [(1001 * 2147483647,)]
+    assert engine.run(query(placed), timeout=600) == [(1001 * 2147483647,)]
 
 
 def test_what_spark_puts_aside_is_for_nobody_else(spark: Any) -> None:
@@ -79,7 +79,7 @@ def test_a_view_fails_on_no_row_whatever_it_was_made_with(spark: Any, folder: Pa
     try:
         with SparkEngine() as engine:
             text = f"SELECT COUNT(*), COUNT(s) FROM {name} WHERE n < 2"
-            assert engine.run(query(text), timeout=60) == [(3, 0)]
+            assert engine.run(query(text), timeout=600) == [(3, 0)]
     finally:
         owner.sql(f"DROP VIEW {name}")
         owner.sql(f"DROP TABLE {name}_rows")
@@ -90,10 +90,10 @@ def test_types_are_told_without_reading_rows(engine: SparkEngine) -> None:
         "t": {"n": "bigint", "s": "string"},
         "Few `Rows": {"n": "int", "s": "string"},
     }
-    assert engine.understands(query("SELECT COUNT(s) FROM t"), timeout=60)
-    assert not engine.understands(query("SELECT COUNT(x) FROM t"), timeout=60)
+    assert engine.understands(query("SELECT COUNT(s) FROM t"), timeout=600)
+    assert not engine.understands(query("SELECT COUNT(x) FROM t"), timeout=600)
     with pytest.raises(EngineError) as caught:
-        engine.understands(query("SELECT COUNT(x) FROM nowhere"), timeout=60)
+        engine.understands(query("SELECT COUNT(x) FROM nowhere"), timeout=600)
     assert caught.value.code == "CEL-E010"
 
 
@@ -106,7 +106,7 @@ def test_a_failure_says_nothing_of_rows_anywhere(
     seen = set()
     for tree in (broken, query("SELECT nothing FROM nowhere")):
         with pytest.raises(EngineError) as caught:
-            engine.run(tree, timeout=60)
+            engine.run(tree, timeout=600)
         assert caught.value.code == "CEL-E010"
         assert caught.value.__cause__ is None
         assert caught.value.__context__ is None
@@ -115,7 +115,7 @@ def test_a_failure_says_nothing_of_rows_anywhere(
     assert SECRET not in seen.pop()
     assert capfd.readouterr() == ("", "")
     # A cast that fails is none: it has no value.
-    assert engine.run(query("SELECT SUM(CAST(s AS INT)) FROM t"), timeout=60) == [(None,)]
+    assert engine.run(query("SELECT SUM(CAST(s AS INT)) FROM t"), timeout=600) == [(None,)]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_failure_says_nothing_of_rows_anywhere(
 )
 def test_only_a_select_is_run(engine: SparkEngine, text: str) -> None:
     with pytest.raises(EngineError) as caught:
-        engine.run(sqlglot.parse_one(text, read="postgres"), timeout=60)
+        engine.run(sqlglot.parse_one(text, read="postgres"), timeout=600)
     assert caught.value.code == "CEL-E012"
 
 
@@ -135,13 +135,13 @@ def test_a_query_that_takes_too_long_is_stopped(engine: SparkEngine) -> None:
     with pytest.raises(EngineError) as caught:
         engine.run(query(many), timeout=0.3)
     assert caught.value.code == "CEL-E011"
-    assert engine.run(query("SELECT COUNT(*) FROM t"), timeout=60) == [(1001,)]
+    assert engine.run(query("SELECT COUNT(*) FROM t"), timeout=600) == [(1001,)]
 
 
 def test_threads_may_share_an_engine(engine: SparkEngine) -> None:
     found: list[object] = []
     work = query("SELECT COUNT(*) FROM t")
-    threads = [Thread(target=lambda: found.append(engine.run(work, timeout=60))) for _ in range(3)]
+    threads = [Thread(target=lambda: found.append(engine.run(work, timeout=600))) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -154,18 +154,18 @@ def test_files_that_are_written_meanwhile_are_no_snapshot(spark: object, tmp_pat
     work = query("SELECT COUNT(*) FROM t")
     with SparkEngine(files={"t": tmp_path}) as engine:
         before = engine.version
-        with engine.snapshot(timeout=60) as read:
+        with engine.snapshot(timeout=600) as read:
             assert read(work) == [(1,)]
-        changing = engine.snapshot(timeout=60)
+        changing = engine.snapshot(timeout=600)
         changing.__enter__()(work)
         pl.DataFrame({"k": [1, 2]}).write_parquet(tmp_path / "b.parquet")
         with pytest.raises(EngineError) as caught:
             changing.__exit__(None, None, None)
         assert caught.value.code == "CEL-E016"
         assert engine.version != before
-        assert engine.run(work, timeout=60) == [(3,)]
+        assert engine.run(work, timeout=600) == [(3,)]
     with pytest.raises(EngineError) as caught:
-        engine.run(work, timeout=60)
+        engine.run(work, timeout=600)
     assert caught.value.code == "CEL-E010"
 
 
@@ -179,9 +179,9 @@ def test_other_files_and_settings_cannot_be_reached(engine: SparkEngine, folder:
     file = exp.to_identifier(str(folder / "parts" / "a.parquet"), quoted=True)
     there = exp.Table(this=file, db=exp.to_identifier("parquet", quoted=True))
     with pytest.raises(EngineError):
-        engine.run(exp.select("*").from_(there), timeout=60)
+        engine.run(exp.select("*").from_(there), timeout=600)
     text = "SELECT '${env:PATH}', '${spark.app.name}'"
-    assert engine.run(query(text), timeout=60) == [("${env:PATH}", "${spark.app.name}")]
+    assert engine.run(query(text), timeout=600) == [("${env:PATH}", "${spark.app.name}")]
 
 
 def test_what_is_missing_is_named_with_its_fix(
@@ -229,7 +229,7 @@ def test_without_java_the_error_says_what_to_install() -> None:
         "except session.EngineError as error:\n    print(error.code, error.fix)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=600
     )
     assert done.stdout.startswith("CEL-E051 Install one")
     assert session.LOGGERS

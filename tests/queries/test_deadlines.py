@@ -65,7 +65,7 @@ def test_without_an_engine_the_plan_releases_what_it_does_on_the_empty_database(
 ) -> None:
     with opened(EMPTY, tmp_path, policy) as vault:
         plan = vault.explain(query, epsilon=1, **choices)
-        with vault._engine.snapshot(timeout=60) as read:
+        with vault._engine.snapshot(timeout=600) as read:
             there = carry_out(plan, lambda each: read(vault._cast(each)), rng=Seeded(7))
         nowhere = carry_out_empty(plan, rng=Seeded(7))
     assert nowhere.as_dict() == there.as_dict()

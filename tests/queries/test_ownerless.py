@@ -169,8 +169,8 @@ def test_the_rows_of_a_key_that_the_unit_table_lacks_share_one_cap(tmp_path: Pat
 def counts(policy: Policy) -> list[OwnerCounts]:
     engine = open_engine(policy)
     try:
-        types = columns_in(engine, timeout=60)
-        return list(owner_counts(policy, engine, types=types, timeout=60))
+        types = columns_in(engine, timeout=600)
+        return list(owner_counts(policy, engine, types=types, timeout=600))
     finally:
         engine.close()
 
@@ -305,7 +305,7 @@ def test_what_a_server_enforces_is_not_counted(
     with psycopg.connect(server, autocommit=True) as connection:
         policy = made(server, connection, **enforced)
         with PostgresEngine(server) as engine:
-            known = enforced_references(lambda query: engine.run(query, timeout=60), "postgres")
+            known = enforced_references(lambda query: engine.run(query, timeout=600), "postgres")
         assert known.references == {
             ("visits", "patient", "patients", "id"),
             ("bills", "visit", "visits", "id"),

@@ -20,7 +20,7 @@ from tests.ports import own_port
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "build" / "studio"
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=180_000)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
@@ -43,7 +43,7 @@ def running_studio(*options: str) -> Iterator[str]:
     )
     address = f"http://127.0.0.1:{port}"
     try:
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 600
         while True:
             try:
                 urllib.request.urlopen(f"{address}/health", timeout=2).close()
@@ -58,7 +58,7 @@ def running_studio(*options: str) -> Iterator[str]:
     finally:
         process.send_signal(signal.SIGINT)
         try:
-            process.communicate(timeout=20)
+            process.communicate(timeout=600)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
@@ -127,7 +127,7 @@ class Visit:
         with suppress(TimeoutError):  # charts follow in a moment
             self.page.wait_for_function(
                 "document.documentElement.scrollWidth <= document.documentElement.clientWidth",
-                timeout=5000,
+                timeout=60_000,
             )
         fits = self.overflow() == 0
         if name:
@@ -144,7 +144,7 @@ def visiting(
     size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 900}
     locale = "es-ES" if language == "es" else "en-GB"
     context = browser.new_context(viewport=size, locale=locale)  # type: ignore[arg-type]
-    context.set_default_timeout(60_000)  # a limit, for machines that do much besides
+    context.set_default_timeout(180_000)  # a limit, for machines that do much besides
     page = context.new_page()
     visit = Visit(context, page, address, name)
     page.on(

@@ -37,7 +37,7 @@ def test_the_first_page_offers_samples_and_says_for_whom_it_is(both_languages: V
 def test_a_sample_reaches_a_result(visit: Visit) -> None:
     page = visit.open("/")
     page.locator("[data-test=sample]").first.click()
-    page.locator("[data-test=result] table").wait_for(timeout=60_000)
+    page.locator("[data-test=result] table").wait_for(timeout=180_000)
 
 
 def test_the_language_is_switched_in_the_header_and_kept(visit: Visit) -> None:

@@ -22,7 +22,7 @@ def jobs() -> Iterator[Jobs]:
     found.close()
 
 
-def until(happened: Callable[[], bool], seconds: float = 60.0) -> None:
+def until(happened: Callable[[], bool], seconds: float = 600.0) -> None:
     """Wait, but not for ever."""
     deadline = time.monotonic() + seconds
     while not happened():

@@ -9,7 +9,7 @@ from tests.studio.conftest import Visit, visiting
 
 from celosia.studio.model.learn.techniques import SLUGS
 
-SLOW = 60_000
+SLOW = 180_000
 """Milliseconds: the first lesson waits for a worker that loads the library."""
 
 

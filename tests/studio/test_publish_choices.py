@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Browser, Locator, Page, expect
 from tests.studio.conftest import Visit, visiting
 
-expect.set_options(timeout=20_000)  # as the other waits of a visit
+expect.set_options(timeout=180_000)  # as the other waits of a visit
 PEOPLE = "name;edad;ciudad;enfermedad\n" + "".join(
     f"P{place};{20 + place % 30};{('Lima', 'Quito', 'Talca', 'Madrid')[place % 4]};"
     f"{('flu', 'asthma', 'cancer')[place % 3]}\n"

@@ -421,7 +421,7 @@ class Stranger:
             None if body is None else body.encode(),
             headers | {"cookie": self._cookie},
         )
-        return urllib.request.urlopen(request, timeout=20)
+        return urllib.request.urlopen(request, timeout=600)
 
     def _say(self, path: str, body: str | None = None) -> str:
         with self._send(path, body) as answer:

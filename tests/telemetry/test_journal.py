@@ -37,7 +37,7 @@ def graves() -> Iterator[Path]:
             [sys.executable, "-m", "tests.telemetry.dying", "steps", folder],
             cwd=ROOT,
             check=True,
-            timeout=120,
+            timeout=600,
         )
         yield Path(folder)
 
@@ -82,7 +82,7 @@ def dead(kind: str, folder: Path) -> list[str]:
     """What a collector has said before it was killed."""
     command = [sys.executable, "-m", "tests.telemetry.dying", kind, str(folder)]
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
     return done.stdout.split()

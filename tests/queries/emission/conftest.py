@@ -71,7 +71,7 @@ class Bench:
 
     def ask(self, query: exp.Expr) -> list[tuple[Any, ...]]:
         assert self.engine is not None
-        return self.engine.run(query, timeout=30)
+        return self.engine.run(query, timeout=600)
 
     def close(self) -> None:
         if isinstance(self.engine, PostgresEngine):

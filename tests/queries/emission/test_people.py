@@ -379,7 +379,7 @@ def test_the_cost_of_clipped_totals_beside_a_plain_count(tmp_path: Path) -> None
                 times = []
                 for _ in range(5):
                     start = time.perf_counter()
-                    last[word] = engine.run(query, timeout=60)[0][-1]
+                    last[word] = engine.run(query, timeout=600)[0][-1]
                     times.append(time.perf_counter() - start)
                 best[word] = min(times)
             assert last["totals"] == last["count"]

@@ -149,7 +149,7 @@ class Place:
     def ask(self, query: exp.Expr) -> list[tuple[Any, ...]]:
         """The rows of a query."""
         assert self.engine is not None
-        return self.engine.run(query, timeout=60)
+        return self.engine.run(query, timeout=600)
 
     def target(self, policy: Policy) -> Target:
         """What queries are written for."""

@@ -140,14 +140,14 @@ def test_postgres_is_asked_with_a_role_that_only_reads(postgres: str, tmp_path: 
             assert vault.ledger.spent["epsilon"] == Fraction(5)
         engine = open_engine(policy)
         count = sqlglot.parse_one("SELECT COUNT(*) FROM person", read="postgres")
-        with engine.snapshot(timeout=10) as read:
+        with engine.snapshot(timeout=600) as read:
             assert read(count) == [(40,)]
             owner.execute("DELETE FROM person WHERE id < 10")
             assert read(count) == [(40,)]
-        assert engine.run(count, timeout=10) == [(30,)]
+        assert engine.run(count, timeout=600) == [(30,)]
         owner.execute("REVOKE SELECT ON person FROM only_reader")
         with pytest.raises(EngineError) as caught:
-            engine.run(count, timeout=10)
+            engine.run(count, timeout=600)
         assert caught.value.code == "CEL-E010"
         engine.close()
         owner.execute("DROP ROLE only_reader")

@@ -78,7 +78,7 @@ def postgres_server() -> Iterator[str]:
         yield url
     finally:
         server.send_signal(signal.SIGINT)
-        server.wait(timeout=30)
+        server.wait(timeout=600)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -22,7 +22,7 @@ def run(do: str, place: str, told: Path, **task: Any) -> dict[str, Any]:
         input=json.dumps({"do": do, **common, **task}),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

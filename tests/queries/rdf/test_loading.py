@@ -349,7 +349,7 @@ except EngineError as error:
     with _child(code, tmp_path) as child:
         assert child.stdout is not None
         assert child.stdout.read() == "CEL-Q224\n"
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 600
     assert facts_of(tmp_path / "graph") == before
     assert listing(tmp_path) == ["a.nt", "graph", "more.nt"]
 

@@ -77,7 +77,7 @@ def test_only_caps_that_cut_nothing_are_left_out(
     declared = policy(store, likes, unit)
 
     def ask(tree: exp.Expr) -> list[tuple[int, ...]]:
-        return engine.run(tree, timeout=10)
+        return engine.run(tree, timeout=600)
 
     question = compiled("SELECT (COUNT(*) AS ?n) WHERE { ?x ex:likes ?y ; ex:age ?a }", declared)
     whole = count_query(question.source, target=Target(policy=declared))
@@ -91,7 +91,7 @@ def test_a_predicate_without_facts_keeps_to_every_cap(store: Path, engine: SqlEn
     declared = policy(store, "")
 
     def ask(tree: exp.Expr) -> list[tuple[int, ...]]:
-        return engine.run(tree, timeout=10)
+        return engine.run(tree, timeout=600)
 
     question = compiled("SELECT (COUNT(*) AS ?n) WHERE { ?x ex:never ?y }", declared)
     lean = without_needless_caps(declared, ask)(

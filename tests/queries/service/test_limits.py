@@ -144,7 +144,7 @@ def test_only_so_many_questions_run_at_once_and_only_so_many_wait(house_of: Buil
     house = house_of(concurrent=2, waiting=2)
     with ThreadPoolExecutor(8) as pool:
         asked = [pool.submit(house.ask, f"held question {number}") for number in range(8)]
-        sent_away = list(islice(as_completed(asked, timeout=30), 4))
+        sent_away = list(islice(as_completed(asked, timeout=600), 4))
         house.vault.wait_for(running=2)
         assert sum(each.done() for each in asked) == 4
         house.vault.freed.set()

