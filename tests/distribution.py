@@ -45,4 +45,4 @@ class ByUnit(LoadScopeScheduling):  # type: ignore[misc]
         super().__init__(config, log)
 
     def _split_scope(self, nodeid: str) -> str:
-        return unit_of(nodeid.split("::")[0])
+        return unit_of(nodeid.split("::", maxsplit=1)[0])
