@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, engines, options, wishes
-from celosia.cli.advice import OWN_GROUPS
 from celosia.cli.outcome import show_release, warn
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
-    from celosia.tables import Schema
     from celosia.tables.release import PublishedTable
 
 GROWTH = 6
@@ -191,27 +189,10 @@ def publish(
         warn(release)
         console.show_json(release.certificate())
     else:
-        if hidden := _hidden(release, roles):
-            console.note(f"{hidden} {OWN_GROUPS}")
-        show_release(release, file, report)
+        show_release(release, file, report, roles)
 
 
 publish.__doc__ = f"{publish.__doc__}\n\n{EXAMPLES}"
-
-
-def _hidden(release: PublishedTable, roles: Schema) -> str | None:
-    """Say which columns became `*` because nothing was said of how their values group."""
-    from celosia.tables import Automatic
-
-    free = {c.name for c in roles.quasi_identifiers if isinstance(c.hierarchy, Automatic | None)}
-    lost = [
-        f"'{c.name}'"
-        for c in release.solution.columns
-        if c.level == c.height == 1 and c.name in free
-    ]
-    if not lost:
-        return None
-    return f"No hierarchy says which values belong together, so each became *: {', '.join(lost)}."
 
 
 def _certificate(output: Path) -> Path:

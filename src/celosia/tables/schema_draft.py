@@ -25,8 +25,8 @@ HEAD = """\
 """
 
 NO_GROUPS = """\
-# Nothing in these values says which belong together: each is kept, or becomes "*". Groups of your own
-# keep more detail. Write them as CSV, a row per value (such as town;province;region;*), and add:
+# Nothing in these values says which belong together: each is kept, or becomes "*". Groups of your
+# own keep more detail. Write them as CSV, a row per value (town;province;region;*), and add:
 # hierarchy = { file = "FILE.csv" }
 """
 
