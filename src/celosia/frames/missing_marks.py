@@ -39,4 +39,4 @@ def without_marks(column: pl.Series) -> pl.Series:
     """
     if column.dtype != pl.String or not (marks := stands_for_missing(column)).any():
         return column
-    return infer(column.set(marks, None), narrow("."))[1]
+    return infer(column.set(marks, None), narrow((".",)))[1]

@@ -45,7 +45,7 @@ class ColumnDraft:
 
         Empty cells that the table has are a value of their own: the draft fits the table.
         """
-        quasi = self.finding.role == Role.QUASI_IDENTIFIER
+        quasi = self.finding.role == "quasi-identifier"
         is_code = self.finding.kind == "postal code"
         return Column(
             self.finding.column,
@@ -115,7 +115,7 @@ def draft_schema(data: Any, *, progress: Progress = silent) -> SchemaDraft:
 
 
 def _is_nominal(series: pl.Series, finding: Finding) -> bool:
-    if finding.role != Role.QUASI_IDENTIFIER or finding.kind == "postal code":
+    if finding.role != "quasi-identifier" or finding.kind == "postal code":
         return False
     return is_nominal(encode(series.alias("values")).values)
 
