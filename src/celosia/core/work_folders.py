@@ -12,14 +12,13 @@ import contextlib
 import os
 import shutil
 import stat
+import sys
 import tempfile
 import weakref
 from pathlib import Path
 
-try:
+if sys.platform != "win32":  # which has no such locks: nothing is swept there
     import fcntl
-except ImportError:  # no such locks on this system: nothing is swept
-    fcntl = None  # type: ignore[assignment]
 
 PREFIX = "celosia-"
 """How the names of our folders begin."""
@@ -62,7 +61,7 @@ def sweep(place: Path | None = None) -> int:
     Args:
         place: where to look; the folder for temporary files by default.
     """
-    if fcntl is None:
+    if sys.platform == "win32":
         return 0
     removed = 0
     base = Path(tempfile.gettempdir()) if place is None else place
@@ -75,7 +74,7 @@ def sweep(place: Path | None = None) -> int:
 
 def _held(folder: str) -> int | None:
     """A lock on a new folder of ours, held until the descriptor is closed."""
-    if fcntl is None:
+    if sys.platform == "win32":
         return None
     place = Path(folder)
     made = os.open(place / f"{LOCK}-new", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)

@@ -35,13 +35,13 @@ def measured(
     solution = release.solution
     explained = meanings(schema, original=frame)
     failed: list[str] = []
-    attacks = attempt(
+    attacks: list[dict[str, Any]] = attempt(
         failed,
         "attacks",
         lambda: attacks_told(frame, release.data, schema, explained, progress=progress),
         [],
     )
-    use = attempt(
+    use: dict[str, Any] = attempt(
         failed,
         "distributions",
         lambda: use_told(frame, release.data, schema, explained, progress=progress),

@@ -50,11 +50,12 @@ def use_told(
         frame, released, names, meanings={k: v for k, v in explained.items() if k in names}
     )
     failed: list[str] = []
+    nothing: list[dict[str, Any]] = []
     return {
-        "distributions": attempt(failed, "distributions", lambda: _distributions(tables), []),
+        "distributions": attempt(failed, "distributions", lambda: _distributions(tables), nothing),
         "pairs": _pairs(tables, progress, failed),
         "statistics": attempt(
-            failed, "statistics", lambda: _statistics(frame, released, schema), []
+            failed, "statistics", lambda: _statistics(frame, released, schema), nothing
         ),
         "not_computed": failed,
     }
@@ -105,22 +106,20 @@ def _bars(shown: Distribution) -> dict[str, Any]:
 def _pairs(tables: Comparison, progress: Progress, failed: list[str]) -> list[dict[str, Any]]:
     names = [column.name for column in tables.columns][:MOST_COLUMNS]
     wanted = list(combinations(names, 2))
-    found = []
+    found: list[dict[str, Any]] = []
     for done, (first, second) in enumerate(wanted):
         progress(Step("Comparing pairs of columns", done, len(wanted)))
-        told = attempt(failed, f"{first} / {second}", partial(_pair, tables, first, second), None)
-        if told is not None:
-            found.append(told)
+        found += attempt(failed, f"{first} / {second}", partial(_pair, tables, first, second), [])
     return found
 
 
-def _pair(tables: Comparison, first: str, second: str) -> dict[str, Any]:
+def _pair(tables: Comparison, first: str, second: str) -> list[dict[str, Any]]:
     pair = joint(tables, first, second)
     rounded = pair.as_dict() | {
         side: [[round(share, 6) for share in line] for line in getattr(pair, side)]
         for side in ("before", "after")
     }
-    return rounded | {"moved": pair.moved}
+    return [rounded | {"moved": pair.moved}]
 
 
 def _statistics(
