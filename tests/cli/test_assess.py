@@ -155,6 +155,23 @@ def test_a_draft_of_a_schema_can_be_read_and_used(run: Run, tmp_path: Path) -> N
     run("assess", "identifiers", "p.csv", "-o", "p.csv", "--force").complains("CEL-I007")
 
 
+def test_a_draft_publishes_the_same_file_with_its_empty_cells(run: Run, tmp_path: Path) -> None:
+    towns = ("Lugo", "Vigo", "", "Ferrol", "NA")
+    rows = [f"{('', 'NA', '31', '47')[i % 4]},{towns[i % 5]},d{i % 2}" for i in range(60)]
+    (tmp_path / "p.csv").write_text("\n".join(["age,town,diagnosis", *rows]) + "\n")
+    told = run("assess", "identifiers", "p.csv", "-o", "p.toml")
+    assert told.code == 0
+    assert "'town': nothing in the values says which belong together" in " ".join(told.err.split())
+    assert run("publish", "p.csv", "-s", "p.toml", "--k", 3, "-o", "safe.csv").code == 0
+
+
+def test_a_column_that_became_nothing_for_want_of_groups_is_told(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("town\n" + "".join(f"Town {chr(65 + i)}\n" for i in range(9)))
+    told = run("publish", "p.csv", "-q", "town", "--k", 3)
+    assert "so each became *: 'town'." in " ".join(told.err.split())
+    assert "FILE.csv" in told.err
+
+
 def test_a_release_keeps_the_promise_that_it_was_made_for(
     people: Path, schema: Path, run: Run
 ) -> None:

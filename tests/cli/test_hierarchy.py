@@ -209,3 +209,15 @@ def test_repeated_rows_of_a_file_are_noted_and_harmless(run: Run, tmp_path: Path
     published = run("publish", "t.csv", "-s", "s.toml", "--k", 2, "--json")
     assert published.code == 0
     assert "Hierarchy of column 'sex': row 3 repeats an earlier row" in published.err
+
+
+def test_towns_get_no_groups_by_themselves_and_the_way_to_them_is_told(
+    table: Path, run: Run
+) -> None:
+    told = run("hierarchy", "build", table, "--column", "city", "--json")
+    assert told.data()["rule"] == {"kind": "ordered"}
+    assert len(told.data()["levels"]) == 2
+    assert "Groups of your own keep more detail" in told.err
+    assert "Groups of your own" not in run("hierarchy", "build", table, "--column", "age").err
+    asked = run("hierarchy", "build", table, "--column", "city", "--kind", "ordered", "--sizes", 2)
+    assert "3 levels" in asked.out

@@ -33,6 +33,7 @@ from celosia.studio.model.publish import (
 )
 from celosia.studio.model.publish.choices import schema_table
 from celosia.studio.model.publish.promises import KINDS, caveat, promise, purpose, title
+from celosia.studio.model.publish.rules import has_no_groups
 from celosia.studio.model.publish.samples import SAMPLES, load_sample
 from celosia.studio.model.publish.suggesting import column_facts, exposure, suggested
 from celosia.studio.model.publish.words import finding, reason
@@ -300,6 +301,25 @@ def test_an_uploaded_table_is_read_and_its_file_removed(work: Work) -> None:
     assert (choices.file, choices.rows) == ("mía.csv", 2)
     assert choices.named("quasi-identifier") == ("edad", "sexo")
     assert [each["distinct"] for each in work.load(PROFILE)] == [2, 2, 2]
+
+
+def test_a_messy_table_is_published_as_it_is_suggested(work: Work) -> None:
+    towns = ("Lugo", "Vigo", "", "Ferrol", "NA", "Soria", "Elche", "Toro", "Cuenca", "Burgos")
+    rows = [
+        f"{('', 'NA', '31', '47')[i % 4]},{('27001', '', '27002', 'NA')[i % 4]},{towns[i % 10]}"
+        for i in range(80)
+    ]
+    work.path("upload.csv").write_text("\n".join(["age,zip,town", *rows]) + "\n")
+    read_table(QUIET, folder=str(work.folder), file="upload.csv", shown="m.csv", reading={})
+    choices = Choices.load(work)
+    assert choices.named("quasi-identifier") == ("age", "zip", "town")
+    assert [column.missing for column in choices.columns] == ["value"] * 3
+    town = choices.column("town")
+    assert town.hierarchy == {"kind": "ordered"}
+    assert has_no_groups(town, town.hierarchy, 10)
+    frame = pl.read_parquet(work.path("data.parquet"))
+    release = tables.publish(frame, schema(choices), models(choices), **arguments(choices))
+    assert release.risk.maximum <= 1 / 5
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import runpy
 import shlex
 import subprocess
 import sys
+import tracemalloc
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -27,6 +28,7 @@ from celosia.studio.model.publish import (
     results_solutions,
     results_table,
     results_tray,
+    results_use,
     schema,
 )
 from celosia.studio.model.publish import results as results_model
@@ -385,3 +387,40 @@ def test_other_choices_make_results_outdated(tmp_path: Path) -> None:
     assert results_model.is_outdated(
         told, chosen.with_wishes(models=({"model": "k-anonymity", "k": 2},))
     )
+
+
+def test_a_figure_that_fails_fails_alone_and_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_given: Any, **_how: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(results_use, "joint", fail)
+    monkeypatch.setattr(results_model, "attacks_told", fail)
+    _, _, told, _ = ran(tmp_path)
+    assert told["pairs"] == []
+    assert told["not_computed"] == ["attacks", "zip / age", "zip / disease", "age / disease"]
+    assert told["distributions"]
+    assert (tmp_path / "release.csv").exists()
+
+
+def test_thousands_of_distinct_values_in_two_columns_are_measured() -> None:
+    rows = 2_000
+    values = pl.int_range(0, rows, eager=True)
+    frame = pl.DataFrame({"day": values * 7_919 % 1_997, "income": values * 104_729 % 1_993})
+    day = ColumnChoice(
+        name="day",
+        kind="integer",
+        role="quasi-identifier",
+        hierarchy={"kind": "intervals", "widths": [1_000, 5_000]},
+    )
+    income = ColumnChoice(name="income", kind="integer", role="sensitive")
+    chosen = Choices(file="days.csv", rows=rows, columns=(day, income))
+    release = tables.publish(frame, schema(chosen), models(chosen), levels={"day": 3})
+    tracemalloc.start()
+    told = results_model.measured(frame, release, chosen)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6  # all pairs of values would take three times as much
+    assert told["not_computed"] == []
+    assert [(each["first"], each["second"]) for each in told["pairs"]] == [("day", "income")]

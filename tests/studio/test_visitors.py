@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
+from celosia.studio.running import Studio
 from celosia.studio.settings import Settings
 from celosia.studio.visitors import MOST_VISITORS, MOST_WORKS, Visitors, Work
 
@@ -134,3 +138,31 @@ def test_limits_leave_room(limit: str) -> None:
     with pytest.raises(InputError) as refusal:
         Settings(**{limit: 0})  # type: ignore[arg-type]
     assert refusal.value.code == "CEL-W002"
+
+
+def test_the_work_of_a_killed_studio_goes_when_the_next_one_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = (
+        "import sys\n"
+        "from celosia.studio.running import Studio\n"
+        "from celosia.studio.settings import Settings\n"
+        "print(Studio(Settings()).folder, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as first:
+        assert first.stdout is not None
+        folder = Path(first.stdout.readline().strip())
+        (folder / "data.parquet").touch()
+        with Studio(Settings()):
+            assert (folder / "data.parquet").exists()  # the first studio lives
+        first.kill()
+        first.wait()
+    assert (folder / "data.parquet").exists()
+    with Studio(Settings()):
+        assert not folder.exists()

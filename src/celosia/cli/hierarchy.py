@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.advice import no_groups
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def build(
     """Build the hierarchy of a column from its values."""
     from celosia.core.files import check_writable, replacing
     from celosia.frames import encode
-    from celosia.tables.hierarchies import write_hierarchy
+    from celosia.tables.hierarchies import Automatic, is_nominal, write_hierarchy
 
     if output is not None:
         check_writable(output, overwrite=force)
@@ -112,6 +113,8 @@ def build(
     if output is not None:
         with replacing(output, overwrite=force) as draft:
             write_hierarchy(hierarchy, draft)
+    if isinstance(rule, Automatic) and is_nominal(values):
+        console.note(no_groups([column]))
     _tell(hierarchy, _chosen(rule, values), output, as_json=as_json)
 
 

@@ -6,13 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.cli import console
+from celosia.cli.advice import OWN_GROUPS
 
 if TYPE_CHECKING:
     from celosia.core.release import Release
+    from celosia.tables import Schema
     from celosia.tables.release import PublishedTable
 
 
-def show_release(release: PublishedTable, output: Path | None, report: Path | None) -> None:
+def show_release(
+    release: PublishedTable, output: Path | None, report: Path | None, schema: Schema | None = None
+) -> None:
     """Print levels, risk before and after, warnings and files, the most important line last."""
     from celosia.core.release import certificate_path
     from celosia.tables.report_account import how_found
@@ -45,6 +49,8 @@ def show_release(release: PublishedTable, output: Path | None, report: Path | No
     console.show(f"method: {solution.method}; metric: {solution.metric} {solution.score:.3%}")
     console.show(f"search: {how_found(solution, chosen=chosen)}")
     warn(release)
+    if schema is not None:
+        _advise(release, schema)
     beside = None if output is None else certificate_path(output)
     certificate = getattr(release, "certificate_file", beside)  # or elsewhere
     for what, path in (("data", output), ("certificate", certificate), ("report", report)):
@@ -53,6 +59,23 @@ def show_release(release: PublishedTable, output: Path | None, report: Path | No
     if output is None:
         console.note("The release was not written: give -o FILE to keep it.")
     console.show(str(release), strong=True)
+
+
+def _advise(release: PublishedTable, schema: Schema) -> None:
+    """Say which columns became `*` because nothing says how their values group."""
+    from celosia.tables import Automatic
+
+    rules = {column.name: column.hierarchy for column in schema.quasi_identifiers}
+    lost = [
+        f"'{column.name}'"
+        for column in release.solution.columns
+        if column.level == column.height == 1 and isinstance(rules[column.name], Automatic | None)
+    ]
+    if lost:
+        console.note(
+            "No hierarchy says which values belong together, so each became *: "
+            f"{', '.join(lost)}. {OWN_GROUPS}"
+        )
 
 
 def warn(release: Release) -> None:

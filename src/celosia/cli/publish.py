@@ -189,7 +189,7 @@ def publish(
         warn(release)
         console.show_json(release.certificate())
     else:
-        show_release(release, file, report)
+        show_release(release, file, report, roles)
 
 
 publish.__doc__ = f"{publish.__doc__}\n\n{EXAMPLES}"

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from celosia import frames
 from celosia.core.errors import EngineError
+from celosia.core.work_folders import WorkFolder
 
 if TYPE_CHECKING:
     import duckdb
@@ -45,7 +45,7 @@ class DuckDB:
 
         # Raw rows that do not fit in memory go to a private folder, never to the working one, and
         # nothing is ever fetched from elsewhere.
-        self._overflow = TemporaryDirectory(prefix="celosia-")
+        self._overflow = WorkFolder()
         self._connection: duckdb.DuckDBPyConnection = duckdb.connect(
             config={
                 "temp_directory": self._overflow.name,

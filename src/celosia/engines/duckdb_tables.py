@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
 from celosia.core.randomness import Source
+from celosia.core.work_folders import WorkFolder
 from celosia.engines.classes import Labels, fresh_table, numbered, one_zero, place_of
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.duckdb import Groups
@@ -97,7 +97,7 @@ class DuckDBTables:
     ) -> None:
         import duckdb  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
 
-        self._overflow = TemporaryDirectory(prefix="celosia-")
+        self._overflow = WorkFolder()
         config: dict[str, Any] = {
             "temp_directory": self._overflow.name,
             "autoinstall_known_extensions": False,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Timer
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from celosia.core.errors import EngineError
+from celosia.core.work_folders import WorkFolder
 
 if TYPE_CHECKING:
     import duckdb
@@ -101,7 +101,7 @@ class DuckDbEngine:
     ) -> None:
         import duckdb  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
 
-        self._overflow = TemporaryDirectory(prefix="celosia-")
+        self._overflow = WorkFolder()
         config: dict[str, Any] = {
             "temp_directory": self._overflow.name,
             "autoinstall_known_extensions": False,

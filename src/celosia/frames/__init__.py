@@ -7,6 +7,7 @@ from celosia.frames.convert import ArrowStream, TableLike, as_frame
 from celosia.frames.decimal_marks import Mark, with_points
 from celosia.frames.dialect import Dialect
 from celosia.frames.formats import SUFFIXES, Format, check_readable, format_of
+from celosia.frames.missing_marks import stands_for_missing, without_marks
 from celosia.frames.options import ColumnType
 from celosia.frames.reading import read, read_chunks
 from celosia.frames.sniffing import possible_marks, sniff
@@ -35,8 +36,10 @@ __all__ = [
     "read",
     "read_chunks",
     "sniff",
+    "stands_for_missing",
     "unused_name",
     "with_points",
+    "without_marks",
     "write",
     "writer",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.work_folders import WorkFolder
 from celosia.frames.columns import check_names, mixed_column
 from celosia.frames.formats import empty, unreadable
 
@@ -57,7 +57,7 @@ def write_excel(frame: pl.DataFrame, path: Path) -> None:
     }
     packed = io.BytesIO()
     # A folder of its own: xlsxwriter leaves its temporary files behind when it fails.
-    with tempfile.TemporaryDirectory() as folder:
+    with WorkFolder() as folder:
         try:
             with xlsxwriter.Workbook(packed, settings | {"tmpdir": folder}) as book:
                 _fill(book, frame)

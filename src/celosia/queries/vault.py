@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from celosia.core.errors import EngineError, InputError, PrivacyError, QueryRefused
 from celosia.core.randomness import Source, System
+from celosia.core.work_folders import WorkFolder
 from celosia.mechanisms.parameters import check_confidence
 from celosia.queries.answering import Outcome
 from celosia.queries.catalogue import columns_in
@@ -78,7 +78,7 @@ class Vault:
         self._types = types
         self._cast = prepared(policy, types, engine, timeout=TIMEOUT)
         self._version = version
-        self._scratch: TemporaryDirectory[str] | None = None
+        self._scratch: WorkFolder | None = None
 
     @classmethod
     def open(
@@ -119,7 +119,7 @@ class Vault:
         declared = _policy(policy)
         scratch = None
         if ledger is None and source.simulation:
-            scratch = TemporaryDirectory(prefix="celosia-")
+            scratch = WorkFolder()
             ledger = Path(scratch.name) / "simulation.ledger.sqlite"
         place = ledger_of(policy) if ledger is None else ledger
         engine = open_engine(declared)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from pathlib import Path
 from threading import Event, Thread
 
 from celosia.core.errors import InputError
+from celosia.core.work_folders import WorkFolder
 from celosia.studio.jobs import Jobs
 from celosia.studio.settings import Settings
 from celosia.studio.visitors import Visitors
@@ -24,7 +23,8 @@ class Studio:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.folder = Path(tempfile.mkdtemp(prefix="celosia-studio-"))  # for our eyes only
+        self._area = WorkFolder("celosia-studio-")  # for our eyes only
+        self.folder = Path(self._area.name)
         self.jobs = Jobs(
             workers=settings.workers,
             most=settings.most_jobs,
@@ -49,7 +49,7 @@ class Studio:
         """End all jobs and remove all work."""
         self._closing.set()
         self.jobs.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._area.cleanup()
 
     def __enter__(self) -> Studio:
         _running.append(self)

@@ -36,6 +36,7 @@ from celosia.tables.publishing_on import EngineRelease, publish_on
 from celosia.tables.recoding.exploration import Exploration
 from celosia.tables.release import FileRelease, TableRelease
 from celosia.tables.schema import Column, Role, Schema
+from celosia.tables.schema_draft import SchemaDraft, draft_schema
 from celosia.tables.solution import Solution
 from celosia.tables.streaming import publish_file
 
@@ -66,11 +67,13 @@ __all__ = [
     "RecursiveDiversity",
     "Role",
     "Schema",
+    "SchemaDraft",
     "Solution",
     "TCloseness",
     "TableRelease",
     "Tree",
     "check",
+    "draft_schema",
     "explore",
     "metrics",
     "model_from_text",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from importlib import import_module
+from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.assess.attacks import Meanings, linkage
@@ -14,6 +16,8 @@ from celosia.core.errors import InputError
 from celosia.core.progress import Step
 from celosia.datasets import attacked
 from celosia.tables.hierarchies import Hierarchy
+
+linkage_module = import_module("celosia.assess.attacks.linkage")
 
 ON = ["sex", "birth", "postal"]
 AGE = Hierarchy.from_paths(
@@ -160,3 +164,49 @@ def test_linkage_equals_matching_person_by_person(
             assert told[person].learnt == (only,)
         total += 1 / len(mine) if mine else 0
     assert found.average == pytest.approx(total / len(people))
+
+
+def test_many_people_and_many_values_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of 4,000 people fits a class of 4,000 incomes: not 16 million pairs at once."""
+    rows = 4_000
+    release = pl.DataFrame({"age": ["*"] * rows, "income": range(rows)})
+    people = pl.DataFrame({"age": range(rows)})
+    meaning = Hierarchy.from_paths([(str(age), "*") for age in range(rows)])
+    joined: list[int] = []
+    plain = pl.DataFrame.join
+
+    def join(self: pl.DataFrame, *given: Any, **how: Any) -> pl.DataFrame:
+        found = plain(self, *given, **how)
+        joined.append(found.height)
+        return found
+
+    monkeypatch.setattr(pl.DataFrame, "join", join)
+    _identity, income = linkage(
+        release, people, on=["age"], learns=["income"], meanings={"age": meaning}
+    )
+    assert max(joined) <= 2 * rows
+    assert income.confidence.tolist() == [1 / rows] * rows
+
+
+@given(data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_the_commonest_value_is_that_of_counting_one_by_one(data: st.DataObject) -> None:
+    cell = st.tuples(st.integers(0, 4), st.integers(0, 3))
+    matched = sorted(set(data.draw(st.lists(cell, max_size=15))))
+    entries = data.draw(st.dictionaries(cell, st.integers(1, 5), max_size=15))
+    expected = {}
+    for left in {left for left, _right in matched}:
+        count: Counter[int] = Counter()
+        for (right, value), rows in entries.items():
+            count[value] += rows if (left, right) in matched else 0
+        best = max(count.items(), key=lambda each: (each[1], -each[0]), default=(0, 0))
+        if best[1]:
+            expected[left] = best
+    frame = pl.DataFrame(matched, schema={"left": pl.Int64, "right": pl.Int64}, orient="row")
+    listed = [(*key, rows) for key, rows in entries.items()]
+    kinds = {"right": pl.Int64, "value": pl.Int64, "count": pl.Int64}
+    counted = pl.DataFrame(listed, schema=kinds, orient="row")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(linkage_module, "_ENTRIES", data.draw(st.sampled_from([1, 3, 2**20])))
+        found = linkage_module._commonest(frame, counted)
+    assert {left: (value, rows) for left, value, rows in found.rows()} == expected

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.tables.hierarchies import Automatic, Builder, Dates, Intervals, Mask, Ordered, propose
+from celosia.tables.hierarchies import (
+    Automatic,
+    Builder,
+    Dates,
+    Intervals,
+    Mask,
+    Ordered,
+    is_nominal,
+    propose,
+)
 
 WORDS = [f"{letter}{tail}" for letter in "abcdefghij" for tail in ("", "an", "ent", "orous")]
 
@@ -41,8 +50,13 @@ WORDS = [f"{letter}{tail}" for letter in "abcdefghij" for tail in ("", "an", "en
         ([f"SW{code}A" for code in range(9)], Mask()),
         (["Male", "Female"], Ordered()),
         ([True, False], Ordered()),
-        (WORDS, Ordered(sizes=(3, 9, 27))),
-        (WORDS[:9], Ordered(sizes=(2, 4, 8))),
+        (WORDS, Ordered()),
+        (WORDS[:9], Ordered()),
+        (["17", "39", "NA", "?"], Automatic()),
+        (["1960-01-01", "2020-05-05", "n/a"], Automatic()),
+        ([*(f"{code:05}" for code in range(9)), "NULL"], Automatic()),
+        ([*WORDS, "NA"], Ordered()),
+        (["NA", "?"], Ordered()),
     ],
 )
 def test_a_proposal_fits_the_sort_of_column(values: list[object], expected: Builder) -> None:
@@ -54,12 +68,41 @@ def test_the_automatic_hierarchy_is_the_proposed_one() -> None:
     assert Automatic().build(ages).paths() == propose(ages).build(ages).paths()
 
 
+@pytest.mark.parametrize("few", [3, 9, 40])
+def test_towns_are_kept_or_hidden_but_never_grouped_by_the_alphabet(few: int) -> None:
+    towns = pl.Series(WORDS[:few])
+    for rule in (Automatic(), propose(towns)):
+        assert rule.build(towns).levels == 2
+        assert set(rule.build(towns).paths()) == {(town, "*") for town in WORDS[:few]}
+    assert is_nominal(towns)
+
+
+@pytest.mark.parametrize(
+    "values", [[17, 39, 90], ["17", "39", "NA"], ["Male", "Female", "NA"], [True, False], []]
+)
+def test_values_that_group_by_themselves_or_are_two_are_not_nominal(values: list[object]) -> None:
+    assert not is_nominal(pl.Series(values))
+
+
+def test_groups_by_the_alphabet_are_there_for_whoever_asks_for_them() -> None:
+    assert Ordered(sizes=(2,)).build(pl.Series(WORDS[:4])).levels == 3
+
+
+def test_texts_for_missing_values_are_leaves_of_their_own_beside_numbers() -> None:
+    hierarchy = Automatic().build(pl.Series(["17", "39", "NA", "?", "90"]))
+    paths = {path[0]: path for path in hierarchy.paths()}
+    assert paths["17"] == ("17", "15-19", "10-19", "0-19", "*")
+    assert paths["NA"] == ("NA", "NA", "NA", "NA", "*")
+    assert paths["?"] == ("?", "?", "?", "?", "*")
+
+
 columns = st.one_of(
     st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=30),
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30),
     st.lists(st.dates(), min_size=1, max_size=30),
     st.lists(st.text(max_size=8), min_size=1, max_size=30),
     st.lists(st.booleans(), min_size=1),
+    st.lists(st.sampled_from(["17", "39", "2.5", "NA", "-", "?", ""]), min_size=1),
     st.lists(st.from_regex(r"[0-9]{5}", fullmatch=True), min_size=1, max_size=30),
 )
 

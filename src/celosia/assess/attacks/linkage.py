@@ -17,6 +17,8 @@ from celosia.core.progress import Progress, Step, silent
 
 _CHUNK = 50_000
 """Different people matched at once: bounds the memory where labels fit many of them."""
+_ENTRIES = 2**20
+"""Counts of values in classes that are looked at at once."""
 
 
 def linkage(  # noqa: PLR0913 - two tables, and how they are read
@@ -172,16 +174,7 @@ def _attribute(sought: _Sought, targets: _Targets, matched: pl.DataFrame, name: 
     spread = targets.spreads[name]
     candidates = _candidates(sought, targets, matched)
     entries = pl.DataFrame({"right": spread.owner, "value": spread.value, "count": spread.count})
-    best = (
-        matched.lazy()
-        .join(entries.lazy(), on="right")
-        .group_by("left", "value")
-        .agg(pl.col("count").sum())
-        .sort("left", "count", "value", descending=[False, True, False])
-        .group_by("left", maintain_order=True)
-        .first()
-        .collect()
-    )
+    best = _commonest(matched, entries)
     groups, value = best["left"].to_numpy(), np.full(candidates.size, -1, dtype=np.int64)
     count = np.zeros(candidates.size, dtype=np.int64)
     value[groups], count[groups] = best["value"].to_numpy(), best["count"].to_numpy()
@@ -199,3 +192,34 @@ def _attribute(sought: _Sought, targets: _Targets, matched: pl.DataFrame, name: 
         prior=np.append(spread.overall, 0.0)[value],
         facts={"unmatched_people": int(sought.sizes[candidates == 0].sum())},
     )
+
+
+def _commonest(matched: pl.DataFrame, entries: pl.DataFrame) -> pl.DataFrame:
+    """For each `left` the value that most records of its classes have, and how many have it.
+
+    Many people fit the same classes, so each set of classes is looked at once, and no more than
+    `_ENTRIES` counts at a time: all people times all values could be more than memory holds.
+    """
+    if matched.is_empty():
+        return entries.clear().rename({"right": "left"})
+    sets = matched.sort("left", "right").group_by("left", maintain_order=True).agg("right")
+    distinct = sets.group_by("right", maintain_order=True).agg("left").with_row_index("set")
+    sizes = entries.group_by("right").len("size")
+    members = distinct.select("set", "right").explode("right")
+    members = members.join(sizes, on="right", how="left", maintain_order="left")
+    chunk = members["size"].fill_null(0).cum_sum() // _ENTRIES
+    # A set stays in one chunk: that of its first class.
+    members = members.with_columns(chunk.alias("chunk")).with_columns(
+        pl.col("chunk").first().over("set")
+    )
+    found = [
+        part.join(entries, on="right")
+        .group_by("set", "value")
+        .agg(pl.col("count").sum())
+        .sort("set", "count", "value", descending=[False, True, False])
+        .group_by("set", maintain_order=True)
+        .first()
+        for part in members.partition_by("chunk")
+    ]
+    people = distinct.select("set", "left").explode("left")
+    return people.join(pl.concat(found), on="set").select("left", "value", "count")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from celosia.assess.risk.column_names import suggested, suggests
 from celosia.assess.risk.content import LIKELY, PATTERNS, Pattern
 from celosia.core.progress import Progress, Step, silent
-from celosia.frames import as_frame, as_text
+from celosia.frames import as_frame, as_text, without_marks
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 
@@ -50,6 +50,8 @@ class Finding:
     distinctness: float
     """Distinct values / filled cells: 1 if no two records share one."""
     why: str
+    empty: int = 0
+    """Cells without a value."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -94,13 +96,12 @@ def detect(data: Any, *, progress: Progress = silent) -> tuple[Finding, ...]:
 
 def _finding(name: str, column: pl.Series) -> Finding:
     cells = _cells(column)
-    kind, share, why = (
-        _by_pattern(name, cells)
-        or _by_age(name, cells)
-        or _by_birth_year(name, cells)
-        or _by_structure(name, column, cells)
-        or _by_name(name, column, cells)
-    )
+    kind, share, why = _judged(name, column, cells)
+    if _role(kind) == "insensitive" and (rest := without_marks(column)) is not column:
+        # Many cells that hold NA must not hide what the others are.
+        others = _cells(rest)
+        kind, share, why = _judged(name, rest, others)
+        share *= others.filled / cells.filled
     return Finding(
         column=name,
         kind=kind,
@@ -108,6 +109,18 @@ def _finding(name: str, column: pl.Series) -> Finding:
         share=share,
         distinctness=cells.distinctness,
         why=why,
+        empty=column.null_count(),
+    )
+
+
+def _judged(name: str, column: pl.Series, cells: _Cells) -> tuple[str, float, str]:
+    """What a column seems to hold, the share of cells that look so, and why."""
+    return (
+        _by_pattern(name, cells)
+        or _by_age(name, cells)
+        or _by_birth_year(name, cells)
+        or _by_structure(name, column, cells)
+        or _by_name(name, column, cells)
     )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.utility.spread import Spread, tally
+from celosia.assess.utility.spread import Spread
+
+MOST_ENTRIES = 2**20
+"""So many expected counts are held at a time on the way to a table of pairs."""
 
 
 class Side(NamedTuple):
@@ -29,30 +32,30 @@ def pair_counts(
 
 
 def joint_mass(first: Side, second: Side) -> NDArray[np.float64]:
-    """How many rows are expected to have each pair of values."""
+    """How many rows are expected to have each pair of values.
+
+    The table has a cell for each pair of values, so callers keep the values few. What leads to it
+    stays sparse: at most one count for each row, one share for each entry of the spreads, and
+    `MOST_ENTRIES` products at a time, however many labels the columns have.
+    """
+    from scipy import sparse  # noqa: PLC0415 - slow to import
+
     one, other, counts = pair_counts(first, second)
-    # First (value, label), then (value, value): the two labels of a row are spread one by one.
-    half = _spread_over(first.spread, one, counts, other, second.spread.labels)
-    value, label = np.nonzero(half)
-    return _spread_over(second.spread, label, half[value, label], value, first.spread.values).T
+    rows = (first.spread.labels, second.spread.labels)
+    labels = sparse.csr_array((counts, (one, other)), shape=rows)
+    shares, other_shares = _shares(first.spread), _shares(second.spread)
+    # The two labels of a row are spread one by one: values x labels x labels x values.
+    found = np.zeros((first.spread.values, second.spread.values))
+    step = max(1, MOST_ENTRIES // max(1, second.spread.values))
+    for start in range(0, first.spread.labels, step):
+        half = labels[start : start + step] @ other_shares
+        found += (shares[start : start + step].T @ half).toarray()
+    return found
 
 
-def _spread_over(
-    spread: Spread,
-    labels: NDArray[np.int64],
-    mass: NDArray[np.float64],
-    partner: NDArray[np.int64],
-    partners: int,
-) -> NDArray[np.float64]:
-    """Mass of pairs (label, partner) as a table of (value, partner)."""
-    starts = np.searchsorted(spread.label, np.arange(spread.labels + 1))
-    sizes = np.diff(starts)[labels]
-    pair = np.repeat(np.arange(labels.size), sizes)
-    within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    entry = starts[labels][pair] + within
-    cells = tally(
-        spread.value[entry] * partners + partner[pair],
-        spread.share[entry] * mass[pair],
-        spread.values * partners,
-    )
-    return cells.reshape(spread.values, partners)
+def _shares(spread: Spread) -> Any:
+    """The shares as a sparse matrix of labels and values; entries of one cell are added up."""
+    from scipy import sparse  # noqa: PLC0415 - slow to import
+
+    size = (spread.labels, spread.values)
+    return sparse.csr_array((spread.share, (spread.label, spread.value)), shape=size)

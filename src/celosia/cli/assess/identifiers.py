@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from celosia.cli import console, options
-
-if TYPE_CHECKING:
-    from celosia.assess.risk import Finding
+from celosia.cli.advice import no_groups
 
 EXAMPLES = """**Examples**
 
 `celosia assess identifiers people.csv`
 
 `celosia assess identifiers people.csv -o people.toml`  (also write a draft of a schema)
-"""
-
-HEAD = """\
-# A draft, guessed from the names and cells of the columns. Read every line before you use it:
-# identifier        names a person by itself; never released
-# quasi-identifier  may name a person together with others; generalised
-# sensitive         must not be learnt about a person; released as it is
-# insensitive       neither; released as it is
 """
 
 
@@ -43,17 +31,18 @@ def identifiers(
     as_json: options.AsJson = False,
 ) -> None:
     """Find columns that may identify people, and suggest the role of each."""
-    from celosia.assess.risk import detect
     from celosia.core.progress import Step
     from celosia.frames import read
+    from celosia.tables.schema_draft import draft_schema
 
     options.check_places({"the schema": output}, inputs=(table,), overwrite=force)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
-        found = detect(read(table, **reading), progress=progress)
+        draft = draft_schema(read(table, **reading), progress=progress)
+    found = draft.findings
     if output is not None:
-        options.write_text(output, draft(found), force)
+        options.write_text(output, draft.text(), force)
     if as_json:
         console.show_json([finding.as_dict() for finding in found])
         return
@@ -76,6 +65,8 @@ def identifiers(
     if output is not None:
         console.show(f"schema: {output}")
         console.note("Read the draft before you use it: a role that is guessed may be wrong.")
+        if draft.nominal:
+            console.note(no_groups(draft.nominal))
     _tell_decimal_mark(table, reading)
     named = [each.column for each in found if each.role != "insensitive"]
     console.show(f"{len(named)} of {len(found)} columns need protection", strong=True)
@@ -98,20 +89,3 @@ def _tell_decimal_mark(table: Path, reading: dict[str, Any]) -> None:
             "decimal: in doubt. Commas as in 1,234 may be decimal, or stand between thousands: "
             "columns with such numbers alone are texts until you say --decimal , or --decimal ."
         )
-
-
-def draft(found: tuple[Finding, ...]) -> str:
-    """A schema file with the roles suggested; `Schema.load` can read it."""
-    return HEAD + "".join(line for each in found for line in _section(each))
-
-
-def _section(finding: Finding) -> Iterator[str]:
-    yield f"\n[columns.{_quoted(finding.column)}]\n"
-    yield f'role = "{finding.role}"  # {finding.kind}: {finding.why}\n'
-    if finding.kind == "postal code":
-        yield 'type = "string"\nhierarchy = { kind = "mask" }\n'
-
-
-def _quoted(name: str) -> str:
-    """A name as a TOML key; JSON writes all but one control character as TOML wants it."""
-    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -10,13 +10,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from shutil import rmtree
 from subprocess import DEVNULL
-from tempfile import mkdtemp
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.errors import EngineError
+from celosia.core.work_folders import WorkFolder
 from celosia.engines.spark.java import OLDEST, java_home
 
 if TYPE_CHECKING:
@@ -141,8 +140,9 @@ def _started(where: str, home: Any, settings: dict[str, str]) -> Any:
     if where.startswith("local"):
         # Managed tables, not in the working folder; and what Spark puts aside of rows while it
         # works, which in a folder of its own choice anybody could read.
-        private = mkdtemp(prefix="celosia-spark-")
-        atexit.register(rmtree, private, ignore_errors=True)
+        folder = WorkFolder("celosia-spark-")
+        atexit.register(folder.cleanup)  # which also keeps it until then
+        private = folder.name
         places = {"spark.sql.warehouse.dir": "tables", "spark.local.dir": "aside"}
         chosen |= LOCAL | {name: str(Path(private, word)) for name, word in places.items()}
     conf = SparkConf(loadDefaults=False).setAll(list((chosen | settings).items()))

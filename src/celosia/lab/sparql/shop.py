@@ -11,12 +11,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlglot import exp
 
 from celosia.core.progress import Progress, silent
+from celosia.core.work_folders import WorkFolder
 from celosia.datasets.watdiv import QUERIES, Query, policy, watdiv
 from celosia.lab.sparql.compat import compat_sensitivity, listed, patterns
 from celosia.queries.algebra import Question
@@ -69,7 +69,7 @@ def asked(triples: int, *, closed: bool = True) -> list[Asked]:
 @contextmanager
 def stored(triples: int, *, progress: Progress = silent) -> Iterator[Path]:
     """A folder with the store of a graph, for a while."""
-    with TemporaryDirectory(prefix="celosia-") as folder:
+    with WorkFolder() as folder:
         watdiv(triples).load(Path(folder) / STORE, progress=progress)
         yield Path(folder)
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from celosia.core.randomness import Source
+from celosia.core.work_folders import WorkFolder
 from celosia.datasets import Shop
 from celosia.lab.sql.compat import FlexFacts, thesis_delta
 from celosia.mechanisms.noise import DiscreteLaplace
@@ -134,7 +134,7 @@ def query(joins: int, *, distinct: bool) -> str:
 @contextmanager
 def saved(shop: Shop) -> Iterator[Path]:
     """The policy file of a shop, beside its tables, for a while."""
-    with TemporaryDirectory(prefix="celosia-") as folder:
+    with WorkFolder() as folder:
         yield shop.save(folder)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from celosia.accounting.prices import Price
+from celosia.core.work_folders import WorkFolder
 from celosia.queries.ledger import Ledger
 from celosia.queries.ledger.amounts import text_of
 from celosia.queries.policy.values import Policy
@@ -35,7 +35,7 @@ def ledger_view(ledger: Ledger, policy: Policy, holder: Token, *, most: int) -> 
 
 def ledger_lines(ledger: Ledger) -> dict[str, Any]:
     """The whole chain, as `Ledger.export` writes it."""
-    with TemporaryDirectory(prefix="celosia-") as folder:
+    with WorkFolder() as folder:
         path = Path(folder, "ledger.jsonl")
         head = ledger.export(path)
         return {"head": str(head), "lines": path.read_text("ascii").splitlines()}

@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from celosia.core.errors import InputError, PrivacyWarning
 from celosia.core.progress import Progress, Step, silent
+from celosia.core.work_folders import WorkFolder
 from celosia.queries.timing_audit.attacks import ATTACKS, Attack
 from celosia.queries.timing_audit.doors import Ask, Seen, door_of
 from celosia.queries.timing_audit.guessing import chance_of, guessed
@@ -122,7 +122,7 @@ def audit_timing(
             fix="Leave --runs out for 20; 200 see finer differences.",
         )
     found: list[Finding] = []
-    with TemporaryDirectory(prefix="celosia-") as folder, warnings.catch_warnings():
+    with WorkFolder() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # of the large budget
         for name in doors:
             door, at_once = door_of(name), AT_ONCE[name]

@@ -8,7 +8,13 @@ from typing import Any
 from nicegui import ui
 
 from celosia.studio.language import _, n_, number, percent
-from celosia.studio.pages.publish_results_parts import Results, heading, lead, quiet
+from celosia.studio.pages.publish_results_parts import (
+    Results,
+    heading,
+    lead,
+    not_computed,
+    quiet,
+)
 from celosia.studio.widgets.chart import Option, axis, chart
 
 
@@ -22,6 +28,9 @@ def show(found: Results) -> None:
         )
     )
     attacks = found.told["attacks"]
+    not_computed(found)
+    if not attacks:
+        return
     _draw(attacks)
     if not any(each["column"] for each in attacks):
         quiet(

@@ -66,6 +66,24 @@ def quiet(text: str) -> None:
     ui.label(text).classes("celosia-quiet")
 
 
+def not_computed(found: Results) -> None:
+    """Say which figures failed; nothing of the release depends on them."""
+    names = {
+        "attacks": _("attacks"),
+        "distributions": _("distributions"),
+        "statistics": _("statistics"),
+    }
+    failed = [names.get(each, each) for each in found.told.get("not_computed", ())]
+    if failed:
+        ui.label(
+            _(
+                "Not computed: {figures}. They need more memory than there is here, or failed; the "
+                "release is as good without them.",
+                figures=", ".join(failed),
+            )
+        ).classes("text-bold").props('role="alert" data-test="not-computed"')
+
+
 def figures(found: Sequence[tuple[str, str, str]]) -> None:
     """Key figures in boxes of one width."""
     with ui.element("div").classes("celosia-even w-full"):

@@ -8,7 +8,14 @@ from typing import Any
 from nicegui import ui
 
 from celosia.studio.language import _, n_, percent
-from celosia.studio.pages.publish_results_parts import Results, heading, lead, picker, quiet
+from celosia.studio.pages.publish_results_parts import (
+    Results,
+    heading,
+    lead,
+    not_computed,
+    picker,
+    quiet,
+)
 from celosia.studio.widgets.chart import Option, axis, chart
 from celosia.studio.widgets.table import show_table
 
@@ -24,17 +31,19 @@ def show(found: Results) -> None:
             "equal parts, as a reader of the release would have to count it."
         )
     )
+    not_computed(found)
     column = found.query.get("column", "")
-    column = column if column in names else next(iter(names))
-    with ui.row():
-        chosen = picker(_("Column"), names, column, "column")
-    chosen.on_value_change(lambda event: _go(found, column=event.value))
-    _bars(next(each for each in shown if each["column"] == column))
-    with ui.expansion(_("How far each column moved")).classes("w-full"):
-        show_table(
-            [_("column"), _("share of the records that would have to change")],
-            [[each["column"], percent(each["moved"])] for each in shown],
-        )
+    column = column if column in names else next(iter(names), "")
+    if column:
+        with ui.row():
+            chosen = picker(_("Column"), names, column, "column")
+        chosen.on_value_change(lambda event: _go(found, column=event.value))
+        _bars(next(each for each in shown if each["column"] == column))
+        with ui.expansion(_("How far each column moved")).classes("w-full"):
+            show_table(
+                [_("column"), _("share of the records that would have to change")],
+                [[each["column"], percent(each["moved"])] for each in shown],
+            )
     _pair(found)
 
 

@@ -8,7 +8,13 @@ from typing import Any
 from nicegui import ui
 
 from celosia.studio.language import _, n_, number, percent, short
-from celosia.studio.pages.publish_results_parts import Results, heading, lead, quiet
+from celosia.studio.pages.publish_results_parts import (
+    Results,
+    heading,
+    lead,
+    not_computed,
+    quiet,
+)
 from celosia.studio.widgets.table import show_table
 
 NOUGHT = 1e-9
@@ -19,6 +25,7 @@ def show(found: Results) -> None:
     """A table for each column of numbers."""
     heading(_("Statistics of the numeric columns"), 2)
     listed = found.told["statistics"]
+    not_computed(found)
     if not listed:
         lead(
             _(

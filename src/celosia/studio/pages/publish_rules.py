@@ -41,6 +41,14 @@ def edit_rule(editor: Editor) -> None:
         "ordered": _ordered,
         "tree": edit_tree,
     }
+    if rules.has_no_groups(editor.column, rule, editor.facts["distinct"]):
+        ui.label(
+            _(
+                "Nothing in these values says which belong together, so each is kept or becomes *. "
+                "Groups of your own keep more detail, for example town, province, region: choose a "
+                "tree, or import a CSV file with a row for each value."
+            )
+        ).props('data-test="no-groups"')
     fields[kind](editor, rule)
     exchange(editor)
 

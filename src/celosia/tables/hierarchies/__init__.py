@@ -8,7 +8,7 @@
 - Schema files: `from_table` reads `[columns.NAME.hierarchy]`; each rule's `as_table` writes it.
 """
 
-from celosia.tables.hierarchies.automatic import Automatic, propose
+from celosia.tables.hierarchies.automatic import Automatic, is_nominal, propose
 from celosia.tables.hierarchies.builder import Builder
 from celosia.tables.hierarchies.csv_file import read_hierarchy, write_hierarchy
 from celosia.tables.hierarchies.dates import Dates
@@ -33,6 +33,7 @@ __all__ = [
     "Ordered",
     "Tree",
     "from_table",
+    "is_nominal",
     "propose",
     "read_hierarchy",
     "summary",

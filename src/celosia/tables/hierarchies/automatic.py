@@ -1,4 +1,9 @@
-"""A hierarchy chosen by looking at the values."""
+"""A hierarchy chosen by looking at the values.
+
+Dates, codes and numbers say by themselves how they group. Names of places, occupations and other
+nominal texts do not: neighbours in the alphabet have nothing in common, and groups by frequency
+tell how frequent each value is. Such texts get no level between the value and the root.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from celosia.frames import stands_for_missing
 from celosia.tables.hierarchies import _numbers
 from celosia.tables.hierarchies._leaves import distinct_texts
 from celosia.tables.hierarchies._parameters import as_written, is_number
@@ -19,7 +25,7 @@ from celosia.tables.hierarchies.mask import Mask
 from celosia.tables.hierarchies.ordered import Ordered
 
 FEW = 8
-"""Up to so many different texts are left without groups: nobody could guess useful ones."""
+"""Up to so many different texts of equal shape are not taken for codes: it may be chance."""
 
 CODE_LENGTHS = range(3, 13)
 """Texts of equal shape and such a length are taken for codes."""
@@ -36,8 +42,13 @@ class Automatic:
     """
 
     def build(self, values: pl.Series) -> Hierarchy:
-        """The hierarchy that the proposed rule builds."""
-        return propose(values).build(values)
+        """The hierarchy that the proposed rule builds.
+
+        Texts that stand for a missing value (`NA`, `?`) beside dates, codes or numbers are leaves
+        of their own below the root.
+        """
+        rule = propose(values)
+        return _beside_marks(values) if isinstance(rule, Automatic) else rule.build(values)
 
     def as_table(self) -> dict[str, Any]:
         """The rule as a schema file writes it."""
@@ -54,8 +65,10 @@ def propose(values: pl.Series) -> Builder:
       postal codes as text.
     - Numbers, or texts that are all numbers: up to three intervals, the first a round number
       (1, 2 or 5 times a power of ten) that makes at most 20 groups, then twice and four times that.
-    - Up to 8 other texts, or truth values: nothing but the root.
-    - Other texts: groups in alphabetical order, at up to three sizes that grow evenly.
+    - The same beside texts that stand for a missing value (`NA`, `?`): `Automatic()`, which keeps
+      those apart.
+    - Other texts, or truth values: nothing but the root. Nothing in a text such as the name of a
+      town says which values belong together; a hierarchy of your own (`Tree`, or a file) does.
 
     >>> propose(pl.Series([17, 39, 90]))
     Intervals(widths=(5, 10, 20), start=0, bounds=(), open_below=False, open_above=False, \
@@ -63,6 +76,27 @@ domain=None, style=None)
     >>> propose(pl.Series(["Male", "Female"]))
     Ordered(order=None, sizes=())
     """
+    if (rule := _telling(values)) is not None:
+        return rule
+    return Automatic() if _telling(_split(values)[0]) is not None else Ordered()
+
+
+def is_nominal(values: pl.Series) -> bool:
+    """Whether the values are texts that do not say how they group: each is kept or hidden.
+
+    Two values or fewer have no groups that a hierarchy could add.
+
+    >>> is_nominal(pl.Series(["Lugo", "Vigo", "Ourense"])), is_nominal(pl.Series([17, 39, 90]))
+    (True, False)
+    """
+    if values.dtype not in (pl.String, pl.Categorical, pl.Enum) or _telling(values) is not None:
+        return False
+    rest = _split(values)[0]
+    return rest.n_unique() > 2 and _telling(rest) is None
+
+
+def _telling(values: pl.Series) -> Builder | None:
+    """A rule for values that say how they group: dates, codes and numbers; None for others."""
     texts = distinct_texts(values)
     if (dates := _dates(values, texts)) is not None:
         return dates
@@ -71,7 +105,24 @@ domain=None, style=None)
     numbers = [_numbers.parse(text) for text in texts]
     if texts and None not in numbers:
         return _intervals([number for number in numbers if number is not None])
-    return Ordered(sizes=_even_sizes(len(texts))) if len(texts) > FEW else Ordered()
+    return None
+
+
+def _split(values: pl.Series) -> tuple[pl.Series, list[str]]:
+    """The values, and apart from them the texts that stand for a missing value."""
+    if values.dtype != pl.String:
+        return values, []
+    marks = stands_for_missing(values)
+    return values.filter(~marks), distinct_texts(values.filter(marks))
+
+
+def _beside_marks(values: pl.Series) -> Hierarchy:
+    rest, marks = _split(values)
+    hierarchy = propose(rest).build(rest)
+    root = hierarchy.labels[-1]
+    return Hierarchy.from_paths(
+        [*hierarchy.paths(), *((mark,) * hierarchy.height + root for mark in marks)]
+    )
 
 
 def _dates(values: pl.Series, texts: list[str]) -> Dates | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from celosia.core.work_folders import WorkFolder
 from celosia.studio.model.publish.choices import ColumnChoice
 from celosia.studio.model.publish.hierarchies import Values, build, preview
 from celosia.studio.model.publish.repairing import repaired
@@ -55,7 +55,7 @@ def _start(column: ColumnChoice, values: Values, *, kind: str) -> dict[str, Any]
 
 
 def _labels(column: ColumnChoice, values: Values) -> bytes:
-    with TemporaryDirectory() as folder:
+    with WorkFolder() as folder:
         path = Path(folder) / "hierarchy.csv"
         return write_hierarchy(build(column, values), path).read_bytes()
 

@@ -12,7 +12,7 @@ from celosia.studio.model.publish import choices as chosen
 from celosia.studio.model.publish.choices import Choices
 from celosia.studio.model.publish.results_attacks import attacks_told, suppressed_told
 from celosia.studio.model.publish.results_risk import gauges
-from celosia.studio.model.publish.results_use import use_told
+from celosia.studio.model.publish.results_use import attempt, use_told
 from celosia.studio.visitors import Work
 from celosia.tables import Role, Schema, TableRelease
 from celosia.tables.coding import code_column
@@ -34,7 +34,19 @@ def measured(
     schema = chosen.schema(wanted)
     solution = release.solution
     explained = meanings(schema, original=frame)
-    attacks = attacks_told(frame, release.data, schema, explained, progress=progress)
+    failed: list[str] = []
+    attacks: list[dict[str, Any]] = attempt(
+        failed,
+        "attacks",
+        lambda: attacks_told(frame, release.data, schema, explained, progress=progress),
+        [],
+    )
+    use: dict[str, Any] = attempt(
+        failed,
+        "distributions",
+        lambda: use_told(frame, release.data, schema, explained, progress=progress),
+        {"distributions": [], "pairs": [], "statistics": [], "not_computed": []},
+    )
     return {
         "choices": wanted.as_dict(),
         "promise": release.guarantee.promise,
@@ -64,7 +76,8 @@ def measured(
         ),
         "labels": level_labels(frame, schema),
         "identifiers": list(schema.named(Role.IDENTIFIER)),
-        **use_told(frame, release.data, schema, explained, progress=progress),
+        **use,
+        "not_computed": [*failed, *use["not_computed"]],
     }
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -20,9 +21,12 @@ from celosia.assess.utility import (
     limits_of,
     statistics,
 )
+from celosia.core.errors import Cancelled
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import as_text
 from celosia.tables import Role, Schema
+
+T = TypeVar("T")
 
 MOST_COLUMNS = 12
 """Columns whose pairs are drawn; 12 have 66 pairs."""
@@ -45,14 +49,35 @@ def use_told(
     tables = compare(
         frame, released, names, meanings={k: v for k, v in explained.items() if k in names}
     )
-    moved = {each.column: each.total_variation for each in distances(tables)}
+    failed: list[str] = []
+    nothing: list[dict[str, Any]] = []
     return {
-        "distributions": [
-            _bars(each) | {"moved": moved[each.column]} for each in distributions(tables)
-        ],
-        "pairs": _pairs(tables, progress),
-        "statistics": _statistics(frame, released, schema),
+        "distributions": attempt(failed, "distributions", lambda: _distributions(tables), nothing),
+        "pairs": _pairs(tables, progress, failed),
+        "statistics": attempt(
+            failed, "statistics", lambda: _statistics(frame, released, schema), nothing
+        ),
+        "not_computed": failed,
     }
+
+
+def attempt(failed: list[str], figure: str, compute: Callable[[], T], instead: T) -> T:
+    """A figure that describes a release; where it fails, its name is noted and the rest goes on.
+
+    A release that holds is not lost because a picture of it takes too much memory.
+    """
+    try:
+        return compute()
+    except Cancelled:
+        raise
+    except Exception:  # whatever it is, it concerns this figure alone
+        failed.append(figure)
+        return instead
+
+
+def _distributions(tables: Comparison) -> list[dict[str, Any]]:
+    moved = {each.column: each.total_variation for each in distances(tables)}
+    return [_bars(each) | {"moved": moved[each.column]} for each in distributions(tables)]
 
 
 def _bars(shown: Distribution) -> dict[str, Any]:
@@ -78,19 +103,23 @@ def _bars(shown: Distribution) -> dict[str, Any]:
     }
 
 
-def _pairs(tables: Comparison, progress: Progress) -> list[dict[str, Any]]:
+def _pairs(tables: Comparison, progress: Progress, failed: list[str]) -> list[dict[str, Any]]:
     names = [column.name for column in tables.columns][:MOST_COLUMNS]
     wanted = list(combinations(names, 2))
-    found = []
+    found: list[dict[str, Any]] = []
     for done, (first, second) in enumerate(wanted):
         progress(Step("Comparing pairs of columns", done, len(wanted)))
-        pair = joint(tables, first, second)
-        rounded = pair.as_dict() | {
-            side: [[round(share, 6) for share in line] for line in getattr(pair, side)]
-            for side in ("before", "after")
-        }
-        found.append(rounded | {"moved": pair.moved})
+        found += attempt(failed, f"{first} / {second}", partial(_pair, tables, first, second), [])
     return found
+
+
+def _pair(tables: Comparison, first: str, second: str) -> list[dict[str, Any]]:
+    pair = joint(tables, first, second)
+    rounded = pair.as_dict() | {
+        side: [[round(share, 6) for share in line] for line in getattr(pair, side)]
+        for side in ("before", "after")
+    }
+    return [rounded | {"moved": pair.moved}]
 
 
 def _statistics(

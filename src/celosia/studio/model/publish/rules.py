@@ -141,6 +141,21 @@ def starting_rule(kind: str, column: ColumnChoice, values: Values) -> dict[str, 
     return {"kind": kind} | {key: value for key, value in usual[kind].items() if value}
 
 
+def has_no_groups(column: ColumnChoice, rule: Mapping[str, Any], distinct: int) -> bool:
+    """Whether a rule only keeps or hides the texts of a column, though groups could be made.
+
+    >>> towns = ColumnChoice(name="town", kind="text")
+    >>> has_no_groups(towns, {"kind": "ordered"}, 12), has_no_groups(towns, {"kind": "mask"}, 12)
+    (True, False)
+    """
+    return (
+        column.kind == "text"
+        and rule.get("kind") == "ordered"
+        and not rule.get("sizes")
+        and distinct > 2
+    )
+
+
 def editable(column: ColumnChoice, values: Values) -> Grid:
     """The hierarchy of a column as a tree to edit; its plain values where the rule does not fit.
 

@@ -1,0 +1,125 @@
+"""A draft of a schema: the roles that the columns of a table suggest, to be read and corrected."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from celosia.assess.risk import Finding, detect
+from celosia.core.progress import Progress, silent
+from celosia.core.wording import counted
+from celosia.frames import as_frame, encode
+from celosia.tables.hierarchies import Mask, is_nominal
+from celosia.tables.schema import Column, Role, Schema
+
+HEAD = """\
+# A draft, guessed from the names and cells of the columns. Read every line before you use it:
+# identifier        names a person by itself; never released
+# quasi-identifier  may name a person together with others; generalised
+# sensitive         must not be learnt about a person; released as it is
+# insensitive       neither; released as it is
+"""
+
+NO_GROUPS = """\
+# Nothing in these values says which belong together: each is kept, or becomes "*". Groups of your
+# own keep more detail. Write them as CSV, a row per value (town;province;region;*), and add:
+# hierarchy = { file = "FILE.csv" }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDraft:
+    """What a column seems to hold, and what to say of it in a schema."""
+
+    finding: Finding
+    nominal: bool = False
+    """Whether it is a quasi-identifier whose values do not say how they group."""
+
+    @property
+    def column(self) -> Column:
+        """The column as the draft declares it.
+
+        Empty cells that the table has are a value of their own: the draft fits the table.
+        """
+        quasi = self.finding.role == "quasi-identifier"
+        is_code = self.finding.kind == "postal code"
+        return Column(
+            self.finding.column,
+            Role(self.finding.role),
+            type="string" if is_code else None,
+            hierarchy=Mask() if is_code else None,
+            missing="value" if quasi and self.finding.empty else "refuse",
+        )
+
+    def lines(self) -> Iterator[str]:
+        """The section of the column in a schema file."""
+        finding, column = self.finding, self.column
+        yield f"\n[columns.{_quoted(finding.column)}]\n"
+        yield f'role = "{finding.role}"  # {finding.kind}: {finding.why}\n'
+        if column.type is not None:
+            yield f'type = "{column.type}"\n'
+        if column.missing != "refuse":
+            empty = counted(finding.empty, "cell is", "cells are")
+            yield f'missing = "{column.missing}"  # {empty} empty: a value of its own\n'
+        if column.hierarchy is not None:
+            yield 'hierarchy = { kind = "mask" }\n'
+        if self.nominal:
+            yield NO_GROUPS
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaDraft:
+    """A draft of a schema, as a value and as a file to read and correct."""
+
+    columns: tuple[ColumnDraft, ...]
+
+    @property
+    def schema(self) -> Schema:
+        """The schema; it fits the table that the draft was made from."""
+        return Schema(tuple(each.column for each in self.columns))
+
+    @property
+    def nominal(self) -> tuple[str, ...]:
+        """The quasi-identifiers whose values do not say how they group."""
+        return tuple(each.finding.column for each in self.columns if each.nominal)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What each column seems to hold."""
+        return tuple(each.finding for each in self.columns)
+
+    def text(self) -> str:
+        """The schema file, with a comment on each role; `Schema.load` can read it."""
+        return HEAD + "".join(line for each in self.columns for line in each.lines())
+
+
+def draft_schema(data: Any, *, progress: Progress = silent) -> SchemaDraft:
+    """A draft of the schema of a table: a start to be looked at, not a considered choice.
+
+    >>> draft = draft_schema(pl.DataFrame({"sex": ["F", None, "M"], "disease": ["flu"] * 3}))
+    >>> [(column.name, str(column.role), column.missing) for column in draft.schema.columns]
+    [('sex', 'quasi-identifier', 'value'), ('disease', 'sensitive', 'refuse')]
+    """
+    frame = as_frame(data)
+    found = detect(frame, progress=progress)
+    return SchemaDraft(
+        tuple(
+            ColumnDraft(finding, _is_nominal(series, finding))
+            for series, finding in zip(frame, found, strict=True)
+        )
+    )
+
+
+def _is_nominal(series: pl.Series, finding: Finding) -> bool:
+    if finding.role != "quasi-identifier" or finding.kind == "postal code":
+        return False
+    return is_nominal(encode(series.alias("values")).values)
+
+
+def _quoted(name: str) -> str:
+    """A name as a TOML key; JSON writes all but one control character as TOML wants it."""
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
