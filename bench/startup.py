@@ -1,7 +1,7 @@
 """What a command costs before it works: processor seconds of the version, the help and a question.
 
 The bars: 0.15 s for `celosia --version`, 0.3 s for `celosia --help`, 0.8 s for one `celosia query`
-on a table of 50 rows. The limit beside them is a bare interpreter that only loads the libraries which
+on a table of 50 rows. The limit beside them is a bare interpreter that only loads libraries that
 the command cannot do without. Seconds are of the processor (user and system): a question waits for
 its deadline, and other work on the machine disturbs them less than the clock.
 
@@ -28,8 +28,8 @@ BARS = {"--version": 0.15, "--help": 0.3, "query, 50 rows": 0.8}
 LIMITS = {
     "--version": "import importlib.metadata",
     "--help": "import typer.main, typer.rich_utils, rich.markdown",
-    "query, 50 rows": "import sqlite3, tomllib, numpy, duckdb, sqlglot.generators.duckdb, typer.main, "
-    "typer._adapters, rich.table, opendp.measurements",
+    "query, 50 rows": "import sqlite3, tomllib, numpy, duckdb, sqlglot.generators.duckdb, "
+    "typer.main, typer._adapters, rich.table, opendp.measurements",
 }
 QUESTION = "SELECT sex, count(*) AS n FROM people GROUP BY sex"
 POLICY = """

@@ -62,7 +62,8 @@ class CheckRecord:
         """Whether the rows that the engine has opened were checked before, in just this state."""
         if self._file is None or not self._is_fixed(engine):
             return False
-        return _trusted_text(self._file) == self._digest()
+        text = _trusted_text(self._file)
+        return text is not None and text == self._digest()
 
     def keep(self, engine: SqlEngine) -> None:
         """Record that the rows were checked, if they are sure to be the same since.
