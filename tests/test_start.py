@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from celosia.cli.app import HOMES
+from celosia.cli.loading import Commands
+
 PROGRAM = """
 import json, sys
 from celosia.cli import main
@@ -23,7 +26,8 @@ def run(*words):
 
 text = "SELECT sex, count(*) AS n, avg(pay) AS pay FROM people GROUP BY sex"
 question = ["query", "policy.toml", text]
-loaded = [run("--version"), run(*question, "-e", "0.5", "--explain"), run(*question, "-e", "0.5")]
+plan, answer = [*question, "-e", "0.5", "--explain"], [*question, "-e", "0.5"]
+loaded = [run("--version"), run("--help"), run(*plan), run(*answer)]
 print(json.dumps(loaded), file=sys.stderr)
 """
 
@@ -59,7 +63,7 @@ NEVER = {
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> list[set[str]]:
-    """The modules after the version was shown, after a plan, and after an answer."""
+    """The modules after the version, after the help, after a plan, and after an answer."""
     folder = tmp_path_factory.mktemp("start")
     rows = "".join(f"{number},{'FM'[number % 2]},{1000 + number}\n" for number in range(50))
     Path(folder, "people.csv").write_text(f"id,sex,pay\n{rows}", "utf-8")
@@ -79,7 +83,19 @@ def test_the_version_is_shown_without_any_command(loaded: list[set[str]]) -> Non
     }
 
 
-@pytest.mark.parametrize("after", [1, 2], ids=["a plan", "an answer"])
+def test_the_help_lists_commands_without_loading_them(loaded: list[set[str]]) -> None:
+    assert loaded[1] & (NEVER | {"pydantic", "numpy", "duckdb", "sqlglot"}) == set()
+    shown = {"main", "app", "loading", "console", "ending"}
+    assert {name.split(".")[2] for name in loaded[1] if name.startswith("celosia.cli.")} == shown
+
+
+@pytest.mark.parametrize("name", list(HOMES))
+def test_a_command_is_listed_with_the_first_paragraph_of_its_help(name: str) -> None:
+    command = Commands(HOMES)[name]
+    assert " ".join(command.help.split("\n\n")[0].split()) == HOMES[name].summary
+
+
+@pytest.mark.parametrize("after", [2, 3], ids=["a plan", "an answer"])
 def test_a_question_loads_what_it_needs(loaded: list[set[str]], after: int) -> None:
     assert loaded[after] & NEVER == set()
     doors = ("celosia.tables", "celosia.graphs", "celosia.telemetry", "celosia.lab", "celosia.cli.")
@@ -89,6 +105,6 @@ def test_a_question_loads_what_it_needs(loaded: list[set[str]], after: int) -> N
 
 
 def test_a_plan_draws_no_noise(loaded: list[set[str]]) -> None:
-    assert "opendp" not in loaded[1]
-    assert "opendp" in loaded[2]
-    assert "opendp.prelude" not in loaded[2]
+    assert "opendp" not in loaded[2]
+    assert "opendp" in loaded[3]
+    assert "opendp.prelude" not in loaded[3]

@@ -116,7 +116,8 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version  # noqa: PLC0415 - takes longer than all the rest
 
-        return version("celosia")
+        globals()[name] = found = version("celosia")  # not asked for again
+        return found
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     if name in __all__:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tests.cli.running import Run
+
+from celosia.core import kernel_folder
 
 
 def test_the_licences_of_all_packages_in_use_are_listed(run: Run) -> None:
@@ -30,3 +33,17 @@ def test_a_bill_of_materials_takes_the_place_of_no_other_file(run: Run, tmp_path
     run("doctor", "--sbom", "mine.json").complains("CEL-I004")
     assert (tmp_path / "mine.json").read_text() == "mine"
     assert run("doctor", "--sbom", "mine.json", "--force").code == 0
+
+
+def test_the_folder_of_compiled_kernels_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = run("doctor", "--json").data()
+    found = kernel_folder.kernel_folder()
+    assert found is not None
+    assert facts["compiled kernels"] == f"{found.path} (writable)"
+    lost = kernel_folder.KernelFolder(tmp_path / "nowhere", "user")
+    monkeypatch.setattr(kernel_folder, "kernel_folder", lambda: lost)
+    assert run("doctor", "--json").data()["compiled kernels"] == f"{lost.path} (not writable)"
+    monkeypatch.setattr(kernel_folder, "kernel_folder", lambda: None)
+    assert "NUMBA_CACHE_DIR" in run("doctor", "--json").data()["compiled kernels"]

@@ -1,38 +1,129 @@
-"""Compiled functions where nothing can be written."""
+"""Compiled functions: kept for the next process, and never a reason to fail."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-import numba
 import pytest
 
+from celosia.core import kernel_cache
 from celosia.core.compiled import njit
+from celosia.core.kernel_folder import KernelFolder
+
+SOURCE = """
+from celosia.core.compiled import njit
+from {other} import STEP, raised
+
+@njit(cache=True)
+def higher(number):
+    return raised(number) + STEP
+"""
+OTHER = """
+from celosia.core.compiled import njit
+
+STEP = {step}
+
+@njit(cache=True)
+def raised(number):
+    return number {raised}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "kernels"
+    place.mkdir()
+    monkeypatch.setattr(kernel_cache, "kernel_folder", lambda: KernelFolder(place, "user"))
+    return place
+
+
+@pytest.fixture
+def define(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+    """Defines a function, and another in a module that it takes from, as a new process would."""
+
+    def made(*, step: int = 1, raised: str = "* 2") -> Any:
+        kernel_cache._file_digest.cache_clear()
+        found: Any = None
+        for name, text in (
+            ("other_kernels", OTHER.format(step=step, raised=raised)),
+            ("own_kernels", SOURCE.format(other="other_kernels")),
+        ):
+            file = tmp_path / f"{name}.py"
+            file.write_text(text, "utf-8")
+            found = ModuleType(name)
+            monkeypatch.setitem(sys.modules, name, found)
+            exec(compile(text, str(file), "exec"), found.__dict__)
+        return found.higher
+
+    yield made
+    kernel_cache._file_digest.cache_clear()
+
+
+def hits(function: Any) -> int:
+    return sum(function.stats.cache_hits.values())
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_function_is_compiled_once(define: Callable[..., Any]) -> None:
+    first, second = define(), define()
+    assert (first(20), hits(first)) == (41, 0)
+    assert (second(20), hits(second)) == (41, 1)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_function_is_compiled_again_when_another_module_changes(
+    define: Callable[..., Any],
+) -> None:
+    assert define()(20) == 41
+    assert define(step=2)(20) == 42
+    assert define(step=2, raised="* 3")(20) == 62
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_broken_files_are_compiled_anew(
+    ending: str, folder: Path, define: Callable[..., Any]
+) -> None:
+    assert define()(20) == 41
+    files = list(folder.rglob(f"*.{ending}"))
+    assert files
+    for file in files:
+        file.write_bytes(file.read_bytes()[:20])
+    assert define()(20) == 41
+    mended = define()
+    assert (mended(20), hits(mended)) == (41, 1)
+
+
+def test_the_code_of_other_arguments_is_not_taken(folder: Path, define: Callable[..., Any]) -> None:
+    whole = define()
+    assert whole(20) == 41
+    assert whole(0.25) == 1.5
+    first, second = sorted((folder / "own_kernels").glob("*.nbc"))
+    content = first.read_bytes()  # as if two processes had taken one number for two kinds
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(content)
+    again = define()
+    assert (again(20), again(0.25), hits(again)) == (41, 1.5, 0)
 
 
 def test_a_function_is_compiled_also_where_no_cache_can_be_written(
+    folder: Path, define: Callable[..., Any]
+) -> None:
+    folder.rmdir()
+    folder.write_text("a file, so that nothing can be written below it", "utf-8")
+    assert define()(20) == 41
+
+
+def test_a_function_is_compiled_also_where_no_folder_is_safe(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[bool] = []
-    real: Any = numba.njit
-    real(lambda: 0)()  # parts of Numba load with the first compilation, and need the real one
-
-    def refusing(function: Callable[..., Any]) -> Any:  # as Numba does when it is defined
-        raise RuntimeError(f"cannot cache function {function.__name__!r}: no locator available")
-
-    def read_only(**options: Any) -> Callable[[Any], Any]:
-        asked.append(options.get("cache", False))
-        if options.get("cache"):
-            return refusing
-        made: Callable[[Any], Any] = real(**options)
-        return made
-
-    monkeypatch.setattr(numba, "njit", read_only)
+    monkeypatch.setattr(kernel_cache, "kernel_folder", lambda: None)
 
     @njit(cache=True, nogil=True)
     def double(number: int) -> int:
         return 2 * number
 
-    assert asked == [True, False]
     assert double(21) == 42

@@ -9,31 +9,133 @@ import typer
 from celosia.cli.loading import Home, group_of
 
 HOMES = {
-    "demo": Home("celosia.cli.demo", "demo"),
-    "publish": Home("celosia.cli.publish", "publish"),
-    "explore": Home("celosia.cli.explore", "explore"),
-    "mask": Home("celosia.cli.mask", "mask"),
-    "synthesise": Home("celosia.cli.synthesise", "synthesise"),
-    "magnitude": Home("celosia.cli.magnitude", "magnitude"),
-    "query": Home("celosia.cli.query", "query"),
-    "serve": Home("celosia.cli.serve", "serve"),
-    "studio": Home("celosia.cli.studio", "studio"),
-    "teach": Home("celosia.cli.teach", "teach"),
-    "explain": Home("celosia.cli.explain", "explain"),
-    "doctor": Home("celosia.cli.doctor", "doctor"),
-    "release": Home("celosia.cli.release", "app"),
-    "epsilon": Home("celosia.cli.epsilon", "app"),
-    "policy": Home("celosia.cli.policy", "app"),
-    "rdf": Home("celosia.cli.rdf", "app"),
-    "graph": Home("celosia.cli.graph", "app"),
-    "collect": Home("celosia.cli.collect", "app"),
-    "ledger": Home("celosia.cli.ledger", "app"),
-    "token": Home("celosia.cli.serve", "tokens_app"),
-    "assess": Home("celosia.cli.assess", "app"),
-    "audit": Home("celosia.cli.audit", "app"),
-    "hierarchy": Home("celosia.cli.hierarchy", "app"),
-    "datasets": Home("celosia.cli.datasets", "app"),
-    "lab": Home("celosia.cli.lab", "app"),
+    "demo": Home(
+        "celosia.cli.demo",
+        "demo",
+        "Generate a census of invented people, publish it with k-anonymity, and write a report.",
+    ),
+    "publish": Home(
+        "celosia.cli.publish",
+        "publish",
+        "Publish a table so that its privacy models hold, losing as little information as can be.",
+    ),
+    "explore": Home(
+        "celosia.cli.explore",
+        "explore",
+        "List the solutions that no other beats in both loss and risk, to choose one to publish.",
+    ),
+    "mask": Home(
+        "celosia.cli.mask",
+        "mask",
+        "Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more.",
+    ),
+    "synthesise": Home(
+        "celosia.cli.synthesise",
+        "synthesise",
+        "Make a synthetic table of all columns, and measure what it gives away and keeps.",
+    ),
+    "magnitude": Home(
+        "celosia.cli.magnitude",
+        "magnitude",
+        "Sum a column over one to three others, and suppress or round so that nobody is given "
+        "away.",
+    ),
+    "query": Home(
+        "celosia.cli.query",
+        "query",
+        "Ask tables in SQL or a graph in SPARQL, with differential privacy, paid from a budget.",
+    ),
+    "serve": Home(
+        "celosia.cli.serve",
+        "serve",
+        "Let analysts ask a database over HTTP, under its policy and their budgets.",
+    ),
+    "studio": Home(
+        "celosia.cli.studio",
+        "studio",
+        "Open the studio, a web application over every door, until Ctrl-C.",
+    ),
+    "teach": Home(
+        "celosia.cli.teach",
+        "teach",
+        "Watch a classic algorithm search the lattice of a table, and compare it with the optimum.",
+    ),
+    "explain": Home(
+        "celosia.cli.explain",
+        "explain",
+        "Explain an error code: what it means and what to do.",
+    ),
+    "doctor": Home(
+        "celosia.cli.doctor",
+        "doctor",
+        "Show versions, cores and optional parts, to paste into a bug report.",
+    ),
+    "release": Home(
+        "celosia.cli.release",
+        "app",
+        "Release one differentially private answer about a table.",
+    ),
+    "epsilon": Home(
+        "celosia.cli.epsilon",
+        "app",
+        "Understand epsilon: what it means, what it costs, and what several come to.",
+    ),
+    "policy": Home(
+        "celosia.cli.policy",
+        "app",
+        "Draft, check and show a policy: what may be asked of a database, and how much.",
+    ),
+    "rdf": Home(
+        "celosia.cli.rdf",
+        "app",
+        "Load an RDF graph into a store, look at it, check it and export it.",
+    ),
+    "graph": Home(
+        "celosia.cli.graph",
+        "app",
+        "Publish a social, communication or contact network, and check what it gives away.",
+    ),
+    "collect": Home(
+        "celosia.cli.collect",
+        "app",
+        "Collect what is common on devices, from reports that are private already.",
+    ),
+    "ledger": Home(
+        "celosia.cli.ledger",
+        "app",
+        "Show, check and export the ledger: every charge, and what is left.",
+    ),
+    "token": Home(
+        "celosia.cli.serve",
+        "tokens_app",
+        "Make, list and revoke the tokens of those who may ask a service.",
+    ),
+    "assess": Home(
+        "celosia.cli.assess",
+        "app",
+        "Assess what risk a table leaves, and what use.",
+    ),
+    "audit": Home(
+        "celosia.cli.audit",
+        "app",
+        "Try to break what is promised: mechanisms by their outputs (the usual audit), and private "
+        "queries by the time, failures and sizes of their answers.",
+    ),
+    "hierarchy": Home(
+        "celosia.cli.hierarchy",
+        "app",
+        "Build and check generalisation hierarchies.",
+    ),
+    "datasets": Home(
+        "celosia.cli.datasets",
+        "app",
+        "List data to start with, generated or loaded; nothing is downloaded.",
+    ),
+    "lab": Home(
+        "celosia.cli.lab",
+        "app",
+        "Compute published results again, cell by cell.",
+    ),
 }
 """In the order of the help: commands, then groups of them."""
 

@@ -93,6 +93,7 @@ def _show_parts(*, as_json: bool) -> None:
         part: _installed(part) or f"not installed (for {what})" for part, what in OPTIONAL.items()
     }
     facts |= {"java": _java() or "not found (for Spark)"}
+    facts |= {"compiled kernels": _kernels()}
     if as_json:
         console.show_json(facts)
     else:
@@ -110,6 +111,18 @@ def _java() -> str | None:
 
     found = java_home()
     return None if found is None else str(found)
+
+
+def _kernels() -> str:
+    """Where compiled kernels are kept, and whether new ones can be."""
+    from celosia.core.kernel_folder import kernel_folder
+
+    if _installed("numba") is None:
+        return "not kept: numba is missing"
+    found = kernel_folder()
+    if found is None or found.reason == "temporary":
+        return "not kept: no folder is writable and safe from other users; set NUMBA_CACHE_DIR"
+    return f"{found.path} ({'writable' if found.is_writable else 'not writable'})"
 
 
 def _installed(name: str) -> str | None:

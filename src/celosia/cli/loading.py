@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 import typer.main
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,8 @@ class Home:
 
     module: str
     name: str
+    summary: str
+    """What the command does: the first paragraph of its help, so that a list of all loads none."""
 
 
 class Commands(Mapping[str, Any]):
@@ -48,6 +50,17 @@ def group_of(homes: Mapping[str, Home]) -> type[TyperGroup]:
         def __init__(self, **settings: Any) -> None:
             super().__init__(**settings)
             self.commands: Any = Commands(homes)
+
+        def format_help(self, ctx: Any, formatter: Any) -> None:
+            """Write the help, in which commands are a name and a summary."""
+            whole = self.commands
+            self.commands = {
+                name: TyperCommand(name, help=home.summary) for name, home in homes.items()
+            }
+            try:
+                super().format_help(ctx, formatter)
+            finally:
+                self.commands = whole
 
         def list_commands(self, _: Any) -> list[str]:
             """All names, in the order of the help."""

@@ -7,13 +7,15 @@ import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.guarantee import Guarantee
 from celosia.core.provenance import Provenance
-from celosia.core.report import Document
+
+if TYPE_CHECKING:
+    from celosia.core.report import Document
 
 CERTIFICATE_SUFFIX = ".cert.json"
 """Added to the name of the data file: `safe.csv` has its certificate in `safe.csv.cert.json`."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from celosia.core.errors import EngineError
 from celosia.core.work_folders import WorkFolder
+from celosia.engines.duckdb_sources import add_files, attach, create
 
 if TYPE_CHECKING:
     import duckdb
@@ -119,12 +120,14 @@ class DuckDbEngine:
             config["threads"] = threads
         opened, fault = None, False
         self._files: tuple[Path, ...] = ()
+        self.is_fixed = not views
+        """Whether all rows are those of files: views may depend on the day, or on chance."""
         try:
             opened = duckdb.connect(config=config)
-            _attach(opened, path)
-            self._files = _add_files(opened, files or {})
+            self.is_fixed &= attach(opened, path)
+            self._files = add_files(opened, files or {})
             for table, view in (views or {}).items():
-                _create(opened, "VIEW", table, view)
+                create(opened, "VIEW", table, view)
             opened.execute("SET enable_external_access = false")
             opened.execute("SET lock_configuration = true")
         except (duckdb.Error, OSError):
@@ -273,57 +276,6 @@ def tables_of(query: exp.Expr) -> list[exp.Table]:
     return [exp.Table(this=each.this.copy()) for each in named.values()]
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, path: str | Path | None) -> None:
-    """Put the tables of the owner's file beside those of other files, under their own names."""
-    from sqlglot import exp  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
-
-    if path is None:
-        return
-    place = exp.Literal.string(str(Path(path).resolve(strict=True))).sql("duckdb")
-    connection.execute(f"ATTACH {place} AS celosia_owner (READ_ONLY)")
-    tables = connection.execute(
-        "SELECT table_name FROM information_schema.tables "
-        "WHERE table_catalog = 'celosia_owner' AND table_schema = 'main'"
-    ).fetchall()
-    for (table,) in tables:
-        parts = (table, "main", "celosia_owner")
-        names = [exp.to_identifier(part, quoted=True) for part in parts]
-        there = exp.Table(this=names[0], db=names[1], catalog=names[2])
-        _create(connection, "VIEW", table, there)
-
-
-def _add_files(
-    connection: duckdb.DuckDBPyConnection, files: Mapping[str, str | Path]
-) -> tuple[Path, ...]:
-    """Make files tables: a CSV file is read now, a Parquet file stays where it is.
-
-    Returns:
-        The Parquet files, which are read by every query.
-    """
-    from sqlglot import exp  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
-
-    reachable = []
-    for table, file in files.items():
-        found = Path(file).resolve(strict=True)
-        is_parquet = found.suffix.lower() in (".parquet", ".pq")
-        options: list[exp.Expr] = [exp.Literal.string(str(found))]
-        if is_parquet:
-            reachable.append(found)
-        else:
-            # All rows are looked at for types, so that none can surprise later.
-            size = exp.Literal.number(-1)
-            options.append(exp.PropertyEQ(this=exp.var("sample_size"), expression=size))
-        reader = exp.Anonymous(
-            this="read_parquet" if is_parquet else "read_csv", expressions=options
-        )
-        kind = "VIEW" if is_parquet else "TABLE"
-        _create(connection, kind, table, exp.Table(this=reader))
-    # As text: to bind a value, DuckDB loads pandas where there is one, for a third of a second.
-    paths = exp.Array(expressions=[exp.Literal.string(str(each)) for each in reachable])
-    connection.execute(f"SET allowed_paths = {paths.sql('duckdb')}")
-    return tuple(reachable)
-
-
 def _stamp(file: Path) -> tuple[int, ...]:
     """What changes when a file is written or replaced; empty where it is gone."""
     try:
@@ -335,20 +287,6 @@ def _stamp(file: Path) -> tuple[int, ...]:
 
 def _all_rows(cursor: duckdb.DuckDBPyConnection) -> Rows:
     return cursor.fetchall()
-
-
-def _create(
-    connection: duckdb.DuckDBPyConnection, kind: str, name: str, source: exp.Table | exp.Select
-) -> None:
-    from sqlglot import exp  # noqa: PLC0415 - loaded already
-
-    made = exp.Create(
-        this=exp.Table(this=exp.to_identifier(name, quoted=True)),
-        kind=kind,
-        replace=True,
-        expression=source if isinstance(source, exp.Select) else exp.select("*").from_(source),
-    )
-    connection.execute(made.sql("duckdb"))
 
 
 def select_text(query: exp.Expr, dialect: str) -> str:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from celosia.core.errors import InputError
 from celosia.core.release import Release
-from celosia.core.report import Document
 from celosia.mechanisms.parameters import check_confidence
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from celosia.core.report import Document
 
 Row = dict[str, Any]
 Interval = tuple[float, float] | None

@@ -12,6 +12,7 @@ from celosia.core.errors import InputError
 from celosia.queries.algebra import scans
 from celosia.queries.casting import as_texts
 from celosia.queries.catalogue import enforced_unique
+from celosia.queries.check_record import CheckRecord
 from celosia.queries.emission.target import chosen, column, grouped, name, named, whole
 from celosia.queries.ledger import Ceilings, Ledger
 from celosia.queries.ledger.terms import Terms
@@ -69,12 +70,23 @@ def prepared(
     return without_needless_caps(policy, lambda query: engine.run(query, timeout=timeout))
 
 
-def check_declared(policy: Policy, engine: SqlEngine, *, types: Columns, timeout: float) -> None:
+def check_declared(
+    policy: Policy,
+    engine: SqlEngine,
+    *,
+    types: Columns,
+    timeout: float,
+    record: CheckRecord | None = None,
+) -> None:
     """Refuse data that is not as the policy declares; for the curator's eyes.
+
+    Rows that were found to be so are not looked at again, as long as a record of it stands.
 
     Raises:
         InputError: CEL-Q152 a column is not unique, CEL-Q304 rows without an owner.
     """
+    if record is not None and record.stands(engine):
+        return
     check_unique(policy, engine, timeout=timeout)
     check_owned(policy, engine, types=types, timeout=timeout)
 
@@ -167,13 +179,14 @@ def ceilings_of(policy: Policy, *, simulation: bool = False) -> Ceilings:
     )
 
 
-def account_of(
+def account_of(  # noqa: PLR0913 - each is one fact of a ledger
     policy: Policy,
     place: str | Path,
     *,
     simulation: bool = False,
     traces: Iterable[Path] = (),
     new_ledger: bool = False,
+    begun: Callable[[], None] = lambda: None,
 ) -> Callable[[], Ledger]:
     """Opens the ledger of a policy; here one that stands is only looked at.
 
@@ -186,6 +199,7 @@ def account_of(
         simulation: whether it is of simulated answers.
         traces: files that may tell of charges of a ledger that is lost.
         new_ledger: whether one may be begun all the same.
+        begun: what is done as soon as the ledger is open, and files may be left beside it.
 
     Raises:
         PrivacyError: CEL-Q102, CEL-Q103 the ledger that stands was kept for something else;
@@ -202,15 +216,21 @@ def account_of(
             terms = Terms.of(dataset=dataset, policy=policy_hash(policy), rule="basic", **limits)
             terms.check_follows(standing.terms, enlarge=False)
             head = standing.head
-    return lambda: Ledger.open(
-        place,
-        dataset=dataset,
-        policy_hash=policy_hash(policy),
-        anchor=head,
-        after_loss=new_ledger,
-        ceilings=ceilings_of(policy, simulation=simulation),
-        **limits,
-    )
+
+    def account() -> Ledger:
+        ledger = Ledger.open(
+            place,
+            dataset=dataset,
+            policy_hash=policy_hash(policy),
+            anchor=head,
+            after_loss=new_ledger,
+            ceilings=ceilings_of(policy, simulation=simulation),
+            **limits,
+        )
+        begun()
+        return ledger
+
+    return account
 
 
 def public_count(policy: Policy, ask: Ask) -> Callable[[str, str | None], int]:

@@ -15,6 +15,7 @@ from celosia.core.work_folders import WorkFolder
 from celosia.mechanisms.parameters import check_confidence
 from celosia.queries.answering import Outcome
 from celosia.queries.catalogue import columns_in
+from celosia.queries.check_record import CheckRecord
 from celosia.queries.comparing import check_comparisons
 from celosia.queries.execution import TIMEOUT, Execution, not_answered
 from celosia.queries.ledger import Ledger, Request, Reservation
@@ -92,10 +93,10 @@ class Vault:
         """Open the database of a policy and the ledger of its budget; for the curator.
 
         Tables, columns and types are compared with the policy, and columns that it declares unique
-        are checked, because bounds rest on them: here, and where the database neither enforces it
-        nor keeps its rows as they are, again with every answer. Rows without an owner are refused
-        in the same way, where the policy says so (`ownerless`). A ledger is begun by the first
-        charge, not here.
+        are checked, because bounds rest on them: here, unless the files are as they were when they
+        were checked before, and where the database neither enforces it nor keeps its rows as they
+        are, again with every answer. Rows without an owner are refused in the same way, where the
+        policy says so (`ownerless`). A ledger is begun by the first charge, not here.
 
         Args:
             policy: a policy file, or a policy.
@@ -122,17 +123,19 @@ class Vault:
             scratch = WorkFolder()
             ledger = Path(scratch.name) / "simulation.ledger.sqlite"
         place = ledger_of(policy) if ledger is None else ledger
+        record = CheckRecord(declared, None if source.simulation else place)
         engine = open_engine(declared)
         try:
             version, types = engine.version, columns_in(engine, timeout=TIMEOUT)
             check_against(declared, types)
-            check_declared(declared, engine, types=types, timeout=TIMEOUT)
+            check_declared(declared, engine, types=types, timeout=TIMEOUT, record=record)
             account = account_of(
                 declared,
                 place,
                 simulation=source.simulation,
                 traces=() if source.simulation else traces_of(policy),
                 new_ledger=new_ledger,
+                begun=lambda: record.keep(engine),
             )
         except BaseException:
             engine.close()

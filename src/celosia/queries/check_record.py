@@ -1,0 +1,160 @@
+"""A record that the rows of a policy were compared with it, so that it is done once for one state.
+
+To look for repeated values in 15 million rows takes seconds; files that have not changed since need
+no second look. The record is a file beside the ledger that holds one digest, and no data: of what
+the policy says, of the programs that compared, and of what tells one state of each file of rows
+from another (place, number, size, times of the last changes).
+
+A record that is in doubt does not count, and the rows are checked again:
+
+- It is of this user or of the administrator, and no other user can write it. A user who can write
+  it could change the policy and the ledger as well.
+- The time of the last change of a file is set by the system (`ctime`), so a file that is written
+  and given its old date counts as changed. Windows keeps no such time, and no record.
+- A file that changed just before it was looked at could change again within one tick of its clock:
+  no record is kept of it until it has been at rest for some seconds.
+- Views in the database may depend on the day or on chance: no record is kept of it.
+- PostgreSQL and Spark do not tell whether rows have changed: no record is kept, and what they do
+  not enforce is checked with every answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.queries.ledger.places import place_of
+from celosia.queries.policy import Policy, policy_hash
+
+if TYPE_CHECKING:
+    from celosia.engines import SqlEngine
+
+FORM = "celosia check record 1"
+"""Another number makes all records void: raise it whenever more is checked than before."""
+REST = 10.0
+"""Seconds since the last change of a file, at least: clocks of file systems tick in up to two."""
+
+
+class CheckRecord:
+    """What is known of earlier checks of the rows of a policy.
+
+    Make it before the rows are opened: it looks at the files as they are then.
+
+    Args:
+        policy: what was declared.
+        ledger: the place of the ledger, beside which the record is; None to keep none.
+    """
+
+    def __init__(self, policy: Policy, ledger: str | Path | None) -> None:
+        self._policy = policy
+        self._file = None if ledger is None else record_of(ledger)
+        self._begun = time.time()
+        self._state = None if self._file is None else _state(policy)
+
+    def stands(self, engine: SqlEngine) -> bool:
+        """Whether the rows that the engine has opened were checked before, in just this state."""
+        if self._file is None or not self._is_fixed(engine):
+            return False
+        text = _trusted_text(self._file)
+        return text is not None and text == self._digest()
+
+    def keep(self, engine: SqlEngine) -> None:
+        """Record that the rows were checked, if they are sure to be the same since.
+
+        What cannot be written is checked again next time.
+        """
+        if self._file is None or not self._is_fixed(engine) or not self._is_at_rest():
+            return
+        digest = self._digest()
+        if _trusted_text(self._file) == digest:
+            return
+        with suppress(OSError):
+            _write(self._file, digest)
+
+    def _is_fixed(self, engine: SqlEngine) -> bool:
+        """Whether the engine shows what is in the files, and these are as they were at first."""
+        fixed = getattr(engine, "is_fixed", False)
+        return bool(fixed and self._state is not None and self._state == _state(self._policy))
+
+    def _is_at_rest(self) -> bool:
+        assert self._state is not None
+        latest = max((time for _, stamp in self._state for time in stamp[3:]), default=0)
+        return latest / 1e9 + REST <= self._begun
+
+    def _digest(self) -> str:
+        """What a record of this state holds, alone: 64 hexadecimal digits."""
+        import duckdb  # noqa: PLC0415 - loaded already, by the engine
+
+        from celosia import __version__  # noqa: PLC0415 - takes a moment
+
+        programs = [FORM, __version__, duckdb.__version__]
+        facts = [*programs, policy_hash(self._policy), self._state]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def record_of(ledger: str | Path) -> Path | None:
+    """The file of the record beside a ledger; None for a ledger that is no file."""
+    place = place_of(ledger)
+    return place.with_name(f"{place.name}.checked") if isinstance(place, Path) else None
+
+
+def _state(policy: Policy) -> list[tuple[str, tuple[int, ...]]] | None:
+    """The files of a policy with what changes when they are written; None if that is not known."""
+    database = policy.database
+    if database.kind != "duckdb" or policy.graph is not None or os.name == "nt":
+        return None
+    written = [path for _, path in database.files]
+    try:
+        files = [Path(database.located(each)).resolve(strict=True) for each in written]
+        if database.path is not None:
+            file = Path(database.located(database.path)).resolve(strict=True)
+            log = file.with_name(f"{file.name}.wal")  # changes that are not in the file yet
+            files += [file, log] if log.exists() else [file]
+        return [(str(file), _stamp(file)) for file in sorted(files)]
+    except OSError:
+        return None
+
+
+def _stamp(file: Path) -> tuple[int, ...]:
+    """The number, the size and the times of a file of its own.
+
+    Raises:
+        OSError: it is gone, or it is a folder, whose times do not tell of the files in it.
+    """
+    found = file.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise FileNotFoundError(file)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _write(file: Path, text: str) -> None:
+    """Put a file in place as a whole, for this user alone."""
+    number, draft = tempfile.mkstemp(prefix=".celosia-", dir=file.parent)
+    try:
+        with os.fdopen(number, "w", encoding="ascii") as opened:
+            opened.write(text)
+        os.replace(draft, file)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(draft)
+        raise
+
+
+def _trusted_text(file: Path) -> str | None:
+    """What a record says; None if there is none, or if another user could have written it."""
+    try:
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
+            found = os.fstat(opened.fileno())
+            own = found.st_uid in (0, os.geteuid()) and not found.st_mode & 0o022
+            if not own or not stat.S_ISREG(found.st_mode):
+                return None
+            return opened.read(100).decode("ascii")
+    except (OSError, UnicodeDecodeError):
+        return None
