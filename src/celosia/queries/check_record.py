@@ -90,11 +90,9 @@ class CheckRecord:
 
     def _digest(self) -> str:
         """What a record of this state holds, alone: 64 hexadecimal digits."""
-        import duckdb  # noqa: PLC0415 - loaded already, by the engine
+        from importlib.metadata import version  # noqa: PLC0415 - takes a moment
 
-        from celosia import __version__  # noqa: PLC0415 - takes a moment
-
-        programs = [FORM, __version__, duckdb.__version__]
+        programs = [FORM, version("celosia"), version("duckdb")]
         facts = [*programs, policy_hash(self._policy), self._state]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
