@@ -13,7 +13,6 @@ from subprocess import Popen
 
 import pytest
 
-from celosia.core import work_folders
 from celosia.core.work_folders import LOCK, WorkFolder, sweep
 
 HOLDER = """
