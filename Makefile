@@ -16,7 +16,7 @@ SUBMAKE := $(MAKE)
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio test check format bench docs wheel smoke smoke-all images constraints clean
+.PHONY: help demo studio test mutations check format bench docs wheel smoke smoke-all images constraints clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ test: $(VENV)/.dev ## Set up and run the whole test suite, with lint, types and 
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) -q $(TESTS); tested=$$?; \
 	wait $$checking || { cat build/check.log; echo "Lint, types or layering failed."; exit 1; }; \
 	echo "Lint, types and layering are in order."; exit $$tested
+
+mutations: $(VENV)/.dev ## Plant each fault of the list and see that the tests notice
+	$(BIN)/python -m tests.mutations
 
 check: $(VENV)/.dev ## Lint, format, types and layering: seconds
 	$(BIN)/ruff check .

@@ -77,7 +77,9 @@ def _write(outcomes: list[Outcome]) -> None:
         elif outcome.result == MISSED:
             catches.pop(outcome.id, None)
     lines = [f'{each.id} = "{catches[each.id]}"\n' for each in mutations if each.id in catches]
-    head = "# The test that noticed each mutation; written by `python -m tests.mutations --write`.\n"
+    head = (
+        "# The test that noticed each mutation; written by `python -m tests.mutations --write`.\n"
+    )
     CATCHES.write_text(head + "".join(lines), "utf-8")
     PAGE.write_text(render(mutations, catches), "utf-8")
 
