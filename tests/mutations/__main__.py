@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from collections import Counter
 
@@ -22,6 +23,7 @@ def main() -> int:
     if not mutations:
         print("No mutation has this id or package.", file=sys.stderr)
         return 2
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
     progress = sys.stderr if arguments.json else sys.stdout
     outcomes: list[Outcome] = []
     with copied_source() as copy:

@@ -1,4 +1,4 @@
-"""The list of mutations: faults that are planted in the source, one at a time, to test the tests."""
+"""The list of mutations: faults that are planted in the source, one at a time."""
 
 from __future__ import annotations
 

@@ -11,13 +11,13 @@ PAGE = ROOT / "docs" / "reference" / "planted-faults.md"
 HEAD = """\
 # Planted faults
 
-The tests are tested too. `make mutations` plants {count} faults in a copy of the source, one at a time,
-and runs a few test files against each. A fault is *caught* when a test fails that passes without the
-fault. The tests run in their quick form, the one of `make test`.
+The tests are tested too. `make mutations` plants {count} faults in a copy of the source, one at a
+time, and runs a few test files against each. A fault is *caught* when a test fails that passes
+without the fault. The tests run in their quick form, the one of `make test`.
 
-Each fault is a plausible mistake: a wrong constant, a wrong comparison, a dropped condition. The list is
-a sample: it covers every package, and it does not prove that every other fault would be noticed too.
-The faults are in `tests/mutations/mutations.toml`; this page is written by
+Each fault is a plausible mistake: a wrong constant, a wrong comparison, a dropped condition. The
+list is a sample: it covers every package, and it does not prove that every other fault would be
+noticed too. The faults are in `tests/mutations/mutations.toml`; this page is written by
 `python -m tests.mutations --write`.
 """
 

@@ -1,11 +1,10 @@
-"""The list of mutations fits the source, the tests and the page of today; running it is `make mutations`."""
+"""The list of mutations fits the source, the tests and the page of today."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-
 from tests.mutations.mutations import PACKAGE, ROOT, Mutation, read_catches, read_mutations
 from tests.mutations.page import PAGE, render
 

@@ -26,7 +26,9 @@ UNSURE = "unsure"
 # The quick form of the tests, with the same examples every time, and one thread as in `make test`.
 ENVIRONMENT = {"CI": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 LONGEST = 1800
-"""Seconds after which tests that do not end are stopped."""
+"""Seconds after which tests that do not end are stopped, however busy the machine is."""
+MOST_SECONDS = 240
+"""Seconds of the processor that one process may take: a fault may lead to an endless loop."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def run_mutation(copy: SourceCopy, mutation: Mutation) -> Outcome:
     known = Outcome(mutation.id, mutation.package, UNSURE)
     try:
         with copy.planted(mutation) as environment:
-            run = run_tests(copy, ["-x", *mutation.tests], environment)
+            run = run_tests(copy, ["-x", *mutation.tests], environment, most=MOST_SECONDS)
     except StaleMutationError as error:
         return replace(known, result=STALE, note=str(error))
     known = replace(known, seconds=run.seconds)
@@ -82,6 +84,8 @@ def run_mutation(copy: SourceCopy, mutation: Mutation) -> Outcome:
         return replace(known, result=CAUGHT, test=run.failed[0])
     if run.code == 0 and run.passed:
         return replace(known, result=MISSED, note=f"{len(run.passed)} tests passed")
+    if run.code < 0:
+        return replace(known, note="the tests did not end")
     return replace(known, note=f"pytest ended with code {run.code}: {run.output[-300:]}")
 
 
@@ -110,8 +114,17 @@ def _passes(test: str, run: TestRun) -> bool:
     return bool(found) and test not in run.failed
 
 
-def run_tests(copy: SourceCopy, arguments: list[str], environment: dict[str, str]) -> TestRun:
-    """Run pytest in a process of its own that imports the package from the copy."""
+def run_tests(
+    copy: SourceCopy,
+    arguments: list[str],
+    environment: dict[str, str],
+    *,
+    most: int | None = None,
+) -> TestRun:
+    """Run pytest in a process of its own that imports the package from the copy.
+
+    It may take `most` seconds of the processor, where the system can limit them.
+    """
     before = _seconds()
     with TemporaryDirectory(prefix="celosia-result-") as folder:
         result = Path(folder) / "result.json"
@@ -120,13 +133,14 @@ def run_tests(copy: SourceCopy, arguments: list[str], environment: dict[str, str
         code, output = _run(
             [*command, "-p", "tests.mutations.witness", *arguments],
             os.environ | ENVIRONMENT | given | environment,
+            most,
         )
         found = json.loads(result.read_text("utf-8")) if result.exists() else {}
     failed, passed = found.get("failed", []), found.get("passed", [])
     return TestRun(code, failed, passed, round(_seconds() - before, 1), output)
 
 
-def _run(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
+def _run(command: list[str], environment: dict[str, str], most: int | None) -> tuple[int, str]:
     """Run a command in a process group of its own, which ends with this process or on Ctrl-C."""
     process = subprocess.Popen(
         command,
@@ -138,6 +152,8 @@ def _run(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
         start_new_session=True,
     )
     try:
+        if most is not None and hasattr(resource, "prlimit"):
+            resource.prlimit(process.pid, resource.RLIMIT_CPU, (most, most + 1))
         output, _ = process.communicate(timeout=LONGEST)
     except subprocess.TimeoutExpired:
         return -1, f"the tests did not end within {LONGEST} s"
