@@ -129,9 +129,10 @@ def run_tests(
     with TemporaryDirectory(prefix="celosia-result-") as folder:
         result = Path(folder) / "result.json"
         given = {"PYTHONPATH": str(copy.folder), SOURCE: str(copy.folder), RESULT: str(result)}
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        # Without the comparison of long lists, which may take longer than the tests.
+        quick = ["-q", "--assert=plain", "--tb=line", "-p", "no:cacheprovider"]
         code, output = _run(
-            [*command, "-p", "tests.mutations.witness", *arguments],
+            [sys.executable, "-m", "pytest", *quick, "-p", "tests.mutations.witness", *arguments],
             os.environ | ENVIRONMENT | given | environment,
             most,
         )

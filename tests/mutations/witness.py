@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import Phase, settings
 
 SOURCE = "CELOSIA_MUTATED_SOURCE"
 RESULT = "CELOSIA_MUTATION_RESULT"
@@ -21,6 +22,10 @@ def pytest_sessionstart() -> None:
 
     if not Path(celosia.__file__).is_relative_to(os.environ[SOURCE]):
         pytest.exit(f"celosia comes from {celosia.__file__}, not from the copy.", returncode=3)
+    # The first example that fails is enough: nobody reads the smallest one.
+    phases = [Phase.explicit, Phase.reuse, Phase.generate]
+    settings.register_profile("mutations", parent=settings.default, phases=phases)
+    settings.load_profile("mutations")
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
