@@ -16,7 +16,7 @@ SUBMAKE := $(MAKE)
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio test test-deep check format bench docs wheel smoke smoke-all images constraints clean
+.PHONY: help demo studio test test-deep mutations check format bench docs wheel smoke smoke-all images constraints clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,9 @@ test: $(VENV)/.dev ## Set up and run the whole test suite, with lint, types and 
 
 test-deep: $(VENV)/.dev ## The same tests with 25 times as many examples, and with all cases of long lists: hours
 	CELOSIA_TEST_EFFORT=10 $(PYTEST) -n $(WORKERS) $(TESTS)
+
+mutations: $(VENV)/.dev ## Plant each fault of the list and see that the tests notice
+	$(BIN)/python -m tests.mutations
 
 check: $(VENV)/.dev ## Lint, format, types and layering: seconds
 	$(BIN)/ruff check .

@@ -16,7 +16,10 @@ from hypothesis import settings
 
 T = TypeVar("T")
 
-EFFORT = float(os.environ.get("CELOSIA_TEST_EFFORT", "0.4"))
+SETTING = "CELOSIA_TEST_EFFORT"
+QUICK = 0.4
+"""The effort of `make test`."""
+EFFORT = float(os.environ.get(SETTING, QUICK))
 """The share of the examples that tests ask for; below 1 long lists of cases are cut, too."""
 LEAST = 10
 """Examples that every property is tried with, unless it asks for fewer itself."""

@@ -65,6 +65,17 @@ def test_the_interval_holds_exactly_the_probabilities_that_the_definition_allows
         assert not belief.low <= q <= belief.high
 
 
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.01, 0.2])
+@pytest.mark.parametrize("p", [0.3, 0.5, 0.7])
+def test_the_ends_of_an_interval_just_keep_the_definition(p: float, delta: float) -> None:
+    belief = belief_interval(p, 0.7, delta=delta)
+    for q in (belief.low, belief.high):
+        assert 0 < q < 1
+        pairs = [(p, q), (q, p), (1 - p, 1 - q), (1 - q, 1 - p)]
+        least = min(exp(0.7) * other + delta - one for one, other in pairs)
+        assert least == pytest.approx(0, abs=1e-12)
+
+
 def test_a_large_epsilon_protects_nobody_and_overflows_nothing() -> None:
     belief = belief_interval(0.5, 5000)
     assert (belief.low, belief.high) == (0.0, 1.0)

@@ -185,6 +185,13 @@ def test_set_operations_of_theta_are_unbiased_and_their_intervals_hold() -> None
         assert 0.9 - 4 * sqrt(0.09 / RUNS) < share < 0.97, way
 
 
+def test_a_union_is_cut_at_the_smaller_of_both_limits() -> None:
+    one, two = Theta(most=64).update(range(5000)), Theta(most=64).update(range(2500, 7500))
+    both = one & two  # fewer hashes than would fit, below a limit far from 1
+    assert both.kept < both.estimate() / 10
+    assert both | Theta(most=64) == Theta(most=64) | both == both
+
+
 def test_set_operations_of_small_sets_are_those_of_sets() -> None:
     one, two = Theta(most=50).update(range(20)), Theta(most=50).update(range(10, 40))
     assert (one & two) == Theta(most=50).update(range(10, 20))

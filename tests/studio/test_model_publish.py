@@ -122,6 +122,11 @@ def test_the_census_has_its_published_schema() -> None:
     ]
 
 
+def test_values_that_one_record_alone_has_are_counted() -> None:
+    (facts,) = column_facts(pl.DataFrame({"code": ["a", "b", "b", "c", "d", None]}))
+    assert (facts.distinct, facts.empty, facts.alone) == (4, 1, 3)
+
+
 def test_roles_and_hierarchies_are_suggested_by_names_and_cells() -> None:
     table = pl.DataFrame(
         {

@@ -92,6 +92,19 @@ def test_so_is_each_group(values: list[float | None], fixed: FixedPoint) -> None
         assert found[key] == (key, len(mine), exact)
 
 
+def test_whole_numbers_are_cut_off_at_both_bounds() -> None:
+    with duckdb.connect(config={"threads": 1}) as connection:
+        for step in (Fraction(1), Fraction(1, 4)):
+            fixed = FixedPoint(lower=Fraction(-1), upper=Fraction(7, 2), step=step)
+            asked = sum_query(ORDERS, tree("o.amount"), fixed=fixed, target=Target(policy=POLICY))
+            query = asked.sql("duckdb")
+            for value in (-(2**62), -2, -1, 0, 3, 4, 9, 2**62):
+                rows = f"SELECT {value}::BIGINT AS amount"
+                connection.execute(f"CREATE OR REPLACE TABLE orders AS {rows}")
+                exact = max(fixed.low, min(fixed.high, int(value / step)))
+                assert connection.execute(query).fetchall() == [(exact,)]
+
+
 def test_sums_in_doubles_are_exact_up_to_their_end_and_stay_there() -> None:
     step = Fraction(1)
     fixed = FixedPoint(lower=Fraction(0), upper=Fraction(2**48), step=step)

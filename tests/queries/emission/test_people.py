@@ -142,6 +142,22 @@ def test_clipped_totals_are_those_of_clipped_contributions(bench: Bench) -> None
                     assert answer == listed
 
 
+def test_totals_below_zero_are_clipped_too(bench: Bench) -> None:
+    relation = Scan("orders", "o")
+    owned = attach_owners(relation, policy=POLICY)
+    orders = [{"id": 1, "person": 1, "amount": 9}, {"id": 2, "person": 2, "amount": 0}]
+    bench.load({"Person": [{"id": 1}, {"id": 2}], "orders": orders})
+    fixed = FixedPoint(lower=Fraction(-8), upper=Fraction(8))
+    query = truncated_totals_query(
+        Question(relation, (Aggregate("sum", "n", tree("1 - o.amount")),)),
+        owned,
+        thresholds=[0, 2, 1024],
+        target=bench.target(),
+        fixed={"n": fixed},
+    )
+    assert bench.ask(query) == [(0, 1 - 2, 1 - 8)]
+
+
 def test_distinct_values_that_people_share_keep_all_three_facts(bench: Bench) -> None:
     """One person moves f_t by at most t, f_t is at most the answer, and is it in the end."""
     owned = attach_owners(CHAIN, policy=POLICY)

@@ -11,6 +11,7 @@ from tests.queries.vaults import BY_ROW, POLICY, capped
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.neighbours import Relation
 from celosia.queries.planning import METHODS, make_plan
+from celosia.queries.planning.people import PeopleStep
 from celosia.queries.planning.plain import PlainStep
 from celosia.queries.policy import Policy
 
@@ -61,6 +62,16 @@ def test_a_changed_person_moves_groups_and_signed_sums_twice(
     (step,) = make_plan(query, policy, epsilon=1).work
     assert isinstance(step, PlainStep)
     assert step.shifts == shifts
+
+
+@pytest.mark.parametrize(("relation", "times"), [("add-remove", 1), ("change-one", 2)])
+def test_a_changed_person_is_one_removal_and_one_addition(relation: str, times: int) -> None:
+    policy = replace(POLICY, relation=Relation(relation))
+    plan = make_plan("SELECT COUNT(*) AS n FROM orders", policy, epsilon=1)
+    (step,) = plan.work
+    assert isinstance(step, PeopleStep)
+    (mechanism,) = step.mechanisms(1)
+    assert times * sum(mechanism.prices) == plan.epsilon == 1
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,12 @@ def test_bins_are_disjoint_and_give_back_values_of_their_own(
             assert found.low[code] <= other <= found.high[code]
 
 
+def test_every_whole_number_of_a_bin_is_drawn_and_none_beyond() -> None:
+    found = binned(variable(pl.DataFrame({"x": range(20)}), "x"), 2)
+    made = found.series(np.repeat(found.codes, 100), Seeded(1))
+    assert sorted(made.unique()) == list(range(20))
+
+
 def test_few_distinct_numbers_are_kept_as_they_are() -> None:
     frame = pl.DataFrame({"x": [1.5, 2.5, 1.5, 9.0] * 50})
     made = BayesianNetwork().apply(frame, ["x"], rng=Seeded(1)).frame
