@@ -13,7 +13,9 @@ TESTS ?=
 # Under a name of its own: a line that holds the usual one is run even by `make -n`.
 SUBMAKE := $(MAKE)
 # Each worker has a core: libraries that would start a thread for every core get in their own way.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q
+# Kernels are compiled once for all clones of a user: they are known by their source, not by its path.
+KERNELS ?= $(HOME)/.cache/celosia-tests
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_CACHE_DIR=$(KERNELS) $(BIN)/python -m pytest -q
 
 .DEFAULT_GOAL := help
 .PHONY: help demo studio test test-deep mutations check format bench docs wheel smoke smoke-all images constraints clean

@@ -15,7 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Locator,
+    Page,
+    TimeoutError,
+    expect,
+    sync_playwright,
+)
 from tests.ports import own_port
 
 ROOT = Path(__file__).parents[2]
@@ -71,9 +79,9 @@ def address() -> Iterator[str]:
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """A headless Chromium."""
+    """A headless Chromium; its event loop runs in this thread, so it ends with these tests."""
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
     with sync_playwright() as playwright:
         if found is None and not Path(playwright.chromium.executable_path).exists():
@@ -99,6 +107,17 @@ class Visit:
         self.page.wait_for_selector("main")
         self.page.wait_for_function("window.socket !== undefined && window.socket.connected")
         return self.page
+
+    def open_list(self, box: Locator, option: Locator) -> None:
+        """Open a list of choices by the keyboard; a page that is drawn once more closes it."""
+        for _ in range(60):
+            box.focus()
+            self.page.keyboard.press("Enter")
+            with suppress(TimeoutError):
+                option.wait_for(timeout=3000)
+                return
+            self.page.keyboard.press("Escape")
+        option.wait_for()
 
     def expect_status(self, status: int) -> None:
         """Allow for a page with this status, which the console notes, and for no other note."""

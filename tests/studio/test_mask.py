@@ -56,9 +56,8 @@ def _a_point_of_the_map_is_applied(visit: Visit) -> None:
     page.goto(page.url.replace("step=result", "step=map"))
     page.wait_for_function("window.socket !== undefined && window.socket.connected")
     page.locator('[data-test="map"]').click()
-    page.get_by_label("All maskings of the map").focus()  # no mouse is needed for any point
-    page.keyboard.press("Enter")
-    page.get_by_role("option").first.wait_for()
+    # No mouse is needed for any point.
+    visit.open_list(page.get_by_label("All maskings of the map"), page.get_by_role("option").first)
     for key in ("End", "Enter"):
         page.keyboard.press(key)
     page.locator('[data-test="variant"]').get_by_text("rank-swap percent=5").wait_for()

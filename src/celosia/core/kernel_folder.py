@@ -78,9 +78,10 @@ def _candidates(package: Path, environment: Mapping[str, str]) -> Iterator[Kerne
     build = f"{_version('celosia')}-{sys.implementation.cache_tag}-numba-{_version('numba')}"
     place = hashlib.sha256(os.fsencode(package)).hexdigest()[:12]
     if environment.get(SETTING):
-        # It may be shared: each user has a folder of their own in it.
+        # It may be shared: each user has a folder of their own in it. Installations may share it
+        # too, because a kernel is known by its source and not by its path.
         own = Path(environment[SETTING]).resolve() / f"celosia-{_user()}"
-        yield KernelFolder(own / f"kernels-{build}-{place}", "setting")
+        yield KernelFolder(own / f"kernels-{build}", "setting")
     if _is_own_package(package):
         yield KernelFolder(package / "__pycache__" / f"kernels-{build}", "package")
     home = _cache_home(environment)

@@ -36,7 +36,8 @@ def as_graph(
     and frames say nothing of directions: see `read`, whose result is returned as it is.
 
     >>> print(as_graph([(0, 1), (1, 0), (2, 2)]))
-    3 vertices, 1 edges from 3 records: 1 loops dropped, 1 repeated edges merged
+    3 vertices, 1 edges from 3 records: 1 loops dropped, 1 repeated edges merged; vertices without \
+an edge: 1
 
     Raises:
         InputError: CEL-G012 this is no graph that is known here; others as for `read`.
