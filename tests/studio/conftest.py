@@ -24,6 +24,8 @@ from playwright.sync_api import (
     expect,
     sync_playwright,
 )
+
+from tests.effort import some
 from tests.ports import own_port
 
 ROOT = Path(__file__).parents[2]
@@ -185,7 +187,16 @@ def visit(browser: Browser, address: str, request: pytest.FixtureRequest) -> Ite
         yield found
 
 
-@pytest.fixture(params=["en", "es"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Both languages in a deep run; else the one that other tests of a page do not speak."""
+    marks = metafunc.definition.iter_markers("parametrize")
+    if "both_languages" in metafunc.fixturenames and "both_languages" not in {
+        each.args[0] for each in marks
+    }:
+        metafunc.parametrize("both_languages", some(["es", "en"], 1), indirect=True)
+
+
+@pytest.fixture
 def both_languages(
     browser: Browser, address: str, request: pytest.FixtureRequest
 ) -> Iterator[Visit]:

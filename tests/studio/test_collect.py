@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Browser
-from tests.studio.conftest import Visit, visiting
 
 from celosia.core.errors import InputError
 from celosia.studio.model.collecting import (
@@ -16,6 +15,7 @@ from celosia.studio.model.collecting import (
     edges,
     python_text,
 )
+from tests.studio.conftest import Visit, visiting
 
 CHOICES = {"data": "letters", "devices": 2000, "protocol": "grr", "epsilon": 2.0, "seed": 1}
 

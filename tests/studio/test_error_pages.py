@@ -16,13 +16,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
-from tests.studio.conftest import Visit, visiting
-from tests.studio.seeing import unseen_focus, wcag
 
 from celosia.studio import error_page
 from celosia.studio.guard import Guard
 from celosia.studio.settings import Settings
 from celosia.studio.visitors import Visitors
+from tests.studio.conftest import Visit, visiting
+from tests.studio.seeing import unseen_focus, wcag
 
 with warnings.catch_warnings():  # it would rather have the next httpx, which is not ours to choose
     warnings.simplefilter("ignore")

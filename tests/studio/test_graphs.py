@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from playwright.sync_api import Browser
+
 from tests.studio.conftest import Visit, visiting
 
 

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Browser
-from tests.studio.conftest import Visit, visiting
 
 from celosia.studio.doors import DOORS
+from tests.studio.conftest import Visit, visiting
 
 
 def test_the_first_page_shows_all_doors(both_languages: Visit) -> None:

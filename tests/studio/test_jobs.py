@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from tests.studio import jobs_for_tests as work
 
 from celosia.core.errors import EngineError
 from celosia.studio.jobs import Job, Jobs
+from tests.studio import jobs_for_tests as work
 
 MEMORY = 4_000_000_000
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, expect
-from tests.studio.conftest import Visit, running_studio, visiting
-from tests.studio.seeing import colours, turn, unseen_focus, wcag
 
 from celosia.studio.model.publish.results_solutions import Solutions
 from celosia.studio.pages import mask_charts, publish_results_lattice
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.contrast import between, contrast, letters_on
+from tests.studio.conftest import Visit, running_studio, visiting
+from tests.studio.seeing import colours, turn, unseen_focus, wcag
 
 READ = 4.5
 """What letters need (WCAG 2.2, 1.4.3); lines and marks need 3 (1.4.11)."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import Browser, Page, expect
-from tests.studio.conftest import Visit, visiting
 
 from celosia.studio.model.learn.techniques import SLUGS
+from tests.studio.conftest import Visit, visiting
 
 SLOW = 180_000
 """Milliseconds: the first lesson waits for a worker that loads the library."""

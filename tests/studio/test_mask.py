@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser
+
+from tests.effort import some
 from tests.studio.conftest import Visit, visiting
 
 
+@pytest.mark.parametrize("both_languages", some(["en", "es"], 1), indirect=True)
 def test_a_sample_is_masked_in_three_clicks_mapped_and_synthesised(both_languages: Visit) -> None:
     visit = both_languages
     page = visit.open("/mask")

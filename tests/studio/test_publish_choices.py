@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import Browser, Locator, Page, expect
+
 from tests.studio.conftest import Visit, visiting
 
 expect.set_options(timeout=180_000)  # as the other waits of a visit

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, expect
+
 from tests.studio.conftest import Visit
 from tests.studio.seeing import dim_letters, turn, unseen_focus
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+
 from tests.studio.conftest import Visit
 
 POLICY = """

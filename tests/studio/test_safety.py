@@ -20,7 +20,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
-from tests.studio import jobs_for_tests as work
 
 from celosia.core.errors import EngineError, InputError
 from celosia.studio import guard, visitors, worker
@@ -37,6 +36,7 @@ from celosia.studio.visitors import Visitor, Visitors
 from celosia.studio.widgets.chart import check_keys
 from celosia.studio.widgets.table import MOST_LETTERS, html_table
 from celosia.studio.work.reading import LONGEST_NAME, check_names
+from tests.studio import jobs_for_tests as work
 
 with warnings.catch_warnings():  # it would rather have the next httpx, which is not ours to choose
     warnings.simplefilter("ignore")

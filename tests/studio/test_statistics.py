@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from tests.studio.conftest import Visit
 
 from celosia import lab
 from celosia.studio.language import chosen
 from celosia.studio.model.statistics import families, measures, told
+from tests.studio.conftest import Visit
 
 STUDY = "mechanisms/belief"
 QUICK = (

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
+
 from tests.studio.conftest import Visit, visiting
 
 DOORS = ("/publish", "/mask", "/graphs", "/query")
