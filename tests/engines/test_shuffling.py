@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
+from tests.effort import examples
 
 from celosia import Seeded
 from celosia.engines import shuffling
@@ -103,7 +104,7 @@ def test_every_order_is_equally_likely_by_way_of_several_files(
     monkeypatch.setattr("celosia.frames.writer", InMemory)
     monkeypatch.setattr("celosia.frames.read", lambda path: pl.concat(kept.pop(path)))
     monkeypatch.setattr(Path, "unlink", lambda *_: None)
-    source, shuffles = Seeded(235), 3000
+    source, shuffles = Seeded(235), examples(3000)
     chunks = [pl.DataFrame({"row": [0, 1, 2]}), pl.DataFrame({"row": [3]})]
     counts = Counter(
         tuple(pl.concat(shuffled(iter(chunks), tmp_path, 2, source))["row"])

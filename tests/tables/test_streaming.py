@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.effort import examples
 
 from celosia import (
     InputError,
@@ -94,12 +95,12 @@ def test_every_order_is_equally_likely_though_rows_pass_through_several_files(
         assert len(orders) == 6
         assert all(abs(n - draws / 6) < 6 * np.sqrt(draws * 5 / 36) for n in orders.values())
 
-    # Three rows, so that files stay empty or get one: 200 of each order give or take 77.
+    # Three rows, so that files stay empty or get one.
     chunks = [pl.DataFrame({"row": [0, 1]}), pl.DataFrame({"row": [2]})]
     check(
         Counter(
             tuple(pl.concat(shuffled(iter(chunks), tmp_path, 2, source))["row"])
-            for _ in range(1200)
+            for _ in range(examples(1200))
         )
     )
     # Where all orders of many rows are equally likely, so are the six of each three of them, and

@@ -8,6 +8,7 @@ from math import exp
 from random import Random
 
 import pytest
+from tests.effort import examples
 from tests.queries.bounds.graphs import Graph, bound, capped, count, local, policy, steps, universe
 
 from celosia.core.errors import QueryRefused
@@ -73,7 +74,8 @@ def cases(start: int, stop: int, given: Policy | None = None) -> Iterator[tuple[
 
 def test_local_sensitivity_never_exceeds_the_bound_at_distance_0() -> None:
     tried = reached = 0
-    for seed, pattern, facts in cases(0, 2000):
+    wanted = examples(2000)
+    for seed, pattern, facts in cases(0, wanted):
         distinct = "?x" if seed % 5 == 0 and "?x" in pattern else None
         counted = f"DISTINCT {distinct}" if distinct else "*"
         for neighbours in NOTIONS:
@@ -84,8 +86,8 @@ def test_local_sensitivity_never_exceeds_the_bound_at_distance_0() -> None:
             assert true <= most.at(0), (seed, pattern, neighbours)
             tried += 1
             reached += true == most.at(0)
-    assert tried > 2400
-    assert reached > 600  # often equal: a smaller bound would have been found out
+    assert tried > 1.2 * wanted
+    assert reached > 0.3 * wanted  # often equal: a smaller bound would have been found out
 
 
 def test_local_sensitivity_of_every_neighbour_never_exceeds_the_bound_at_distance_1() -> None:
@@ -101,7 +103,8 @@ def test_local_sensitivity_of_every_neighbour_never_exceeds_the_bound_at_distanc
 
 def test_all_orders_together_are_never_looser_than_the_written_order() -> None:
     tighter = 0
-    for seed, pattern, facts in cases(20_000, 20_800):
+    wanted = examples(800)
+    for seed, pattern, facts in cases(20_000, 20_000 + wanted):
         ours = bound(pattern, facts, predicates=PREDICATES)
         written = bound(pattern, facts, predicates=PREDICATES, rule="elastic")
         # A key allows one fact even of a predicate that has none.
@@ -109,7 +112,7 @@ def test_all_orders_together_are_never_looser_than_the_written_order() -> None:
         compared = (nearest, 1, 2, 7, 100)
         assert all(ours.at(k) <= written.at(k) for k in compared), (seed, pattern)
         tighter += ours.at(1) < written.at(1)
-    assert tighter > 50
+    assert tighter > wanted / 16
 
 
 def test_smooth_bounds_of_neighbours_differ_by_a_factor_of_at_most_e_to_the_beta() -> None:

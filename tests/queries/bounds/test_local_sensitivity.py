@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.effort import examples
 from tests.queries.bounds.evaluator import answer, rows
 from tests.queries.bounds.known import Known
 from tests.queries.bounds.neighbours import Rows, Tables, domain, frequencies, local, steps
@@ -65,14 +66,15 @@ class Case:
 
 def test_local_sensitivity_never_exceeds_the_bound_at_distance_0() -> None:
     reached = 0
-    for seed in range(1200):
+    wanted = examples(1200)
+    for seed in range(wanted):
         case = Case(seed)
         for neighbours in NOTIONS:
             bound = case.bound(neighbours).at(0)
             true = local(case.ask, case.database, PRIVATE, case.everything, neighbours.relation)
             assert true <= bound, (seed, neighbours)
             reached += true == bound
-    assert reached > 600  # often equal: a smaller bound would have been found out
+    assert reached > wanted / 2  # often equal: a smaller bound would have been found out
 
 
 def test_local_sensitivity_of_every_neighbour_never_exceeds_the_bound_at_distance_1() -> None:
