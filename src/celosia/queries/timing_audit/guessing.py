@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from math import comb
 
 from celosia.queries.timing_audit.doors import Seen
@@ -55,9 +56,10 @@ def _by_kind(labelled: Sequence[tuple[Seen, bool]], kind: Callable[[Seen], str])
 
 def _by_threshold(labelled: Sequence[tuple[Seen, bool]], number: Callable[[Seen], float]) -> Rule:
     """By whether a number is above the threshold that tells them apart best, or below it."""
-    cuts = sorted({number(seen) for seen, _ in labelled})
+    numbers = sorted({number(seen) for seen, _ in labelled})
     rules: list[Rule] = [lambda _: False]
-    for cut in cuts:
+    for below, above in pairwise(numbers):
+        cut = (below + above) / 2
         rules += [partial(_is_above, number, cut), partial(_is_below, number, cut)]
     return max(rules, key=lambda rule: _right(rule, labelled))
 
