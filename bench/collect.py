@@ -26,12 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.memory import forget_peak, peak
+from celosia.collect.count_mean.count_mean import CountMean
+from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle
+from celosia.collect.oracles.local_hashing import LocalHashing
 from celosia.core.randomness import Seeded, Source, System
 from celosia.datasets.telemetry import anglicisms
-from celosia.telemetry.count_mean.count_mean import CountMean
-from celosia.telemetry.count_mean.hadamard_count_mean import HadamardCountMean
-from celosia.telemetry.fragments.fragment_puzzle import FragmentPuzzle
-from celosia.telemetry.oracles.local_hashing import LocalHashing
 
 PINS = (
     *("pure-ldp==1.2.0", "numpy==1.23.5", "scipy==1.13.1", "pandas==2.1.4"),

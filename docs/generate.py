@@ -55,7 +55,7 @@ MODULES = {
     "celosia.mechanisms.sparse": "mechanisms-sparse.md",
     "celosia.accounting": "accounting.md",
     "celosia.sketches": "sketches.md",
-    "celosia.telemetry": "telemetry.md",
+    "celosia.collect": "collect.md",
     "celosia.queries": "queries.md",
     "celosia.queries.policy": "queries-policy.md",
     "celosia.queries.ledger": "queries-ledger.md",

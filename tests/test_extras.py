@@ -11,6 +11,7 @@ import pytest
 
 from celosia import CelosiaError
 from celosia.assess.utility.learning import _makers
+from celosia.collect.collector.service import serve as collect
 from celosia.engines.postgres import PostgresEngine
 from celosia.engines.postgres_tables import PostgresTables
 from celosia.engines.spark import spark_session
@@ -22,7 +23,6 @@ from celosia.queries.service import Client, serve
 from celosia.queries.sparql.parsing import parse
 from celosia.studio.app import check_toolkit
 from celosia.tables.synthesis.trees import _trees
-from celosia.telemetry.collector.service import serve as collect
 
 ROOT = Path(__file__).parent.parent
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][

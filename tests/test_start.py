@@ -98,7 +98,7 @@ def test_a_command_is_listed_with_the_first_paragraph_of_its_help(name: str) -> 
 @pytest.mark.parametrize("after", [2, 3], ids=["a plan", "an answer"])
 def test_a_question_loads_what_it_needs(loaded: list[set[str]], after: int) -> None:
     assert loaded[after] & NEVER == set()
-    doors = ("celosia.tables", "celosia.graphs", "celosia.telemetry", "celosia.lab", "celosia.cli.")
+    doors = ("celosia.tables", "celosia.graphs", "celosia.collect", "celosia.lab", "celosia.cli.")
     others = {name for name in loaded[after] if name.startswith(doors)}
     own = {"query", "main", "app", "loading", "console", "ending", "options", "places", "policy"}
     assert {name.split(".")[2] for name in others} <= own

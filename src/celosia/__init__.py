@@ -6,7 +6,7 @@ Those inside see out, nobody sees in. The public names:
 - `graphs`: publish a network, attack it, measure it;
 - `mechanisms` and `Budget`: noisy answers with exact noise, and what they cost (`accounting`);
 - `Vault` and `queries`: private answers to SQL and SPARQL under a budget;
-- `telemetry` and `sketches`: usage data collected from devices that need not trust the collector;
+- `collect` and `sketches`: usage data collected from devices that need not trust the collector;
 - `tables`, `frames`, `assess`, `datasets`: the doors and the data to start with;
 - `CelosiaError` and its family.
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from celosia import (
         accounting,
         assess,
+        collect,
         datasets,
         frames,
         graphs,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
         queries,
         sketches,
         tables,
-        telemetry,
     )
     from celosia.accounting.budget import Budget
     from celosia.core.errors import (
@@ -100,6 +100,7 @@ __all__ = [
     "Vault",
     "accounting",
     "assess",
+    "collect",
     "datasets",
     "frames",
     "graphs",
@@ -108,7 +109,6 @@ __all__ = [
     "queries",
     "sketches",
     "tables",
-    "telemetry",
 ]
 
 

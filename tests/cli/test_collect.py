@@ -16,8 +16,8 @@ import pytest
 from tests.cli.running import MARK, Run
 from tests.ports import own_port
 
+from celosia.collect.registry import load_protocol
 from celosia.core.randomness import Seeded
-from celosia.telemetry.registry import load_protocol
 
 PROTOCOL = 'protocol = "hcms"\nepsilon = 4\nkey = "emoji"\nhashes = 32\nwidth = 64\n'
 WORDS = ["smile"] * 600 + ["cry"] * 300 + [MARK] * 100

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.cli.running import Run
 
+from celosia.collect.registry import load_protocol, protocol_from
 from celosia.core.randomness import Seeded
-from celosia.telemetry.registry import load_protocol, protocol_from
 
 FILES = {
     "pem": 'protocol = "pem"\nepsilon = 5\nalphabet = "abcdefgh"\nlength = 4\n',

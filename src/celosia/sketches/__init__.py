@@ -5,7 +5,7 @@ How many different ones were seen: `HyperLogLog`, `FlajoletMartin`, and `Theta`,
 for unions, intersections and differences. How uneven are they: `AmsSketch`.
 
 A sketch holds hashes and sums of values, and these can betray them: it protects nobody. Protocols
-that do are built upon sketches in `celosia.telemetry`.
+that do are built upon sketches in `celosia.collect`.
 """
 
 from celosia.sketches.bloom import Bloom, CountingBloom

@@ -11,10 +11,10 @@ from celosia.cli.collect.shared import Folder, ProtocolFile
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
+    from celosia.collect.collector.collector import Collector
+    from celosia.collect.collector.ingestion import Ingested
+    from celosia.collect.scale.parts import Gathered
     from celosia.core.progress import Progress
-    from celosia.telemetry.collector.collector import Collector
-    from celosia.telemetry.collector.ingestion import Ingested
-    from celosia.telemetry.scale.parts import Gathered
 
 
 def absorb(
@@ -63,9 +63,9 @@ def absorb(
 
     `celosia collect absorb emoji.toml hdfs://name/reports --folder state --engine spark --url yarn`
     """
-    from celosia.telemetry.collector.collector import Collector
-    from celosia.telemetry.collector.ingestion import absorb_files
-    from celosia.telemetry.registry import load_protocol
+    from celosia.collect.collector.collector import Collector
+    from celosia.collect.collector.ingestion import absorb_files
+    from celosia.collect.registry import load_protocol
 
     _check(processes, engine, url)
     declared = load_protocol(protocol)
@@ -95,8 +95,8 @@ def _gathered(
     progress: Progress,
 ) -> Gathered:
     """Count in many places, then take in what is new, with one write."""
-    from celosia.telemetry.scale.processes import gather_in_processes
-    from celosia.telemetry.scale.spark import gather_on_spark
+    from celosia.collect.scale.processes import gather_in_processes
+    from celosia.collect.scale.spark import gather_on_spark
 
     declared, known = collector.protocol, collector.marks()
     if processes is not None:

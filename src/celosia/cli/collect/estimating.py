@@ -14,7 +14,7 @@ from celosia.core.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-    from celosia.telemetry.estimates import Estimates, Summary
+    from celosia.collect.estimates import Estimates, Summary
 
 SHOWN = 30
 """Rows on the screen; a file gets all of them."""
@@ -75,10 +75,10 @@ def estimate(
 
     `celosia collect estimate rappor.toml --folder state --candidates sites.txt --decode`
     """
+    from celosia.collect.collector.collector import Collector
+    from celosia.collect.estimates import Estimates
+    from celosia.collect.registry import load_protocol
     from celosia.core.files import replacing
-    from celosia.telemetry.collector.collector import Collector
-    from celosia.telemetry.estimates import Estimates
-    from celosia.telemetry.registry import load_protocol
 
     options.check_places({"the estimates": output}, inputs=[protocol, candidates], overwrite=force)
     asked = _asked(candidate or [], candidates, numbers=numbers)
@@ -135,7 +135,7 @@ def _frame(found: Estimates | Summary, confidence: float) -> pl.DataFrame:
     """A row for each value, or one row of what else was told."""
     import polars as pl
 
-    from celosia.telemetry.estimates import Estimates
+    from celosia.collect.estimates import Estimates
 
     if isinstance(found, Estimates):
         return found.frame(confidence)

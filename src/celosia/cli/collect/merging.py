@@ -31,8 +31,8 @@ def merge(
 
     `celosia collect merge emoji.toml shard-1 shard-2 --folder total`
     """
-    from celosia.telemetry.collector.collector import Collector
-    from celosia.telemetry.registry import load_protocol
+    from celosia.collect.collector.collector import Collector
+    from celosia.collect.registry import load_protocol
 
     declared = load_protocol(protocol)
     told = []

@@ -36,10 +36,10 @@ def privatise(
 
     `celosia collect privatise emoji.toml today.csv --column emoji -o reports.clr`
     """
+    from celosia.collect.collector.tables import TABLES, write_table
+    from celosia.collect.registry import load_protocol
     from celosia.core.files import replacing
     from celosia.core.randomness import source
-    from celosia.telemetry.collector.tables import TABLES, write_table
-    from celosia.telemetry.registry import load_protocol
 
     declared = load_protocol(protocol)
     if output.suffix not in {".clr", *TABLES}:

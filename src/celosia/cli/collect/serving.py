@@ -55,9 +55,9 @@ def serve(
 
     `celosia collect serve emoji.toml --folder state --curator-token carla.token`
     """
-    from celosia.telemetry.collector.access import Access
-    from celosia.telemetry.collector.batches import BatchLimits
-    from celosia.telemetry.collector.service import serve as run_endpoint
+    from celosia.collect.collector.access import Access
+    from celosia.collect.collector.batches import BatchLimits
+    from celosia.collect.collector.service import serve as run_endpoint
 
     access = Access.load(curator=curator_token, senders=sender_token or [])
     limits = BatchLimits(batch_bytes=batch_bytes, source_reports=source_reports)

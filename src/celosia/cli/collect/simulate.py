@@ -11,8 +11,8 @@ from celosia.cli import console, options
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
-    from celosia.telemetry.protocol import Protocol
-    from celosia.telemetry.simulation.simulated import Simulation
+    from celosia.collect.protocol import Protocol
+    from celosia.collect.simulation.simulated import Simulation
 
 SHOWN = 30
 """Values on the screen; JSON has all of them, a report a thousand."""
@@ -78,9 +78,9 @@ def simulate(
 
     `celosia collect simulate people.csv --column age -p cms --set hashes=64 --runs 20 --json`
     """
-    from celosia.telemetry.simulation import report as simulation_report
-    from celosia.telemetry.simulation.fitting import NAMES, fitted
-    from celosia.telemetry.simulation.simulation import simulate as play
+    from celosia.collect.simulation import report as simulation_report
+    from celosia.collect.simulation.fitting import NAMES, fitted
+    from celosia.collect.simulation.simulation import simulate as play
 
     options.check_places({"the report": report}, inputs=[table, candidates], overwrite=force)
     settings = _settings(setting or [])
@@ -115,7 +115,7 @@ def simulate(
 
 
 def _tell(found: Simulation) -> None:
-    from celosia.telemetry.simulation import report as told
+    from celosia.collect.simulation import report as told
 
     console.show_table("Time and size", ["", "value"], told.timing_rows(found))
     if found.elements:
@@ -233,7 +233,7 @@ def _settings(given: list[str]) -> dict[str, Any]:
 
 
 def _declared(path: Path, epsilon: float | None, settings: dict[str, Any]) -> Protocol:
-    from celosia.telemetry.registry import load_protocol
+    from celosia.collect.registry import load_protocol
 
     if epsilon is not None or settings:
         raise InputError(

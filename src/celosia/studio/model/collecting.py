@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from celosia import datasets
+from celosia.collect import Protocol, choose
+from celosia.collect.simulation.fitting import fitted
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.telemetry import Protocol, choose
-from celosia.telemetry.simulation.fitting import fitted
 
 DATA = ("letters", "exponential", "normal", "anglicisms")
 """Made-up values that come with Celosía."""
@@ -158,8 +158,8 @@ def command_text(*, data: str, devices: int, protocol: str, epsilon: float, seed
 def python_text(*, data: str, devices: int, protocol: str, epsilon: float, seed: int) -> str:
     """The Python that does the same."""
     return f"""from celosia import datasets
-from celosia.telemetry import simulate
-from celosia.telemetry.simulation.fitting import fitted
+from celosia.collect import simulate
+from celosia.collect.simulation.fitting import fitted
 
 values = datasets.load("{data}", rows={devices}, seed={seed})["value"].to_list()
 protocol = fitted("{protocol}", values, epsilon={epsilon:g})

@@ -119,7 +119,7 @@ def _compared(found: dict[str, Any], choices: dict[str, Any]) -> None:
             ),
             (
                 "Python",
-                "from celosia.telemetry import choose\n\n"
+                "from celosia.collect import choose\n\n"
                 f"print(choose(users={choices['users']}, domain={choices['domain']}, "
                 f"epsilon={choices['epsilon']:g}))",
             ),

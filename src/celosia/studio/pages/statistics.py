@@ -25,7 +25,7 @@ NAMES = {
     "mechanisms": "Mechanisms",
     "sql": "Private SQL",
     "sparql": "Private SPARQL",
-    "telemetry": "Telemetry",
+    "collect": "Collect",
     "masking": "Masking",
     "graphs": "Graphs",
 }

@@ -1,0 +1,155 @@
+"""Collect usage data from devices that need not trust the collector.
+
+A protocol has two sides. `protocol.client().privatise(values)` turns values into reports on the
+devices: each is randomised by itself, so that nobody can tell from it what the value was.
+`protocol.server()` counts reports, merges exactly with other servers, and estimates how common
+values are, with standard errors. `choose` says which protocol to take, `simulate` tries one out on
+data that one has, and `Collector` counts reports durably. Names load on first use: a device needs
+few of them.
+
+>>> from celosia.core.randomness import Seeded
+>>> from celosia.collect import HadamardCountMean
+>>> protocol = HadamardCountMean(epsilon=4, hashes=64, width=64, key="emoji-2026")
+>>> reports = protocol.client(rng=Seeded(1)).privatise(["smile"] * 900 + ["cry"] * 100)
+>>> server = protocol.server().absorb(reports)
+>>> print(server.estimate(["smile", "cry"]))
+2 estimates from 1,000 reports (hcms)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from celosia.collect.choosing.choosing import choose, epsilon_for, users_for
+    from celosia.collect.choosing.recommendations import Recommendations
+    from celosia.collect.collector.batches import BatchLimits, Receipt
+    from celosia.collect.collector.collector import Collector
+    from celosia.collect.collector.influence import influence
+    from celosia.collect.collector.ingestion import absorb_files
+    from celosia.collect.count_mean.aggregates import simulate_counts
+    from celosia.collect.count_mean.count_mean import CountMean
+    from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
+    from celosia.collect.estimates import Estimates
+    from celosia.collect.finding.cardinality import PrivateCardinality
+    from celosia.collect.finding.heavy_hitters import PrefixTree
+    from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle
+    from celosia.collect.memory import Memory
+    from celosia.collect.numbers.buckets import Buckets
+    from celosia.collect.numbers.dbitflip import DBitFlip
+    from celosia.collect.numbers.one_bit_mean import OneBitMean
+    from celosia.collect.oracles.hadamard_response import HadamardResponse
+    from celosia.collect.oracles.kary_response import KaryResponse
+    from celosia.collect.oracles.local_hashing import LocalHashing
+    from celosia.collect.oracles.projective_geometry import ProjectiveGeometry
+    from celosia.collect.oracles.subset_selection import SubsetSelection
+    from celosia.collect.oracles.unary import OptimisedUnary, SymmetricUnary
+    from celosia.collect.protocol import Client, Protocol, Server
+    from celosia.collect.rappor.rappor import Rappor
+    from celosia.collect.rappor.words import RapporWords
+    from celosia.collect.registry import load_protocol, protocol_from, save_protocol
+    from celosia.collect.reports import Reports
+    from celosia.collect.scale.parts import Gathered
+    from celosia.collect.scale.processes import gather_in_processes
+    from celosia.collect.scale.spark import gather_on_spark
+    from celosia.collect.simulation.simulated import Simulation
+    from celosia.collect.simulation.simulation import simulate
+
+_HOMES = {
+    "BatchLimits": "collector.batches",
+    "Buckets": "numbers.buckets",
+    "Client": "protocol",
+    "Collector": "collector.collector",
+    "CountMean": "count_mean.count_mean",
+    "DBitFlip": "numbers.dbitflip",
+    "Estimates": "estimates",
+    "FragmentPuzzle": "fragments.fragment_puzzle",
+    "Gathered": "scale.parts",
+    "HadamardCountMean": "count_mean.hadamard_count_mean",
+    "HadamardResponse": "oracles.hadamard_response",
+    "KaryResponse": "oracles.kary_response",
+    "LocalHashing": "oracles.local_hashing",
+    "Memory": "memory",
+    "OneBitMean": "numbers.one_bit_mean",
+    "OptimisedUnary": "oracles.unary",
+    "PrefixTree": "finding.heavy_hitters",
+    "PrivateCardinality": "finding.cardinality",
+    "ProjectiveGeometry": "oracles.projective_geometry",
+    "Protocol": "protocol",
+    "Rappor": "rappor.rappor",
+    "RapporWords": "rappor.words",
+    "Receipt": "collector.batches",
+    "Recommendations": "choosing.recommendations",
+    "Reports": "reports",
+    "Server": "protocol",
+    "Simulation": "simulation.simulated",
+    "SubsetSelection": "oracles.subset_selection",
+    "SymmetricUnary": "oracles.unary",
+    "absorb_files": "collector.ingestion",
+    "choose": "choosing.choosing",
+    "epsilon_for": "choosing.choosing",
+    "gather_in_processes": "scale.processes",
+    "gather_on_spark": "scale.spark",
+    "influence": "collector.influence",
+    "load_protocol": "registry",
+    "protocol_from": "registry",
+    "save_protocol": "registry",
+    "simulate": "simulation.simulation",
+    "simulate_counts": "count_mean.aggregates",
+    "users_for": "choosing.choosing",
+}
+
+__all__ = [
+    "BatchLimits",
+    "Buckets",
+    "Client",
+    "Collector",
+    "CountMean",
+    "DBitFlip",
+    "Estimates",
+    "FragmentPuzzle",
+    "Gathered",
+    "HadamardCountMean",
+    "HadamardResponse",
+    "KaryResponse",
+    "LocalHashing",
+    "Memory",
+    "OneBitMean",
+    "OptimisedUnary",
+    "PrefixTree",
+    "PrivateCardinality",
+    "ProjectiveGeometry",
+    "Protocol",
+    "Rappor",
+    "RapporWords",
+    "Receipt",
+    "Recommendations",
+    "Reports",
+    "Server",
+    "Simulation",
+    "SubsetSelection",
+    "SymmetricUnary",
+    "absorb_files",
+    "choose",
+    "epsilon_for",
+    "gather_in_processes",
+    "gather_on_spark",
+    "influence",
+    "load_protocol",
+    "protocol_from",
+    "save_protocol",
+    "simulate",
+    "simulate_counts",
+    "users_for",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'celosia.collect' has no attribute {name!r}")
+    return getattr(import_module(f"celosia.collect.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,147 @@
+"""Batches as they are offered to a collector: reports, an id, a source, and what they may weigh."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from celosia.collect.reports import Reports
+from celosia.core.errors import InputError
+from celosia.core.numbers import whole
+
+LONGEST_ID = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Reports as bytes, and the id that their sender gave them.
+
+    The id is what tells a batch that is sent again from a new one that looks alike. The reports
+    themselves cannot: two devices with one common value often send the very same bytes, and both
+    must be counted.
+
+    Raises:
+        InputError: CEL-R079 the id is not 1 to 200 printable ASCII letters, or the source is not
+            at most 100 printable letters.
+    """
+
+    data: bytes = field(repr=False)
+    id: str
+    source: str = ""
+    """Who sends: the name of a relay or of a folder, never of a person. Ids are its own."""
+
+    def __post_init__(self) -> None:
+        named = isinstance(self.id, str) and self.id.isascii() and self.id.isprintable()
+        if not named or not 0 < len(self.id) <= LONGEST_ID:
+            what = f"the id of a batch must be 1 to {LONGEST_ID} printable ASCII letters"
+        elif not isinstance(self.source, str) or len(self.source) > 100:
+            what = "the source of a batch must be a text of at most 100 letters"
+        elif self.source and not self.source.isprintable():
+            what = "the source of a batch must be printable"
+        else:
+            return
+        raise InputError(
+            "CEL-R079",
+            f"{what}.",
+            why="By its id a batch that is sent twice is counted once.",
+            fix="Draw a new random id (a UUID) for each batch, and send it again with the batch.",
+        )
+
+    @property
+    def marks(self) -> tuple[bytes, bytes]:
+        """The hash of the id, and the hash of the reports under the id as key; 16 bytes each.
+
+        The key is not kept, so that nobody can try out which report made the second.
+        """
+        # A length first: no two pairs of source and id run into one text.
+        said = f"{len(self.source)}:{self.source}{self.id}".encode()
+        key = hashlib.blake2b(said, digest_size=32, person=b"celosia-key").digest()
+        name = hashlib.blake2b(said, digest_size=16, person=b"celosia-id").digest()
+        return name, hashlib.blake2b(self.data, digest_size=16, key=key).digest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """A batch is safely on disk, and counted once."""
+
+    reports: int
+    counted: bool
+    """False if it had been counted before."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"reports": self.reports, "counted": self.counted}
+
+    def __str__(self) -> str:
+        return f"{self.reports:,} reports{'' if self.counted else ' (had been counted before)'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchLimits:
+    """What one batch and one source may weigh.
+
+    Raises:
+        InputError: CEL-R077 a limit is not a whole number above 0.
+    """
+
+    batch_bytes: int = 16 * 2**20
+    batch_reports: int = 4_000_000
+    source_reports: int | None = None
+    """All reports that one named source may ever send; one bound on what it can poison."""
+
+    def __post_init__(self) -> None:
+        for value in (self.batch_bytes, self.batch_reports, self.source_reports or 1):
+            number = whole(value)
+            if number is None or number < 1:
+                raise InputError(
+                    "CEL-R077",
+                    "a limit of batches must be a whole number above 0.",
+                    fix="Leave it out for the usual one.",
+                )
+
+    def check_size(self, size: int) -> None:
+        """Refuse bytes before anything reads them.
+
+        Raises:
+            InputError: CEL-R077 too many.
+        """
+        if size > self.batch_bytes:
+            raise _too_large(f"at most {self.batch_bytes:,} bytes")
+
+    def read(self, data: bytes) -> Reports:
+        """The reports of a batch of a fair size.
+
+        Raises:
+            InputError: CEL-R002 it is no batch, or empty, CEL-R077 too large.
+        """
+        self.check_size(len(data))
+        reports = Reports.from_bytes(data)
+        if len(reports) > self.batch_reports:
+            raise _too_large(f"at most {self.batch_reports:,} reports")
+        if not len(reports):
+            raise InputError("CEL-R002", "the batch has no reports.", fix="Send none instead.")
+        return reports
+
+    def check_source(self, source: str, before: int, reports: int) -> None:
+        """Refuse what a source sends beyond its share.
+
+        Raises:
+            InputError: CEL-R080 it has sent all that it may.
+        """
+        if source and self.source_reports is not None and before + reports > self.source_reports:
+            raise InputError(
+                "CEL-R080",
+                f"this source may send {self.source_reports:,} reports in all.",
+                why="What one source can change must stay bounded.",
+                fix="Raise the limit if the source is trusted with more.",
+            )
+
+
+def _too_large(most: str) -> InputError:
+    return InputError(
+        "CEL-R077",
+        f"the batch is too large: {most}.",
+        why="Batches are bounded so that none can take all memory.",
+        fix="Send several, each with its own id.",
+    )

@@ -1,0 +1,207 @@
+"""Reports from files and folders into a collector, piece by piece, resumable at any moment.
+
+A file is read in pieces of at most 1 MiB of reports. The id of a piece is the place where it
+stands: the last two names of the path, and its number in the file. So a file that is offered again
+is known again, a file that has grown is read on from where it was, and a file that was changed is
+refused at the first piece that is not what it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePath
+from typing import Any, BinaryIO
+
+from celosia.collect.collector.batches import Batch
+from celosia.collect.collector.collector import Collector
+from celosia.collect.collector.tables import TABLES, table_pieces
+from celosia.collect.protocol import Protocol
+from celosia.collect.reports import HEAD, Reports, read_head
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, Step, silent
+
+PIECE = 2**20
+"""Bytes of reports in one piece. It must never change: ids of pieces go by it."""
+TOGETHER = 32 * 2**20
+MOST_TOGETHER = 10_000
+"""Bytes and pieces that are counted with one write."""
+
+STREAM = ".clr"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A file of which something was refused; the pieces before it are counted."""
+
+    path: str
+    code: str
+    what: str
+
+    def as_dict(self) -> dict[str, str]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.what} ({self.code})"
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What came of some files."""
+
+    files: int
+    counted: int
+    """Reports that are counted now."""
+    known: int
+    """Reports that had been counted before."""
+    refused: tuple[Refused, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "files": self.files,
+            "counted": self.counted,
+            "known": self.known,
+            "refused": [each.as_dict() for each in self.refused],
+        }
+
+    def __str__(self) -> str:
+        known = f", {self.known:,} counted before" if self.known else ""
+        refused = f", {len(self.refused):,} files refused" if self.refused else ""
+        return f"{self.counted:,} reports from {self.files:,} files{known}{refused}"
+
+
+def absorb_files(
+    collector: Collector,
+    places: Iterable[str | Path],
+    *,
+    source: str = "",
+    progress: Progress = silent,
+) -> Ingested:
+    """Count the reports in files, and in all files below folders.
+
+    Args:
+        collector: where they are counted.
+        places: batches one after the other (.clr), or Parquet and Arrow files with a column
+            `report` (see `celosia.collect.collector.tables`); folders with such files.
+        source: a name for where the files come from; other files of the same names may then come
+            from another source.
+        progress: called after each write, with bytes.
+
+    Raises:
+        InputError: CEL-R082 a place is not there, or not a file of reports.
+        EngineError: CEL-R075 the folder of the collector cannot be written; run it again later.
+    """
+    files = list(report_files(places))
+    total = sum(path.stat().st_size for path in files)
+    counted = known = done = 0
+    refused: list[Refused] = []
+    for path in files:
+        try:
+            for group in _groups(_batches(path, collector, source)):
+                for outcome in collector.absorb_all(group, in_order=True):
+                    if isinstance(outcome, InputError):
+                        raise outcome
+                    counted += outcome.reports if outcome.counted else 0
+                    known += 0 if outcome.counted else outcome.reports
+                done += sum(len(each.data) for each in group)
+                progress(Step(f"counting {path.name}", min(done, total), total))
+        except InputError as refusal:
+            refused.append(Refused(str(path), refusal.code, refusal.what))
+    return Ingested(len(files), counted, known, tuple(refused))
+
+
+def piece_name(path: PurePath) -> str:
+    """What the ids of the pieces of a file begin with: a hash of the last two names of its path."""
+    place = "/".join(path.parts[-2:])
+    return hashlib.blake2b(os.fsencode(place), digest_size=32).hexdigest()
+
+
+def report_files(places: Iterable[str | Path]) -> Iterator[Path]:
+    """Files by name, so that every run reads them in the same order."""
+    for place in map(Path, places):
+        if place.is_dir():
+            inside = (each for each in place.rglob("*") if each.suffix in {STREAM, *TABLES})
+            yield from sorted(each for each in inside if each.is_file())
+        elif place.is_file() and place.suffix in {STREAM, *TABLES}:
+            yield place
+        else:
+            raise InputError(
+                "CEL-R082",
+                f"{place} is not a file of reports, nor a folder.",
+                why="Reports are read from files that say how they are written.",
+                fix=f"Give files that end in {', '.join([STREAM, *TABLES])}.",
+                path=str(place),
+            )
+
+
+def _groups(batches: Iterator[Batch]) -> Iterator[list[Batch]]:
+    """Pieces that are counted with one write; those before a fault in the file are kept."""
+    group: list[Batch] = []
+    weight = 0
+    fault: InputError | None = None
+    while fault is None:
+        try:
+            batch = next(batches, None)
+        except InputError as error:
+            fault, batch = error, None
+        if batch is None:
+            break
+        group.append(batch)
+        weight += len(batch.data)
+        if weight >= TOGETHER or len(group) >= MOST_TOGETHER:
+            yield group
+            group, weight = [], 0
+    if group:
+        yield group
+    if fault is not None:
+        raise fault
+
+
+def _batches(path: Path, collector: Collector, source: str) -> Iterator[Batch]:
+    """The pieces of a file, each with the id of its place."""
+    name = piece_name(path.resolve())
+    try:
+        with path.open("rb") as file:
+            pieces = (
+                _stream_pieces(file, collector.protocol)
+                if path.suffix == STREAM
+                else table_pieces(file, collector.protocol, most=PIECE, suffix=path.suffix)
+            )
+            for number, data in pieces:
+                yield Batch(data=data, id=f"{name}:{number}", source=source)
+    except OSError as error:
+        reason = (error.strerror or "it cannot be opened").lower()
+        raise InputError("CEL-R082", f"{path} cannot be read: {reason}.", path=str(path)) from None
+
+
+def _stream_pieces(file: BinaryIO, protocol: Protocol) -> Iterator[tuple[str, bytes]]:
+    """Batches one after the other, in pieces; a batch that is cut off is refused as a whole."""
+    left = os.fstat(file.fileno()).st_size
+    number = 0
+    while left:
+        size, fingerprint, count = read_head(file.read(min(left, HEAD)))
+        if fingerprint != protocol.fingerprint or size != -(-protocol.report_bits // 8):
+            raise InputError(
+                "CEL-R004",
+                f"batch {number + 1} of the file was made under other parameters.",
+                why="Counting them together would be wrong in a way that nobody sees.",
+                fix="Use one protocol with the same parameters and key on all sides.",
+            )
+        left -= HEAD + size * count
+        if left < 0:
+            raise InputError(
+                "CEL-R002",
+                f"batch {number + 1} of the file is cut off.",
+                why="Half a batch would be counted as it never was.",
+                fix="Read the file again when it is whole; what stands before is counted.",
+            )
+        rows = max(1, PIECE // size)
+        for begun in range(0, count, rows):
+            here = min(rows, count - begun)
+            head = Reports.head(size, fingerprint, here)
+            yield f"{number}.{begun // rows}", head + file.read(size * here)
+        number += 1

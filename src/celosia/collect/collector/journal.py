@@ -1,0 +1,248 @@
+"""The folder of a collector: one SQLite file that survives kill -9 at any moment.
+
+It holds a snapshot of the state, the batches that came after it, and a mark of every batch that was
+ever counted. A batch and its mark are written in one transaction, and a transaction is on disk
+before it ends (write-ahead log, synchronous=FULL), so a batch is counted once or not at all.
+
+Marks are 32 bytes: a hash of the id, and a hash of the reports under the id as key. Nobody who has
+the folder but not the id can try out which report it was. Reports are overwritten when the snapshot
+takes them in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from celosia.collect.protocol import Protocol
+from celosia.core.errors import EngineError, InputError
+
+FILE = "collector.sqlite"
+FORM = "celosia collector 1"
+PART = 16 * 2**20
+"""Bytes of one row of a snapshot: a state may be larger than what SQLite takes for one value."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS snapshot (part INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS journal (number INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS batches (id BLOB PRIMARY KEY, mark BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sources (name TEXT PRIMARY KEY, reports INTEGER NOT NULL);
+"""
+
+
+class Journal:
+    """What is kept on disk; one process at a time.
+
+    Raises:
+        EngineError: CEL-R074 another process has the folder, CEL-R075 it cannot be read or written.
+        InputError: CEL-R076 it belongs to another protocol, CEL-R075 there is none and none is to
+            be made.
+    """
+
+    def __init__(self, folder: str | Path, protocol: Protocol, *, make: bool = True) -> None:
+        self.folder = Path(folder)
+        place = self.folder / FILE
+        if not make and not place.is_file():
+            raise InputError(
+                "CEL-R075",
+                f"{self.folder} is not the folder of a collector.",
+                fix="Give a folder that `celosia collect` has filled.",
+                path=str(self.folder),
+            )
+        with _told():
+            _make(self.folder)
+            os.close(os.open(place, os.O_CREAT | os.O_RDWR, 0o600))
+            # Transactions are begun by hand; the collector sees to one thread at a time.
+            self._base = sqlite3.connect(
+                place, isolation_level=None, check_same_thread=False, timeout=0
+            )
+        try:
+            with _told():
+                self._prepare(protocol)
+        except BaseException:
+            self._base.close()
+            raise
+
+    def _prepare(self, protocol: Protocol) -> None:
+        # EXCLUSIVE before anything is read: the lock is taken now, is kept until the process ends,
+        # however it ends, and no shared memory is needed.
+        for setting in (
+            "locking_mode = EXCLUSIVE",
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "secure_delete = ON",
+        ):
+            self._base.execute(f"PRAGMA {setting}").fetchall()
+        with self.writing():
+            for statement in _TABLES.strip().split(";\n"):
+                self._base.execute(statement)
+            self._own(protocol)
+
+    def _own(self, protocol: Protocol) -> None:
+        found = dict(self._base.execute("SELECT name, value FROM about"))
+        ours = {
+            "form": FORM,
+            "fingerprint": protocol.fingerprint.hex(),
+            "parameters": json.dumps(protocol.parameters(), sort_keys=True),
+        }
+        if not found:
+            self._base.executemany("INSERT INTO about VALUES (?, ?)", ours.items())
+        elif found.get("form") != FORM:
+            raise _unavailable("it is of another version")
+        elif found["fingerprint"] != ours["fingerprint"]:
+            raise InputError(
+                "CEL-R076",
+                f"{self.folder} counts reports of another protocol, or of other parameters.",
+                why="Counting them together would be wrong in a way that nobody sees.",
+                fix="Use the protocol file it was begun with, or another folder.",
+                path=str(self.folder),
+            )
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """All that is written inside is on disk at the end, or nothing of it.
+
+        Raises:
+            EngineError: CEL-R074, CEL-R075 it could not be written.
+        """
+        with _told():
+            self._base.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._base.execute("COMMIT")
+            except BaseException:
+                if self._base.in_transaction:
+                    self._base.execute("ROLLBACK")
+                raise
+
+    def mark_of(self, name: bytes) -> bytes | None:
+        """The mark of a batch that was counted, by the hash of its id."""
+        with _told():
+            row = self._base.execute("SELECT mark FROM batches WHERE id = ?", (name,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def note(self, marks: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Write down batches as counted; whether all of them were new."""
+        try:
+            self._base.executemany("INSERT INTO batches VALUES (?, ?)", marks)
+        except sqlite3.IntegrityError:
+            return False
+        return True
+
+    def marks(self) -> Iterator[tuple[bytes, bytes]]:
+        """All batches that were counted, by hash of id and mark, in the order of the hashes."""
+        with _told():
+            yield from self._base.execute("SELECT id, mark FROM batches ORDER BY id")
+
+    def keep(self, batch: bytes) -> None:
+        """Keep a batch until the next snapshot."""
+        self._base.execute("INSERT INTO journal (bytes) VALUES (?)", (batch,))
+
+    def keep_snapshot(self, state: bytes) -> None:
+        """Put a state in the place of the last one and of all batches since."""
+        self._base.execute("DELETE FROM journal")
+        self._base.execute("DELETE FROM snapshot")
+        view = memoryview(state)
+        for at in range(0, len(view), PART):
+            row = (at // PART, view[at : at + PART])
+            self._base.execute("INSERT INTO snapshot VALUES (?, ?)", row)
+
+    def tidy(self) -> None:
+        """Move all from the write-ahead log to the file, so that the log stays short."""
+        with _told():
+            self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def snapshot(self) -> bytes | None:
+        """The state that was last put away."""
+        with _told():
+            parts = [
+                part for (part,) in self._base.execute("SELECT bytes FROM snapshot ORDER BY part")
+            ]
+        return b"".join(parts) if parts else None
+
+    def kept(self) -> Iterator[bytes]:
+        """The batches since the last snapshot."""
+        with _told():
+            for (batch,) in self._base.execute("SELECT bytes FROM journal ORDER BY number"):
+                yield batch
+
+    def batches(self) -> int:
+        """How many batches were ever counted."""
+        with _told():
+            return int(self._base.execute("SELECT count(*) FROM batches").fetchone()[0])
+
+    def sources(self) -> dict[str, int]:
+        """How many reports each named source has sent."""
+        with _told():
+            return dict(self._base.execute("SELECT name, reports FROM sources ORDER BY name"))
+
+    def sent_by(self, source: str) -> int:
+        """How many reports a source has sent."""
+        with _told():
+            wanted = "SELECT reports FROM sources WHERE name = ?"
+            row = self._base.execute(wanted, (source,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def add_sent(self, source: str, reports: int) -> None:
+        """Write down reports of a source."""
+        self._base.execute(
+            "INSERT INTO sources VALUES (?, ?) "
+            "ON CONFLICT (name) DO UPDATE SET reports = reports + excluded.reports",
+            (source, reports),
+        )
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self._base.close()
+
+
+def _make(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    folder.mkdir(mode=0o700)
+    above = os.open(folder.parent, os.O_RDONLY)
+    try:
+        os.fsync(above)  # else the folder itself could be gone after a loss of power
+    finally:
+        os.close(above)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Errors of the disk and of SQLite as ours; their words may hold paths, but never reports."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code: Any = getattr(error, "sqlite_errorcode", None)
+        primary = None if code is None else code & 0xFF
+        if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise EngineError(
+                "CEL-R074",
+                "another process has the folder of the collector.",
+                why="Two that count into one folder would count over each other.",
+                fix="Wait for the other, or give each its own folder and merge them.",
+            ) from None
+        reasons = {
+            sqlite3.SQLITE_FULL: "the disk is full",
+            sqlite3.SQLITE_NOTADB: "its file is something else",
+            sqlite3.SQLITE_CORRUPT: "its file is damaged",
+            sqlite3.SQLITE_READONLY: "it may not be written",
+        }
+        raise _unavailable(reasons.get(primary or 0, "it cannot be read or written")) from None
+    except OSError as error:
+        raise _unavailable((error.strerror or "it cannot be opened").lower()) from None
+
+
+def _unavailable(reason: str) -> EngineError:
+    return EngineError(
+        "CEL-R075",
+        f"the folder of the collector cannot be used: {reason}.",
+        why="Only what is safely on disk is acknowledged. Nothing of what was sent is counted.",
+        fix="Make room, check its rights or give another folder, and send the batch again.",
+    )

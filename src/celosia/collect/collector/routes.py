@@ -1,0 +1,192 @@
+"""The addresses of the endpoint. Loaded when an app is made: FastAPI is part of an extra."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from celosia.collect.collector.batches import Batch
+from celosia.collect.collector.replies import Reply, answered, no_token, refused, unreadable
+from celosia.collect.collector.service import Endpoint
+from celosia.collect.collector.writer import TooBusy
+from celosia.collect.estimates import Estimates, Summary
+from celosia.collect.registry import declared
+from celosia.core.errors import CelosiaError
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+SHORTEST_ID = 16
+"""Letters of an id over HTTP: ids that senders do not draw at random would run into each other."""
+MOST_CANDIDATES = 10_000
+
+
+class Gate:
+    """The outermost layer: an exception that left it would be logged with its words."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection as ASGI wants it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                ours = [(name.lower().encode(), text.encode()) for name, text in HEADERS.items()]
+                message["headers"] = [*message.get("headers", ()), *ours]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sending)
+        except Exception as error:  # see above
+            reply = refused(error)
+            if not begun:
+                await response_of(reply)(scope, receive, sending)
+
+
+def response_of(reply: Reply) -> Response:
+    """An envelope as FastAPI sends it."""
+    return Response(reply.body, reply.status, dict(reply.headers), "application/json")
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let an app answer in one form only."""
+
+    @app.exception_handler(RequestValidationError)
+    async def _invalid(_: Request, error: RequestValidationError) -> Response:
+        known = {"post", "confidence", "kind", "candidate", "idempotency-key"}
+        named = [part for each in error.errors() for part in each["loc"] if part in known]
+        what = f"{named[0]} is missing or wrong" if named else "a part of it is wrong"
+        return response_of(refused(unreadable(what)))
+
+    @app.exception_handler(HTTPException)
+    async def _http(_: Request, error: HTTPException) -> Response:
+        what = {404: "there is nothing at this address", 405: "not by this method"}
+        told = unreadable(what.get(error.status_code, "it is wrong"), status=error.status_code)
+        return response_of(refused(told))
+
+    @app.exception_handler(CelosiaError)
+    async def _ours(_: Request, error: CelosiaError) -> Response:
+        return response_of(refused(error))
+
+
+def _endpoint(request: Request) -> Endpoint:
+    found: Endpoint = request.app.state.endpoint
+    return found
+
+
+Serving = Annotated[Endpoint, Depends(_endpoint)]
+router = APIRouter(prefix="/v1", default_response_class=Response)
+
+
+@router.get("/health")
+async def health() -> Response:
+    """Whether the endpoint runs; it tells nothing else."""
+    return response_of(answered({"status": "running"}))
+
+
+@router.get("/protocol")
+async def protocol(endpoint: Serving) -> Response:
+    """What devices must know to send reports: all parameters, and their fingerprint."""
+    found = endpoint.collector.protocol
+    return response_of(answered(declared(found) | {"report_bytes": -(-found.report_bits // 8)}))
+
+
+@router.post("/reports")
+async def reports(
+    request: Request, endpoint: Serving, idempotency_key: Annotated[str, Header()]
+) -> Response:
+    """Count a batch: its bytes are the body. It is on disk when this answers."""
+    sender = endpoint.access.sender(_token(request))
+    if sender is None:
+        raise no_token()
+    if len(idempotency_key) < SHORTEST_ID:
+        raise unreadable(f"its Idempotency-Key must have at least {SHORTEST_ID} letters")
+    data = await _body(request, endpoint)
+    batch = Batch(data=data, id=idempotency_key, source=sender)
+    receipt = await asyncio.wrap_future(endpoint.writer.submit(batch))
+    return response_of(answered(receipt.as_dict()))
+
+
+@router.get("/estimates")
+async def estimates(  # noqa: PLR0913 - the parameters of the request
+    request: Request,
+    endpoint: Serving,
+    *,
+    candidate: Annotated[list[str] | None, Query(max_length=MOST_CANDIDATES)] = None,
+    post: Annotated[str, Query(max_length=20)] = "raw",
+    decode: bool = False,
+    significance: Annotated[float, Query(gt=0, lt=1)] = 0.05,
+    confidence: Annotated[float, Query(gt=0, lt=1)] = 0.95,
+    kind: Literal["text", "number"] = "text",
+) -> Response:
+    """How common candidates are, or what is found without; for the curator."""
+    if not endpoint.access.is_curator(_token(request)):
+        raise no_token()
+    try:
+        asked: list[Any] | None = candidate
+        if candidate is not None and kind == "number":
+            asked = [int(each) for each in candidate]
+    except ValueError:
+        raise unreadable("a candidate is no whole number") from None
+    if post != "raw" and (asked is None or decode):
+        raise unreadable("post is for estimates of all candidates")
+
+    def told() -> Estimates | Summary:
+        collector = endpoint.collector
+        if asked is not None and not decode:
+            return collector.estimate(asked, post=post)
+        summary = collector.summary() if asked is None else None
+        return summary or collector.find(asked, significance=significance)
+
+    found = await asyncio.to_thread(told)
+    return response_of(answered(found.as_dict(confidence)))
+
+
+def _token(request: Request) -> str:
+    kind, _, text = request.headers.get("authorization", "").partition(" ")
+    return text.strip() if kind.lower() == "bearer" else ""
+
+
+async def _body(request: Request, endpoint: Endpoint) -> bytes:
+    """The body, read as far as it may go and no longer than it may take."""
+    limits = endpoint.collector.limits
+    length = request.headers.get("content-length", "0")
+    if not length.isdecimal() or len(length) > 18:
+        raise unreadable("its length is no number")
+    limits.check_size(int(length))
+    parts, size = [], 0
+    try:
+        async with asyncio.timeout(endpoint.body_seconds):
+            async for part in request.stream():
+                parts.append(part)
+                size += len(part)
+                endpoint.arriving += len(part)
+                limits.check_size(size)
+                if endpoint.arriving > endpoint.waiting_bytes:
+                    raise TooBusy()  # many slow bodies together must not take all memory either
+        return b"".join(parts)
+    except TimeoutError:
+        raise unreadable("it did not arrive in time", status=408) from None
+    finally:
+        endpoint.arriving -= size

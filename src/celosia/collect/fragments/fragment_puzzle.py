@@ -1,0 +1,289 @@
+"""Sequence Fragment Puzzle: common words that nobody has listed, put together from pieces."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.collect.count_mean.count_mean import CountMean, CountMeanClient, CountMeanServer
+from celosia.collect.estimates import Estimates
+from celosia.collect.fields import (
+    Packed,
+    bits_for,
+    check_form,
+    cut,
+    field_at,
+    joined,
+    malformed,
+    packed,
+)
+from celosia.collect.fragments.spelling import Spelling
+from celosia.collect.protocol import Client, Protocol, Server, check_report_epsilon
+from celosia.collect.state import State
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact, whole
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Source
+from celosia.sketches.hashing import Family, digests
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz "
+MOST_KEYS = 2**24
+"""Tags times pieces: all of them are estimated, at every position."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FragmentPuzzle(Protocol):
+    """Sequence Fragment Puzzle: for texts without a list of candidates.
+
+    A text is cut or padded to `length` characters. A client sends two `CountMean` reports: of the
+    whole text, and of one of its pieces at a random position, together with a tag of the text (its
+    hash). The server finds the tagged pieces that are common at each position, puts pieces of one
+    tag together, and asks the sketch of whole texts which of these texts there are.
+
+    Guarantee: a report is epsilon-differentially private for any two texts of its sender, by
+    composition of both parts: `word_epsilon` and `fragment_epsilon`, epsilon together. The position
+    is random and says nothing. Repeated reports add up: the lasting epsilon is infinite.
+
+    Reference: Apple Differential Privacy Team 2017, "Learning with Privacy at Scale", Sequence
+    Fragment Puzzle. Pieces of one tag are combined by the Cartesian product; each position is freed
+    of bias with its own number of reports; texts stay only where they are significant.
+
+    Args:
+        epsilon: of one report, both parts together.
+        key: the name of the collection.
+        fragment_epsilon: the part of the piece; three quarters of epsilon where it is not given.
+        hashes: rows of the sketch of texts.
+        width: columns of the sketch of texts.
+        fragment_hashes: rows of the sketches of pieces.
+        fragment_width: columns of the sketches of pieces.
+        alphabet: all characters that texts may have; the last one pads short texts.
+        length: characters of a text, a multiple of `piece`.
+        piece: characters of a piece.
+        tags: how many tags there are.
+
+    Raises:
+        InputError: CEL-R007, CEL-R010, CEL-R012 a parameter is out of range.
+    """
+
+    name = "sfp"
+
+    fragment_epsilon: float | Fraction | None = None
+    hashes: int = 1024
+    width: int = 256
+    fragment_hashes: int = 256
+    fragment_width: int = 256
+    alphabet: str = ALPHABET
+    length: int = 10
+    piece: int = 2
+    tags: int = 256
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        total = check_report_epsilon(self.epsilon)
+        given = total * 3 / 4 if self.fragment_epsilon is None else self.fragment_epsilon
+        part = check_report_epsilon(given, name="fragment_epsilon")
+        check_report_epsilon(total - part, name="what fragment_epsilon leaves of epsilon")
+        object.__setattr__(self, "fragment_epsilon", part)
+        for name, most in (("length", 256), ("piece", 256), ("tags", 2**16)):
+            number = whole(getattr(self, name))
+            if number is None or not 1 <= number <= most:
+                raise _wrong(f"{name} must be a whole number from 1 to {most:,}")
+            object.__setattr__(self, name, number)
+        if self.length % self.piece:
+            raise _wrong("length must be a multiple of piece")
+        letters = self.alphabet
+        if not isinstance(letters, str) or len(set(letters)) != len(letters) or len(letters) < 2:
+            raise _wrong("alphabet must be a text of two or more different characters")
+        if self.tags * len(letters) ** self.piece > MOST_KEYS:
+            raise _wrong(f"there would be more than {MOST_KEYS:,} tagged pieces")
+        for sketch in (self.words, self.fragments):  # made now, so wrong sizes are refused now
+            assert sketch.row_bits >= 0
+
+    @property
+    def word_epsilon(self) -> Fraction:
+        """What the report of the whole text costs."""
+        total, part = exact(self.epsilon), exact(self.fragment_epsilon)
+        assert total is not None
+        assert part is not None
+        return total - part
+
+    @cached_property
+    def words(self) -> CountMean:
+        """The protocol of whole texts."""
+        return CountMean(
+            epsilon=self.word_epsilon,
+            key=self._key("words"),
+            hashes=self.hashes,
+            width=self.width,
+        )
+
+    @cached_property
+    def fragments(self) -> CountMean:
+        """The protocol of tagged pieces, the same at every position."""
+        price = exact(self.fragment_epsilon)
+        assert price is not None
+        return CountMean(
+            epsilon=price,
+            key=self._key("fragments"),
+            hashes=self.fragment_hashes,
+            width=self.fragment_width,
+        )
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """Texts as numbers."""
+        tagging = Family(key=self._key("tags").encode(), rows=1, width=self.tags)
+        return Spelling(self.alphabet, self.length, self.piece, tagging)
+
+    def _key(self, part: str) -> str:
+        """Keys of the parts: 16 bytes of BLAKE2b of the name of the part, keyed by the key."""
+        key = self.key.encode()
+        return hashlib.blake2b(part.encode(), digest_size=16, key=key).hexdigest()
+
+    @property
+    def positions(self) -> int:
+        """How many pieces a text has."""
+        return self.length // self.piece
+
+    @property
+    def report_bits(self) -> int:
+        """Those of the text, of the piece, and of the position."""
+        parts = self.words.report_bits + self.fragments.report_bits
+        return parts + bits_for(self.positions)
+
+    def client(self, *, rng: Source | None = None) -> FragmentPuzzleClient:
+        """The side of the device."""
+        return FragmentPuzzleClient(self, rng=rng)
+
+    def server(self) -> FragmentPuzzleServer:
+        """An empty server."""
+        return FragmentPuzzleServer(self)
+
+    def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:
+        """Of the raw estimate of one text, from the sketch of whole texts."""
+        return self.words.variance(users, count=count, squares=squares)
+
+
+class FragmentPuzzleClient(Client):
+    """Tells a text and one of its pieces, each by the coins of a sketch."""
+
+    protocol: FragmentPuzzle
+
+    def __init__(self, protocol: FragmentPuzzle, *, rng: Source | None = None) -> None:
+        super().__init__(protocol, rng=rng)
+        self._words = CountMeanClient(protocol.words, rng=self.rng)
+        self._fragments = CountMeanClient(protocol.fragments, rng=self.rng)
+
+    def _packed(self, values: Any) -> Packed:
+        protocol, spelling = self.protocol, self.protocol.spelling
+        pieces = spelling.pieces(values)
+        texts = spelling.digests(pieces)
+        places = self.rng.integers(protocol.positions, texts.size)
+        keys = spelling.tagged(texts, pieces[np.arange(texts.size), places])
+        place_bits = bits_for(protocol.positions)
+        return joined(
+            [
+                (self._words.packed_digests(texts), protocol.words.report_bits),
+                (self._fragments.packed_digests(digests(keys)), protocol.fragments.report_bits),
+                (packed([(places, place_bits)]), place_bits),
+            ]
+        )
+
+
+class FragmentPuzzleServer(Server):
+    """A sketch of whole texts, and one of tagged pieces for every position."""
+
+    finds: ClassVar[bool] = True
+    protocol: FragmentPuzzle
+
+    def __init__(self, protocol: FragmentPuzzle) -> None:
+        super().__init__(protocol)
+        self.words = CountMeanServer(protocol.words)
+        self.fragments = [CountMeanServer(protocol.fragments) for _ in range(protocol.positions)]
+
+    def _count(self, packed: Packed) -> None:
+        protocol = self.protocol
+        check_form(packed, protocol.report_bits)
+        first, second = protocol.words.report_bits, protocol.fragments.report_bits
+        places = field_at(packed, first + second, bits_for(protocol.positions))
+        if places.size and int(places.max()) >= protocol.positions:
+            raise malformed()
+        texts, pieces = cut(packed, 0, first), cut(packed, first, second)
+        text_rows, piece_rows = self.words.rows_of(texts), self.fragments[0].rows_of(pieces)
+        self.words.add(texts, text_rows)
+        for place, each in enumerate(self.fragments):
+            chosen = places == place
+            each.add(pieces[chosen], piece_rows[chosen])
+
+    def _state(self) -> State:
+        parts = {"words": self.words}
+        parts |= {f"fragments {place}": each for place, each in enumerate(self.fragments)}
+        return {
+            f"{part} {name}": array
+            for part, each in parts.items()
+            for name, array in each._state().items()
+        }
+
+    def sketches(self) -> tuple[CountMeanServer, list[CountMeanServer]]:
+        """The sketches of texts and of pieces, each with its own number of reports."""
+        for each in (self.words, *self.fragments):
+            each.users = int(each.reports.sum())
+        return self.words, self.fragments
+
+    def _estimated(
+        self, candidates: tuple[Hashable, ...]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        spelling = self.protocol.spelling
+        words, _ = self.sketches()
+        return words.estimated_digests(spelling.digests(spelling.pieces(list(candidates))))
+
+    def _found(
+        self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
+    ) -> Estimates:
+        if candidates is None:
+            return self.dictionary(significance=significance, progress=progress)
+        return super()._found(candidates, significance, progress)
+
+    def dictionary(
+        self,
+        *,
+        top: int | None = None,
+        significance: float | None = 0.05,
+        control: str = "bonferroni",
+        check_tags: bool = True,
+        progress: Progress = silent,
+    ) -> Estimates:
+        """The texts that are common, the most common first, with standard errors.
+
+        Args:
+            top: how many tagged pieces to keep at each position; without it those that stand out so
+                far that chance alone gives one such piece for every four tags.
+            significance: the chance that any text is there that nobody has (`bonferroni`), or the
+                expected share of such texts (`fdr`); None keeps every text that was put together.
+            control: `bonferroni` or `fdr` (Benjamini and Hochberg).
+            check_tags: drop texts whose own tag is not that of their pieces.
+            progress: called now and then.
+
+        Raises:
+            InputError: CEL-R014 so many pieces are kept that there are too many texts, CEL-R015 a
+                setting is out of range.
+        """
+        from celosia.collect.fragments.puzzle import Search, solved  # noqa: PLC0415 - only servers need it
+
+        return solved(self, Search(top, significance, control, check_tags), progress)
+
+
+def _wrong(what: str) -> InputError:
+    return InputError(
+        "CEL-R012",
+        f"{what}.",
+        why="Every tagged piece is estimated at every position.",
+        fix="Take the default of 10 characters in pieces of 2 over 27 characters, and 256 tags.",
+    )

@@ -1,0 +1,153 @@
+"""Projective geometry response: a report is a point, likely on the hyperplane of the value.
+
+Values are points of the projective space of t coordinates over the field of q elements. A point is
+written with 1 as its first coordinate that is not 0; one with m coordinates after that 1, read as a
+number v with q as its base, has the number (q^m - 1)/(q - 1) + v. So the points that start with 0
+are those of the space of t - 1 coordinates, under the same numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.collect.coins import WHOLE, Coin
+from celosia.collect.fields import Packed, bits_for, malformed, packed, unpacked
+from celosia.collect.oracles._projective import MOST_POINTS, Space, best_space, is_prime
+from celosia.collect.oracles.pure import (
+    DomainProtocol,
+    DomainServer,
+    PureProtocol,
+    Support,
+    set_coin,
+)
+from celosia.collect.protocol import Client
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact, whole
+from celosia.core.randomness import Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectiveGeometry(DomainProtocol, PureProtocol):
+    """A point of projective space, likely one that is orthogonal to the point of the value.
+
+    As good as subset selection where a prime is close to e^epsilon + 1, with reports as short as a
+    value, and a server that needs a Fourier transform rather than each report with each value.
+
+    Guarantee: epsilon-LDP for each report, between any two values of the domain: a point is
+    e^epsilon times as likely by values that are orthogonal to it. The chance of an orthogonal point
+    is a multiple of 2^-32, rounded down. Every further report of a person costs as much.
+
+    Reference: Feldman, Nelson, Nguyen & Talwar 2022, "Private Frequency Estimation via Projective
+    Geometry". Their dynamic programme is replaced by the projection-slice theorem.
+
+    Args:
+        epsilon: of one report, for any two values of one person.
+        key: the name of the collection.
+        domain: all possible values, in an order that everybody shares.
+        order: the prime q; 0 takes the best one.
+        coordinates: t; 0 takes the best number.
+
+    Raises:
+        InputError: CEL-R056 no prime, or a space with fewer points than values, or too many.
+    """
+
+    name: ClassVar[str] = "pgr"
+
+    order: int = 0
+    coordinates: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        order, coordinates = whole(self.order), whole(self.coordinates)
+        if order == 0 and coordinates == 0:
+            price = exact(self.epsilon)
+            assert price is not None
+            best = best_space(price, len(self.values))
+            order, coordinates = best.order, best.coordinates
+        if (
+            order is None
+            or coordinates is None
+            or not 2 <= coordinates <= 32
+            or not 2 <= order <= MOST_POINTS
+            or not is_prime(order)
+            or not len(self.values) <= Space(order, coordinates).points <= MOST_POINTS
+        ):
+            raise InputError(
+                "CEL-R056",
+                "the space must have a prime order and a point for each value of the domain.",
+                why="Every two values must share the same number of orthogonal points.",
+                fix="Leave order and coordinates out: then they are the best ones.",
+            )
+        object.__setattr__(self, "order", order)
+        object.__setattr__(self, "coordinates", coordinates)
+        _ = self.coin
+
+    @cached_property
+    def space(self) -> Space:
+        """The points."""
+        return Space(self.order, self.coordinates)
+
+    @cached_property
+    def coin(self) -> Coin:
+        """Chooses an orthogonal point."""
+        return set_coin(self.epsilon, self.space.outside)
+
+    @cached_property
+    def support(self) -> Support:
+        """The chances that the point is orthogonal to the value, and to another one."""
+        own = Fraction(self.coin.heads, WHOLE)
+        return Support(own, self.space.other(own))
+
+    @property
+    def report_bits(self) -> int:
+        """Those of one point."""
+        return bits_for(self.space.points)
+
+    def client(self, *, rng: Source | None = None) -> ProjectiveClient:
+        """The side of the device."""
+        return ProjectiveClient(self, rng=rng)
+
+    def server(self) -> ProjectiveServer:
+        """An empty server."""
+        return ProjectiveServer(self, self.space.points)
+
+
+class ProjectiveClient(Client):
+    """Sends points."""
+
+    protocol: ProjectiveGeometry
+
+    def _packed(self, values: Any) -> Packed:
+        said = self.protocol
+        places = said.values.places(values)
+        kept = said.coin.toss(places.size, self.rng)
+        # Vectors orthogonal to the value but 0, each point q - 1 times; and those with a product of
+        # 1, each other point once. All but one coordinate are free.
+        vectors = said.order ** (said.coordinates - 1)
+        inside = 1 + self.rng.integers(vectors - 1, places.size)
+        outside = self.rng.integers(vectors, places.size)
+        free = np.where(kept, inside, outside)
+        told = said.space.completed(places, free, (~kept).astype(np.int64))
+        return packed([(told, said.report_bits)])
+
+
+class ProjectiveServer(DomainServer):
+    """Counts how often each point was told."""
+
+    protocol: ProjectiveGeometry
+
+    def _count(self, packed: Packed) -> None:
+        (told,) = unpacked(packed, [self.protocol.report_bits])
+        if told.size and told.max() >= self.counts.size:
+            raise malformed()
+        self.counts += np.bincount(told, minlength=self.counts.size)
+
+    def _supports(self) -> NDArray[np.int64]:
+        found = self.protocol.space.orthogonal(self.counts)
+        return found[: len(self.protocol.values)]

@@ -1,0 +1,177 @@
+"""Protocols whose reports support values: what their estimates, errors and servers share.
+
+A report *supports* some of the values. It supports the value of its sender with one chance, and any
+other value with a smaller one; these two chances decide about estimates and about their errors.
+
+Reference: Wang, Blocki, Li & Jha 2017, "Locally Differentially Private Protocols for Frequency
+Estimation" (pure protocols).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import floor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.collect.coins import WHOLE, Coin
+from celosia.collect.oracles.domain import Domain
+from celosia.collect.protocol import FORM, Protocol, Server
+from celosia.collect.state import State
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact
+from celosia.mechanisms.additive.directed import exp_below
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Support:
+    """The chances that a report supports the value of its sender, and any one other value.
+
+    >>> Support(Fraction(3, 4), Fraction(1, 4)).variance(100, 0.0)
+    75.0
+    """
+
+    own: Fraction
+    other: Fraction
+
+    @cached_property
+    def _floats(self) -> tuple[float, float, float]:
+        slope = self.own - self.other
+        return (
+            float(self.own * (1 - self.own) / slope**2),
+            float(self.other * (1 - self.other) / slope**2),
+            float(slope),
+        )
+
+    def unbiased(self, supports: NDArray[np.int64], users: int) -> Floats:
+        """Counts of values from how many reports support them."""
+        above = supports.astype(np.float64) - users * float(self.other)
+        found: Floats = above / self._floats[2]
+        return found
+
+    def variance(self, users: int, count: Any) -> Any:
+        """Of a count; exact, given how many reports have the value."""
+        own, other, _ = self._floats
+        return count * own + (users - count) * other
+
+
+def ratio_below(epsilon: float | Fraction) -> Fraction:
+    """e^epsilon or a hair below; from an epsilon of 64 on, e^64, which no coin can tell apart."""
+    price = exact(epsilon)
+    assert price is not None
+    return exp_below(min(price, Fraction(64)))
+
+
+def set_coin(epsilon: float | Fraction, outside: Fraction | int) -> Coin:
+    """The coin of a report from a set of outcomes that its value makes likelier.
+
+    All outcomes inside have one chance, and all outcomes outside have another one. With a ratio
+    of e^epsilon between them the set has the chance e^epsilon / (e^epsilon + outside). It is
+    rounded down, so the realised ratio is never above e^epsilon.
+
+    Args:
+        epsilon: of the report.
+        outside: how many outcomes are outside, for each one inside.
+
+    Raises:
+        InputError: CEL-R052 a coin of 32 bits cannot tell the value from the others.
+    """
+    ratio = ratio_below(epsilon)
+    coin = Coin(floor(WHOLE * ratio / (ratio + outside)))
+    if coin.heads * (1 + Fraction(outside)) <= WHOLE:
+        raise InputError(
+            "CEL-R052",
+            "epsilon is too small for so many values.",
+            why="Chances are multiples of 2^-32, and the true value would be no likelier than the "
+            "others.",
+            fix="Take a larger epsilon, fewer values, or local hashing, which is not hurt by many.",
+        )
+    return coin
+
+
+@dataclass(frozen=True, kw_only=True)
+class PureProtocol(Protocol):
+    """A protocol with two chances of support."""
+
+    @property
+    @abstractmethod
+    def support(self) -> Support:
+        """The chances as they are realised."""
+
+    def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:
+        """Of the raw estimate of one value; nothing collides, so `squares` does not matter."""
+        return float(self.support.variance(users, count))
+
+
+def fingerprint_of(parameters: dict[str, Any]) -> bytes:
+    """8 bytes of parameters, as every protocol makes them."""
+    said = json.dumps([FORM, parameters], sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(said.encode(), digest_size=8).digest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DomainProtocol(Protocol):
+    """A protocol over a public domain.
+
+    Args:
+        epsilon: of one report, for any two values of one person.
+        key: the name of the collection.
+        domain: all possible values, in an order that everybody shares.
+    """
+
+    domain: Sequence[Hashable] = field(repr=False)  # it may be very long
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        listed = self.domain
+        if isinstance(listed, (list, range)):
+            object.__setattr__(self, "domain", tuple(listed))
+        _ = self.values
+
+    @cached_property
+    def values(self) -> Domain:
+        """The domain, checked, with the place of each value."""
+        return Domain(tuple(self.domain) if isinstance(self.domain, tuple) else ())
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """8 bytes that tell protocols apart; of the domain its own fingerprint goes in."""
+        return fingerprint_of(self.parameters() | {"domain": self.values.fingerprint})
+
+
+class DomainServer(Server):
+    """Counts outcomes of reports over a public domain."""
+
+    protocol: DomainProtocol
+
+    def __init__(self, protocol: DomainProtocol, outcomes: int) -> None:
+        super().__init__(protocol)
+        self.counts = np.zeros(outcomes, dtype=np.int64)
+
+    def _state(self) -> State:
+        return {"counts": self.counts}
+
+    def _supports(self) -> NDArray[np.int64]:
+        """How many reports support each value of the domain."""
+        return self.counts
+
+    def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
+        places = self.protocol.values.places(candidates)
+        assert isinstance(self.protocol, PureProtocol)
+        return estimated(self.protocol.support, self._supports()[places], self.users)
+
+
+def estimated(support: Support, supports: NDArray[np.int64], users: int) -> tuple[Floats, Floats]:
+    """Unbiased counts and standard errors, with each count put in for the true one."""
+    counts = support.unbiased(supports, users)
+    return counts, np.sqrt(support.variance(users, np.clip(counts, 0, users)))

@@ -1,0 +1,347 @@
+"""The one shape of every protocol of local differential privacy.
+
+`protocol.client().privatise(values)` makes reports on devices; `protocol.server()` absorbs them,
+merges with other servers, and estimates. A server's state is whole numbers that only grow, so
+merging is exact and knows no order. Everything that decides about reports is in the parameters of
+the protocol, and their fingerprint travels with every batch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Pure
+from celosia.collect.estimates import Estimates, Summary, check_significance
+from celosia.collect.fields import Packed
+from celosia.collect.post import POSTS, post_process
+from celosia.collect.reports import Reports
+from celosia.collect.state import State, read_state, written_state
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source, System
+
+FORM = "celosia protocol 1"
+Estimated = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Raw counts and their standard errors."""
+Estimator = Callable[[tuple[Hashable, ...]], Estimated]
+LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
+"""Below, a coin of 32 bits cannot tell the truth from a lie; above, there is nothing to protect."""
+MOST = 2**62 - 1
+"""No count of a state goes beyond, so that the sum of two is below 2^63."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol(ABC):
+    """How values become reports, and reports become estimates.
+
+    Args:
+        epsilon: of one report, for any two values of one person.
+        key: the name of the collection; it decides all hash functions.
+    """
+
+    name: ClassVar[str]
+    """As in `celosia collect --protocol`."""
+
+    epsilon: float | Fraction
+    key: str = "celosia"
+
+    def __post_init__(self) -> None:
+        check_report_epsilon(self.epsilon)
+        if not isinstance(self.key, str) or not 0 < len(self.key.encode()) <= 48:
+            raise InputError(
+                "CEL-R003",
+                "the key of a protocol must be a text of 1 to 48 bytes.",
+                why="It names the collection, and decides its hash functions.",
+                fix='Give a name such as "emoji-2026".',
+            )
+
+    @abstractmethod
+    def client(self, *, rng: Source | None = None) -> Client:
+        """The side of the device; without `rng` it draws from the operating system."""
+
+    @abstractmethod
+    def server(self) -> Server:
+        """An empty server."""
+
+    @property
+    @abstractmethod
+    def report_bits(self) -> int:
+        """The bits of one report."""
+
+    @abstractmethod
+    def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:
+        """Of the raw estimate of one value.
+
+        Args:
+            users: how many reports there are.
+            count: how many of them have the value.
+            squares: the sum of the squared counts of all other values, for collisions.
+        """
+
+    @property
+    def loss(self) -> Loss:
+        """What one report costs whoever sends it."""
+        price = exact(self.epsilon)
+        assert price is not None
+        return Pure(price)
+
+    @property
+    def lasting_epsilon(self) -> float:
+        """What all reports of one person on one unchanged value cost together, however many.
+
+        Infinite where nothing is memoised: then a fresh report is a fresh cost.
+        """
+        return float("inf")
+
+    def parameters(self) -> dict[str, Any]:
+        """All that decides about reports, as plain values."""
+        found: dict[str, Any] = {"protocol": self.name}
+        for each in fields(self):
+            found[each.name] = _plain(getattr(self, each.name))
+        return found
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """8 bytes that tell protocols and their parameters apart."""
+        said = json.dumps([FORM, self.parameters()], sort_keys=True, separators=(",", ":"))
+        return hashlib.blake2b(said.encode(), digest_size=8).digest()
+
+
+def check_report_epsilon(epsilon: object, *, name: str = "epsilon") -> Fraction:
+    """An epsilon of a report as an exact number.
+
+    Raises:
+        InputError: CEL-R007 it is no number from 1e-6 to 10,000.
+    """
+    number = exact(epsilon)
+    if number is None or not LEAST_EPSILON <= number <= MOST_EPSILON:
+        raise InputError(
+            "CEL-R007",
+            f"{name} of a report must be a number from 1e-6 to 10,000, got {epsilon!r}.",
+            why="It bounds how much likelier a report gets by one value than by another.",
+            fix="Try 1 to 4: a report is about one value, and no server is trusted.",
+        )
+    return number
+
+
+def _plain(value: Any) -> Any:
+    """A parameter for JSON; equal numbers are written alike, so 2, 2.0 and 4/2 are one epsilon."""
+    if isinstance(value, (float, Fraction, Decimal, np.integer, np.floating)):
+        number = exact(value)
+        if number is not None:
+            return int(number) if number.denominator == 1 else str(number)
+    return list(map(_plain, value)) if isinstance(value, tuple) else value
+
+
+class Client(ABC):
+    """The side of the device: sees values, sends reports."""
+
+    def __init__(self, protocol: Protocol, *, rng: Source | None = None) -> None:
+        self.protocol = protocol
+        self.rng = System() if rng is None else rng
+
+    def privatise(self, values: Any) -> Reports:
+        """Reports of one value (a text, a whole number) or of many, each from its own device."""
+        listed = [values] if isinstance(values, (str, bytes, int, np.integer)) else values
+        return Reports(self.protocol.fingerprint, self._packed(listed))
+
+    def batches(
+        self, values: Any, *, size: int = 2**16, progress: Progress = silent
+    ) -> Iterator[Reports]:
+        """Reports of many values, batch by batch: memory for `size` reports is all it takes."""
+        for start in range(0, len(values), size):
+            progress(Step("report", start, len(values)))
+            yield self.privatise(values[start : start + size])
+
+    @abstractmethod
+    def _packed(self, values: Any) -> Packed:
+        """One report for each value."""
+
+
+class Server(ABC):
+    """The side of the collector: sees reports, and keeps sums of them."""
+
+    finds: ClassVar[bool] = False
+    """Whether `find` needs no candidates."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        self.protocol = protocol
+        self.users = 0
+
+    def absorb(self, reports: Reports | bytes) -> Self:
+        """Count a batch; all of it, or nothing where something is wrong with it.
+
+        Raises:
+            InputError: CEL-R001, CEL-R002 damaged, CEL-R004 made under other parameters.
+        """
+        batch = Reports.from_bytes(reports) if isinstance(reports, bytes) else reports
+        self._same(batch.fingerprint)
+        self._count(batch.packed)
+        self.users += len(batch)
+        return self
+
+    def merge(self, other: Server) -> Self:
+        """Take in what another server has counted.
+
+        Raises:
+            InputError: CEL-R004 it counts another protocol, or other parameters.
+        """
+        self._same(other.protocol.fingerprint)
+        self._add(other.users, other._state())
+        return self
+
+    def estimate(self, candidates: Sequence[Hashable], *, post: str = "raw") -> Estimates:
+        """How many reports have each candidate, with standard errors.
+
+        Args:
+            candidates: a public list: the values asked about.
+            post: `raw` for single values, `norm-sub` for a whole histogram (candidates are all
+                values that there are), or another of `POSTS`.
+
+        Raises:
+            InputError: CEL-R005 there is no such post-processing, CEL-R009 a text in the place of a
+                list.
+        """
+        return self._answer(candidates, post, self._estimated)
+
+    def find(
+        self,
+        candidates: Sequence[Hashable] | None = None,
+        *,
+        significance: float = 0.05,
+        progress: Progress = silent,
+    ) -> Estimates:
+        """The values that are there beyond chance, the most common first.
+
+        Args:
+            candidates: a public list to find them in; a server that `finds` needs none.
+            significance: the chance that something is found that nobody has.
+            progress: called now and then.
+
+        Raises:
+            InputError: CEL-R009 a text in the place of a list, CEL-R059 the significance is not
+                between 0 and 1, CEL-R104 there are no candidates, and values cannot be found
+                without.
+        """
+        level = check_significance(significance)
+        if candidates is None and not self.finds:
+            raise InputError(
+                "CEL-R104",
+                f"{self.protocol.name} finds no values by itself.",
+                why="Its reports only tell how common a known value is, or a sum over all of them.",
+                fix="Give a public list of candidates, or collect with sfp, pem or rappor-words.",
+            )
+        return self._found(None if candidates is None else _listed(candidates), level, progress)
+
+    def summary(self) -> Summary | None:
+        """What the reports tell that is no list of values; None where they tell of values."""
+        return None
+
+    def _answer(self, asked: Sequence[Hashable], post: str, estimator: Estimator) -> Estimates:
+        """Estimates by one way to make them, after post-processing."""
+        candidates = _listed(asked)
+        if post not in POSTS:
+            raise InputError(
+                "CEL-R005",
+                f"there is no post-processing called {post!r}.",
+                fix=f"Use one of {', '.join(POSTS)}.",
+            )
+        counts, errors = estimator(candidates)
+        shown = post_process(counts, self.users, kind=post)
+        return Estimates(self.protocol.name, candidates, shown, errors, self.users, post, counts)
+
+    def to_bytes(self) -> bytes:
+        """The whole state, to be read by `load`."""
+        return written_state(self.protocol.fingerprint, self.users, self._state())
+
+    def load(self, data: bytes) -> Self:
+        """Take in a state that `to_bytes` has written, as by `merge`.
+
+        Raises:
+            InputError: CEL-R004 of other parameters, CEL-R006 damaged, CEL-R008 far too large.
+        """
+        found, users, arrays = read_state(data)
+        self._same(found)
+        if not self._fits(arrays):
+            raise InputError(
+                "CEL-R006", "the saved state has another form.", fix="Take a state of this server."
+            )
+        self._add(users, arrays)
+        return self
+
+    def _fits(self, state: State) -> bool:
+        """Whether a state has the form of this one, so that it can be added."""
+        mine = {name: each.shape for name, each in self._state().items()}
+        return mine == {name: each.shape for name, each in state.items()}
+
+    def _add(self, users: int, state: State) -> None:
+        """Add counts of the same form; all of them, or none where a sum would be too large."""
+        mine = self._state()
+        pairs = [(each, state[name]) for name, each in mine.items()]
+        # Each side is within +-2^62, hence the sum within 64 bits; a sum beyond is refused later.
+        if self.users + users > MOST or any(
+            side.size and max(int(side.max()), -int(side.min())) > MOST
+            for pair in pairs
+            for side in pair
+        ):
+            raise InputError(
+                "CEL-R008",
+                "these counts are too large to be added.",
+                why="A sum beyond 64 bits would come out wrong without a word.",
+                fix="Look where the state comes from: no collection has 2^62 reports.",
+            )
+        for ours, theirs in pairs:
+            np.add(ours, theirs, out=ours)
+        self.users += users
+
+    def _same(self, fingerprint: bytes) -> None:
+        if fingerprint != self.protocol.fingerprint:
+            raise InputError(
+                "CEL-R004",
+                "these reports were made under other parameters.",
+                why="Counting them together would be wrong in a way that nobody sees.",
+                fix="Use one protocol with the same parameters and key on all sides.",
+            )
+
+    def _found(
+        self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
+    ) -> Estimates:
+        """As `find`; without candidates only if this server finds values by itself."""
+        assert candidates is not None
+        return self.estimate(candidates).significant(significance)
+
+    @abstractmethod
+    def _count(self, packed: Packed) -> None:
+        """Add reports to the state; refuse them before anything is changed."""
+
+    @abstractmethod
+    def _state(self) -> State:
+        """The whole-number arrays that are all of the state, by name; to be changed in place."""
+
+    @abstractmethod
+    def _estimated(self, candidates: tuple[Hashable, ...]) -> Estimated:
+        """Raw counts and their standard errors."""
+
+
+def _listed(candidates: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    if isinstance(candidates, (str, bytes)):
+        raise InputError(
+            "CEL-R009",
+            "candidates must be a list, and this is one text.",
+            why="Its letters would be taken for candidates.",
+            fix="Put it into a list: estimate([value]).",
+        )
+    return tuple(candidates)

@@ -1,0 +1,316 @@
+"""RAPPOR for words that nobody has listed: pieces of words tell which candidates to ask about."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from math import inf
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.collect.fields import Packed, bits_for, unpacked
+from celosia.collect.protocol import Client, Protocol, Server, check_report_epsilon
+from celosia.collect.rappor.rappor import Rappor, RapporServer
+from celosia.collect.rappor.word_graph import PAD, candidate_words, pair_candidates, pair_value
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.mechanisms.parameters import check_whole
+
+if TYPE_CHECKING:
+    from celosia.collect.estimates import Estimates
+    from celosia.collect.memory import Memory
+    from celosia.collect.rappor.decoding import Decoded
+    from celosia.collect.state import State
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+MOST_PAIRS = 2**20
+"""Pairs of pieces that one position pair may have: they are all tried."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RapporWords(Protocol):
+    """Words of an unknown dictionary: each device reports its word, and two pieces of it.
+
+    A word is cut into pieces of `gram` letters up to `length` letters. Each device draws two
+    positions (once, with a memory), and sends the pieces there as one value by the RAPPOR `grams`,
+    together with the whole word by the RAPPOR `words`. The server finds which pairs of pieces are
+    common at each pair of positions, joins pieces to words wherever all their pairs are common,
+    and asks the reports of whole words how many devices have each of these candidates.
+
+    Letters that are not in `alphabet` count as the end of the word. Only pieces that are common
+    among the reports of one pair of positions are found, so common words need many reports.
+
+    Guarantee: one report costs the sum of both parts, `epsilon`; with a memory all reports on one
+    unchanged word cost the sum of their lasting costs. Positions do not depend on the word.
+
+    Reference: Fanti, Pihur, Erlingsson 2016, "Building a RAPPOR with the Unknown"; here a pair of
+    pieces is one value, so that no association has to be estimated between two reports.
+
+    Raises:
+        InputError: CEL-R042 an alphabet or a length that does not fit, CEL-R105 parts that are no
+            RAPPOR.
+    """
+
+    name: ClassVar[str] = "rappor-words"
+
+    epsilon: float | Fraction = field(init=False)
+    words: Rappor
+    grams: Rappor
+    alphabet: str = LETTERS
+    length: int = 6
+    gram: int = 2
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(each, Rappor) for each in (self.words, self.grams)):
+            raise InputError(
+                "CEL-R105",
+                "the words and the grams of rappor-words are reported by a RAPPOR each.",
+                fix='In a protocol file: words = { protocol = "rappor" }, and grams alike.',
+            )
+        check_whole(self.gram, name="gram", most=8)
+        check_whole(self.length, name="length", least=2 * self.gram, most=64)
+        letters = set(self.alphabet)
+        if (
+            self.length % self.gram
+            or not letters
+            or len(letters) != len(self.alphabet)
+            or PAD in letters
+            or (len(letters) + 1) ** (2 * self.gram) > MOST_PAIRS
+        ):
+            raise InputError(
+                "CEL-R042",
+                "the alphabet or the length does not fit the pieces.",
+                why=f"The length is a multiple of the piece, letters are different, and up to "
+                f"{MOST_PAIRS:,} pairs of pieces can be tried.",
+                fix="Use 26 letters with gram = 2, or a larger alphabet with gram = 1.",
+            )
+        price = Fraction(self.words.epsilon) + Fraction(self.grams.epsilon)
+        object.__setattr__(self, "epsilon", price)
+        super().__post_init__()
+
+    @classmethod
+    def for_epsilon(
+        cls,
+        *,
+        lasting: float | Fraction,
+        one: float | Fraction,
+        key: str = "celosia",
+        **sizes: Any,
+    ) -> RapporWords:
+        """Both parts with half of the costs each; `sizes` are alphabet, length and gram."""
+        price, whole = check_report_epsilon(one), check_report_epsilon(lasting)
+        words, grams = (
+            Rappor.for_epsilon(lasting=whole / 2, one=price / 2, key=f"{key}/{part}")
+            for part in ("words", "grams")
+        )
+        return cls(words=words, grams=grams, key=key, **sizes)
+
+    def parameters(self) -> dict[str, Any]:  # noqa: D102 - as in Protocol
+        return {
+            "protocol": self.name,
+            "key": self.key,
+            "words": self.words.parameters(),
+            "grams": self.grams.parameters(),
+            "alphabet": self.alphabet,
+            "length": self.length,
+            "gram": self.gram,
+        }
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of positions, in order."""
+        return tuple(combinations(range(self.length // self.gram), 2))
+
+    @property
+    def lasting_epsilon(self) -> float:  # noqa: D102 - as in Protocol
+        both = self.words.lasting_epsilon + self.grams.lasting_epsilon
+        return both if both == inf else float(np.nextafter(both, inf))
+
+    @property
+    def report_bits(self) -> int:  # noqa: D102 - as in Protocol
+        return bits_for(len(self.pairs)) + self.grams.report_bits + self.words.report_bits
+
+    def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:
+        """Of the estimate of one word, as of the RAPPOR of whole words."""
+        return self.words.variance(users, count=count, squares=squares)
+
+    def client(self, *, rng: Source | None = None, memory: Memory | None = None) -> WordsClient:
+        """The side of the device; with a memory, all its values are of this one device."""
+        return WordsClient(self, rng=rng, memory=memory)
+
+    def server(self) -> WordsServer:
+        """An empty server."""
+        return WordsServer(self)
+
+    def piece_pair(self, word: str, pair: int) -> str:
+        """The value that a device reports of a pair of positions."""
+        known = "".join(each if each in self.alphabet else PAD for each in word[: self.length])
+        end = known.find(PAD)
+        padded = (known if end < 0 else known[:end]).ljust(self.length, PAD)
+        first, second = (padded[at * self.gram : (at + 1) * self.gram] for at in self.pairs[pair])
+        return pair_value(pair, first, second)
+
+    def joined(self, pairs: NDArray[np.int64], grams: Packed, words: Packed) -> Packed:
+        """Reports: the pair of positions, the report of the pieces, the report of the word."""
+        head = (pairs[:, None] >> np.arange(bits_for(len(self.pairs)))) & 1
+        parts = [head.astype(np.uint8)]
+        for packed, protocol in ((grams, self.grams), (words, self.words)):
+            count = protocol.report_bits
+            parts.append(np.unpackbits(packed, axis=1, bitorder="little", count=count))
+        return np.packbits(np.concatenate(parts, axis=1), axis=1, bitorder="little")
+
+    def parted(self, reports: Packed) -> tuple[NDArray[np.int64], Packed, Packed]:
+        """The three parts of reports.
+
+        Raises:
+            InputError: CEL-R001 of another form, CEL-R032 a pair of positions that there is not.
+        """
+        head = bits_for(len(self.pairs))
+        whole, rest = divmod(self.report_bits - head, 56)
+        pairs = unpacked(reports, [head, *[56] * whole, rest])[0]
+        if np.any(pairs >= len(self.pairs)):
+            raise InputError(
+                "CEL-R032",
+                "a report names something that its protocol does not have.",
+                why="It was damaged on the way, or made to disturb.",
+                fix="Drop this batch.",
+            )
+        every = np.unpackbits(reports, axis=1, bitorder="little", count=self.report_bits)
+        middle = head + self.grams.report_bits
+        return (
+            pairs,
+            np.packbits(every[:, head:middle], axis=1, bitorder="little"),
+            np.packbits(every[:, middle:], axis=1, bitorder="little"),
+        )
+
+
+class WordsClient(Client):
+    """The side of the device of RAPPOR for unknown words."""
+
+    protocol: RapporWords
+
+    def __init__(
+        self, protocol: RapporWords, *, rng: Source | None = None, memory: Memory | None = None
+    ) -> None:
+        super().__init__(protocol, rng=rng)
+        self.memory = memory
+
+    def _packed(self, values: Any) -> Packed:
+        words = list(values)
+        if not all(isinstance(each, str) for each in words):
+            raise InputError(
+                "CEL-R043", "values must be texts.", fix="Turn them into texts, or use Rappor."
+            )
+        pairs = self._positions(len(words))
+        pieces = [
+            self.protocol.piece_pair(word, pair)
+            for word, pair in zip(words, pairs.tolist(), strict=True)
+        ]
+        grams = self.protocol.grams.client(rng=self.rng, memory=self.memory)
+        whole = self.protocol.words.client(rng=self.rng, memory=self.memory)
+        if self.memory is not None:
+            self.memory.check([*grams.due(pieces), *whole.due(words)])
+        return self.protocol.joined(
+            pairs, grams.privatise(pieces).packed, whole.privatise(words).packed
+        )
+
+    def _positions(self, size: int) -> NDArray[np.int64]:
+        options = len(self.protocol.pairs)
+        if self.memory is None:
+            return self.rng.integers(options, size)
+        kept = self.memory.recall(
+            self.protocol,
+            b"positions",
+            lambda rng: int(rng.integers(options, 1)[0]).to_bytes(4, "little"),
+        )
+        return np.full(size, int.from_bytes(kept, "little"), dtype=np.int64)
+
+
+class WordsServer(Server):
+    """The side of the collector of RAPPOR for unknown words."""
+
+    finds: ClassVar[bool] = True
+    protocol: RapporWords
+
+    def __init__(self, protocol: RapporWords) -> None:
+        super().__init__(protocol)
+        self.words = protocol.words.server()
+        self.grams = [protocol.grams.server() for _ in protocol.pairs]
+
+    def _parts(self) -> Iterable[tuple[str, RapporServer]]:
+        yield "words", self.words
+        for at, each in enumerate(self.grams):
+            yield f"grams {at}", each
+
+    def _count(self, packed: Packed) -> None:
+        pairs, grams, words = self.protocol.parted(packed)
+        self.protocol.words.read(words)  # refuse before anything is counted
+        self.protocol.grams.read(grams)
+        self.words._count(words)
+        for at, server in enumerate(self.grams):
+            server._count(grams[pairs == at])
+
+    def _state(self) -> State:
+        return {
+            f"{name} {array}": numbers
+            for name, server in self._parts()
+            for array, numbers in server._state().items()
+        }
+
+    def _estimated(
+        self, candidates: tuple[Hashable, ...]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return self.words._estimated(candidates)
+
+    def _found(
+        self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
+    ) -> Estimates:
+        sure = 1 - significance
+        if candidates is None:
+            found = self.decode(confidence=sure, progress=progress)
+        else:
+            found = self.words.decode(candidates, confidence=sure, progress=progress)
+        return replace(found.kept, protocol=self.protocol.name)
+
+    def discover(
+        self, *, confidence: float = 0.95, most: int = 100_000, progress: Progress = silent
+    ) -> tuple[str, ...]:
+        """Words whose pieces are common together; some of them may be nobody's.
+
+        Args:
+            confidence: that at one pair of positions no absent pair of pieces is taken.
+            most: candidates.
+            progress: is told of each pair of positions.
+
+        Raises:
+            InputError: CEL-R044 there are more candidates.
+        """
+        protocol = self.protocol
+        options = pair_candidates(protocol.alphabet, protocol.gram)
+        common: dict[tuple[int, int], set[tuple[str, str]]] = {}
+        for at, (server, places) in enumerate(zip(self.grams, protocol.pairs, strict=True)):
+            progress(Step("pairs of pieces", at, len(protocol.pairs)))
+            values = [pair_value(at, *each) for each in options]
+            found = server.decode(values, confidence=confidence).found
+            common[places] = {options[place] for place in np.flatnonzero(found)}
+        return candidate_words(common, protocol.length // protocol.gram, most=most)
+
+    def decode(
+        self,
+        *,
+        confidence: float = 0.95,
+        correction: str = "bonferroni",
+        most: int = 100_000,
+        progress: Progress = silent,
+    ) -> Decoded:
+        """The words that were discovered, with how many devices have them."""
+        words = self.discover(confidence=confidence, most=most, progress=progress)
+        return self.words.decode(
+            words, confidence=confidence, correction=correction, progress=progress
+        )

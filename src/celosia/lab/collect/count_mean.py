@@ -1,0 +1,124 @@
+"""The Count Mean Sketch: Tables 5.1, 5.2, 5.5, 5.7 and the percentages of Figure 5.5."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.collect.count_mean.count_mean import CountMean
+from celosia.core.progress import Progress, Step
+from celosia.core.randomness import Seeded
+from celosia.lab.collect import aggregates
+from celosia.lab.collect.identities import correlation, identities
+from celosia.lab.collect.law import Law, rmse
+from celosia.lab.collect.printed import (
+    EXPONENTIAL_50,
+    NORMAL_200,
+    Counts,
+    generator,
+    normal_counts,
+    table,
+)
+from celosia.lab.findings import Row
+from celosia.lab.mechanisms.cells import printed, same
+
+RUNS, FEW_RUNS = 20, 1
+"""Of drawn aggregates: for sketches of up to and of more than so many rows."""
+MANY_ROWS = 4096
+OBJECT_BYTES, OBJECT_SLACK = 140, 4
+"""What a Python list of m numbers has beside 8 m bytes, as printed."""
+
+
+def rows(progress: Progress) -> list[Row]:
+    """Every line of the tables."""
+    lines = table("count_mean")
+    found: list[Row] = []
+    for done, line in enumerate(lines):
+        progress(Step("Sketches of 50,000 values", done, len(lines)))
+        protocol = CountMean(epsilon=2, hashes=int(line["hashes"]), width=int(line["width"]))
+        run = f"PCMS k={protocol.hashes}, m={protocol.width}"
+        found += identities(run, line, users=50_000, spread=int(np.ptp(EXPONENTIAL_50)))
+        found += correlation(run, line, EXPONENTIAL_50)
+        found += _errors(run, line, protocol, EXPONENTIAL_50, seed=700 + done)
+    for done, line in enumerate(table("count_mean_epsilon")):
+        progress(Step("Sketches of 200,000 values", done, 9))
+        protocol = CountMean(epsilon=float(line["epsilon"]), hashes=1024, width=256)
+        run = f"PCMS epsilon={line['epsilon']}"
+        found += identities(run, line, users=200_000, spread=int(np.ptp(NORMAL_200)))
+        found += _errors(run, line, protocol, NORMAL_200, seed=740 + done)
+    return [*found, *_users(), *_sizes()]
+
+
+def law(protocol: CountMean, counts: Counts, *, single: int = 0) -> Law:
+    """Of the errors of all values, over coins, rows and hash functions."""
+    users, squares = int(counts.sum()) + single, float(counts @ counts) + single
+    variances = np.array(
+        [protocol.variance(users, count=f, squares=squares - f**2) for f in counts.tolist()]
+    )
+    noise = users * (protocol.noise + 1 / protocol.width)
+    return Law(variances, tails=collision_tails(protocol.hashes, protocol.width, counts, noise))
+
+
+def collision_tails(hashes: int, width: int, counts: Counts, noise: float) -> float:
+    """What collisions add to the variance of the sum of squared errors.
+
+    Value d' adds f' K / k to the estimate of d, K of Binomial(k, 1/m): its fourth cumulant is
+    k p (1 - p) (1 - 6 p (1 - p)). Both estimates share K, and share the noise of a common cell.
+    """
+    spread = (1 - 1 / width) / width
+    # Rows have random numbers of reports, so a value has f'^2 + f' k in a row, squared.
+    weights = counts.astype(np.float64) ** 2 + counts * float(hashes)
+    fourth = spread * (1 - 6 * spread) / hashes**3 * np.sum(weights**2)
+    cumulants = fourth * counts.size
+    both = np.outer(counts, counts) * (spread / hashes) + noise / width
+    np.fill_diagonal(both, 0)
+    scale = (width / (width - 1)) ** 4
+    return float(scale * (max(0.0, cumulants) + 2 * np.sum(both**2)))
+
+
+def real_run(protocol: CountMean, counts: Counts, seed: int) -> NDArray[np.float64]:
+    """Estimates from real reports, one for each user."""
+    values = np.repeat(np.arange(counts.size), counts)
+    server = protocol.server()
+    for batch in protocol.client(rng=Seeded(seed)).batches(values):
+        server.absorb(batch)
+    return server.estimate(range(counts.size)).counts
+
+
+def _errors(
+    run: str, line: dict[str, str], protocol: CountMean, counts: Counts, *, seed: int
+) -> Iterator[Row]:
+    expected = law(protocol, counts)
+    yield printed(run, "RMSE by theory (th)", line["theory"], expected.rmse)
+    yield expected.of_rmse(run, "RMSE of the published run, beside theory", line["rmse"])
+    yield expected.of_mean(
+        run, "mean error of the published run, beside theory", line["mean_error"]
+    )
+    drawn = generator(Seeded(seed))
+    runs = RUNS if protocol.hashes <= MANY_ROWS else FEW_RUNS
+    errors = [rmse(aggregates.count_mean(protocol, counts, drawn), counts) for _ in range(runs)]
+    yield expected.of_runs(run, f"RMSE of {runs} runs of ours, exact aggregates", errors)
+    if protocol.hashes <= MANY_ROWS:
+        one = rmse(real_run(protocol, counts, seed), counts)
+        yield expected.of_runs(run, "RMSE of a run of ours, real reports", [one])
+
+
+def _users() -> Iterator[Row]:
+    for line in table("sketch_users"):
+        users = int(line["users"])
+        expected = law(CountMean(epsilon=4, hashes=1024, width=256), normal_counts(users))
+        cell = "percent error of the published run, beside theory"
+        yield expected.of_mean(f"PCMS of {users:,} users", cell, line["cms"], scale=100 / users)
+
+
+def _sizes() -> Iterator[Row]:
+    for line in table("report_bytes"):
+        width = int(line["width"])
+        run, printed_bytes = f"PCMS report, m={width}", int(line["cms"])
+        cell = "printed as kB (C-18c): the bytes of a Python list, 8 m + 140"
+        near = abs(printed_bytes - 8 * width - OBJECT_BYTES) <= OBJECT_SLACK
+        yield Row(run, cell, printed_bytes, 8 * width + OBJECT_BYTES, near)
+        protocol = CountMean(epsilon=2, hashes=1024, width=width)
+        yield same(run, "bits of our report, m + log2 k", width + 10, protocol.report_bits)

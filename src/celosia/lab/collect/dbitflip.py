@@ -1,0 +1,78 @@
+"""dBitFlip: Tables 5.16, 5.17 and 5.18."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from celosia.collect.numbers.dbitflip import DBitFlip
+from celosia.core.progress import Progress, Step
+from celosia.core.randomness import Seeded
+from celosia.lab.collect import aggregates
+from celosia.lab.collect.identities import correlation, identities
+from celosia.lab.collect.law import Law, rmse
+from celosia.lab.collect.printed import (
+    MANY_RANGE,
+    Counts,
+    exponential_counts,
+    generator,
+    normal_counts,
+    table,
+)
+from celosia.lab.findings import Row
+from celosia.lab.mechanisms.cells import printed
+
+RUNS = 40
+"""Of drawn aggregates."""
+REAL = ((1, 1.0), (4, 1.0), (24, 4.0))
+"""Bits and epsilons that are run with real reports too."""
+
+
+def rows(progress: Progress) -> list[Row]:
+    """Every line of the tables."""
+    counts = exponential_counts()
+    lines = table("dbitflip")
+    found: list[Row] = []
+    for done, line in enumerate(lines):
+        progress(Step("Bits of 500,000 users", done, len(lines)))
+        bits, epsilon = int(line["bits"]), float(line["epsilon"])
+        protocol = DBitFlip(epsilon=epsilon, buckets=counts.size, bits=bits)
+        run = f"dBitFlip d={bits}, epsilon={line['epsilon']}"
+        found += identities(run, line, users=500_000, spread=MANY_RANGE)
+        found += correlation(run, line, counts)
+        expected = law(protocol, counts)
+        found.append(printed(run, "RMSE by theory (th)", line["theory"], expected.rmse))
+        cell = "RMSE of the published run, beside theory"
+        found.append(expected.of_rmse(run, cell, line["rmse"]))
+        drawn = generator(Seeded(800 + done))
+        errors = [rmse(aggregates.dbitflip(protocol, counts, drawn), counts) for _ in range(RUNS)]
+        cell = f"RMSE of {RUNS} runs of ours, exact aggregates"
+        found.append(expected.of_runs(run, cell, errors))
+        if (bits, epsilon) in REAL:
+            cell = "RMSE of a run of ours, real reports"
+            found.append(expected.of_runs(run, cell, [_real(protocol, counts)]))
+    return [*found, *_users()]
+
+
+def law(protocol: DBitFlip, counts: Counts) -> Law:
+    """Of the errors of all buckets, which are uncorrelated."""
+    users = int(counts.sum())
+    return Law(np.array([protocol.variance(users, count=each) for each in counts.tolist()]))
+
+
+def _real(protocol: DBitFlip, counts: Counts) -> float:
+    values = np.repeat(np.arange(counts.size), counts)
+    server = protocol.server()
+    for batch in protocol.client(rng=Seeded(860)).batches(values):
+        server.absorb(batch)
+    return rmse(server.estimate(range(counts.size)).counts, counts)
+
+
+def _users() -> Iterator[Row]:
+    for line in table("dbitflip_users"):
+        users = int(line["users"])
+        counts = normal_counts(users)
+        protocol = DBitFlip(epsilon=1, buckets=counts.size, bits=4)
+        run, cell = f"dBitFlip of {users:,} users", "percent error, beside theory"
+        yield law(protocol, counts).of_mean(run, cell, line["percent"], scale=100 / users)

@@ -1,0 +1,80 @@
+"""What must hold between the columns of a printed table, whatever the experiment was.
+
+The thesis defines nRMSE as RMSE / range and prints the root of MSE / range (C-18a). Its Pearson
+correlations were taken between counts in two different orders (C-18b): most are lower than the
+printed MSE of the same line leaves possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.lab.collect.law import correlation_floor
+from celosia.lab.collect.printed import Line
+from celosia.lab.findings import Row
+from celosia.lab.mechanisms.cells import half_unit
+
+MISPRINTS: dict[str, tuple[str, ...]] = {
+    "SFP k=64, k'=64, m=32, m'=32": ("percent", "RMSE", "nMSE", "nRMSE"),
+    "dBitFlip d=24, epsilon=16": ("percent", "nMSE"),
+    "dBitFlip d=24, epsilon=32": ("percent",),
+}
+"""Cells that contradict their own line (C-19): the first line was mixed from two runs, the others
+have 0.01 where the recorded results have 0.00."""
+UNREFUTED = ("RAPPOR m=16, k=32",)
+"""A correlation that is as meaningless as the others, but possible."""
+
+
+def identities(run: str, line: Line, *, users: int, spread: int) -> Iterator[Row]:
+    """The columns of one line against each other; a misprint must be one.
+
+    Args:
+        run: which line.
+        line: as printed.
+        users: how many there are.
+        spread: the largest count less the smallest.
+    """
+    mse, mean = float(line["mse"]), float(line["mean_error"])
+    # The printed MSE has two digits after the point too.
+    yield _follows(run, "percent", line["percent"], 100 * mean / users, 0.5 / users)
+    yield _follows(run, "RMSE", line["rmse"], sqrt(mse), 0.005 / sqrt(mse))
+    yield _follows(run, "nMSE", line["nmse"], mse / spread, 0.005 / spread)
+    root = sqrt(mse / spread)
+    yield _follows(run, "nRMSE", line["nrmse"], root, 0.005 / (spread * root))
+
+
+def correlation(
+    run: str, line: Line, counts: NDArray[np.int64], *, noise: float | None = None
+) -> Iterator[Row]:
+    """The printed correlation, which the MSE of its own line refutes where it can (C-18b).
+
+    Args:
+        run: which line.
+        line: as printed.
+        counts: the real counts.
+        noise: the largest MSE that chance allows where the printed one is mostly bias: a factor and
+            a shift of all estimates change no correlation.
+    """
+    floor = correlation_floor(float(line["mse"]) if noise is None else noise, counts)
+    if floor > -inf and run not in UNREFUTED:
+        by = "the MSE" if noise is None else "chance"
+        cell = f"Pearson r, wrong as printed (C-18b): least that {by} allows"
+        text = line["pearson"]
+        yield Row(run, cell, float(text), floor, float(text) + half_unit(text) < floor)
+
+
+def _follows(run: str, cell: str, text: str, computed: float, slack: float) -> Row:
+    words = {
+        "percent": "percent error = 100 mean error / users",
+        "RMSE": "RMSE = root of MSE",
+        "nMSE": "nMSE = MSE / range",
+        "nRMSE": "nRMSE as printed = root of MSE / range, not RMSE / range (C-18a)",
+    }
+    fits = abs(float(text) - computed) <= half_unit(text) + slack + 1e-9
+    if cell in MISPRINTS.get(run, ()):
+        return Row(run, f"{words[cell]}, misprinted (C-19)", float(text), computed, not fits)
+    return Row(run, words[cell], float(text), computed, fits)

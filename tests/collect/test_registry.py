@@ -1,0 +1,186 @@
+"""Protocols by name, and protocol files that say the same on all sides."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.collect.finding.heavy_hitters import PrefixTree
+from celosia.collect.oracles.kary_response import KaryResponse
+from celosia.collect.oracles.local_hashing import LocalHashing
+from celosia.collect.registry import (
+    PROTOCOLS,
+    declared,
+    load_protocol,
+    protocol_class,
+    protocol_from,
+    protocol_text,
+    save_protocol,
+)
+from celosia.core.errors import InputError
+
+EMOJI = {"protocol": "hcms", "epsilon": 4, "key": "emoji", "hashes": 64, "width": 32}
+
+NESTED = {
+    "words": {"protocol": "rappor", "bits": 32, "f": "1/3"},
+    "grams": {"protocol": "rappor", "bits": 16, "key": "grams"},
+}
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_protocol_is_found_under_its_own_name(name: str) -> None:
+    assert protocol_class(name).name == name
+
+
+@pytest.mark.parametrize("epsilon", [4, 4.0, "4", Fraction(4), "8/2", "4.0"])
+def test_one_number_is_one_protocol_however_it_is_written(epsilon: Any) -> None:
+    plain = HadamardCountMean(epsilon=4.0, key="emoji", hashes=64, width=32)
+    assert protocol_from(EMOJI | {"epsilon": epsilon}).fingerprint == plain.fingerprint
+
+
+@given(
+    epsilon=st.one_of(
+        st.fractions(Fraction(1, 100), 50, max_denominator=10**6),
+        st.floats(0.01, 50),
+        st.integers(1, 50),
+    ),
+    key=st.text(st.characters(codec="utf-8"), min_size=1, max_size=12),
+)
+def test_a_file_that_is_written_and_read_is_the_same(epsilon: Any, key: str) -> None:
+    import tomllib  # noqa: PLC0415 - only here
+
+    made = HadamardCountMean(epsilon=epsilon, key=key, hashes=8, width=8)
+    text = protocol_text(made)
+    again = protocol_from(tomllib.loads(text))
+    assert again.fingerprint == made.fingerprint
+    assert protocol_text(again) == text
+
+
+def test_domains_of_texts_and_numbers_are_kept(tmp_path: Path) -> None:
+    for domain in [("car", 'the "bus"', "bicis\u007f ñ"), (1, 2, 3), ("1/10", "4", "0.5")]:
+        made = KaryResponse(epsilon=1, domain=domain)
+        save_protocol(made, tmp_path / "p.toml", overwrite=True)
+        again = load_protocol(tmp_path / "p.toml")
+        assert isinstance(again, KaryResponse)
+        assert again.domain == domain
+        assert again.fingerprint == made.fingerprint
+        assert protocol_from(declared(made)).fingerprint == made.fingerprint
+
+
+def test_a_file_is_as_a_person_would_write_it() -> None:
+    made = HadamardCountMean(epsilon=0.5, key="emoji", hashes=64, width=32)
+    assert protocol_text(made).splitlines()[1:-1] == [
+        'protocol = "hcms"',
+        "epsilon = 0.5",
+        'key = "emoji"',
+        "hashes = 64",
+        "width = 32",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "word"),
+    [
+        ({"protocol": "hcns"}, "CEL-R070", "hcms"),
+        ({"protocol": 7}, "CEL-R070", "7"),
+        ({"hashs": 4}, "CEL-R072", "did you mean 'hashes'"),
+        ({"epsilon": "four"}, "CEL-R072", "epsilon"),
+        ({"epsilon": "1/0"}, "CEL-R072", "epsilon"),
+        ({"epsilon": "1e999999999"}, "CEL-R072", "epsilon"),
+        ({"epsilon": [1]}, "CEL-R007", "epsilon"),
+        ({"hashes": {"a": 1}}, "CEL-R072", "hashes"),
+        ({"hashes": "64"}, "CEL-R010", "hashes"),
+        ({"fingerprint": "00" * 8}, "CEL-R073", "fingerprint"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_said(change: dict[str, Any], code: str, word: str) -> None:
+    with pytest.raises(InputError) as caught:
+        protocol_from(EMOJI | change)
+    assert (caught.value.code, word in caught.value.what) == (code, True)
+
+
+def test_a_parameter_that_is_missing_is_named() -> None:
+    with pytest.raises(InputError) as caught:
+        protocol_from({"protocol": "hcms"})
+    assert (caught.value.code, "'epsilon'" in caught.value.what) == ("CEL-R072", True)
+
+
+def test_a_protocol_within_a_protocol_is_a_table(tmp_path: Path) -> None:
+    words = protocol_from({"protocol": "rappor-words", "key": "sites"} | NESTED)
+    tree = PrefixTree(epsilon=1, bits=8, oracle=LocalHashing(epsilon=1, pool=64))
+    for made in (words, tree):
+        save_protocol(made, tmp_path / "p.toml", overwrite=True)
+        again = load_protocol(tmp_path / "p.toml")
+        assert again.fingerprint == made.fingerprint
+        assert again.parameters() == made.parameters()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "code"),
+    [
+        ({"protocol": "rappor-words"}, "CEL-R072"),
+        ({"protocol": "rappor-words", "words": "rappor", "grams": "rappor"}, "CEL-R105"),
+        ({"protocol": "rappor-words"} | NESTED | {"words": {"bits": 32}}, "CEL-R072"),
+        (
+            {"protocol": "rappor-words"} | NESTED | {"words": {"protocol": "cms", "epsilon": 1}},
+            "CEL-R105",
+        ),
+        (
+            {"protocol": "rappor-words"}
+            | NESTED
+            | {"words": {"protocol": "rappor-words"} | NESTED},
+            "CEL-R072",
+        ),
+        ({"protocol": "grr", "epsilon": 1, "domain": [{"protocol": "rappor"}, 2]}, "CEL-R072"),
+        ({"protocol": "hcms", "epsilon": 1, "hashes": {"protocol": "rappor"}}, "CEL-R010"),
+        ({"protocol": "pem", "epsilon": 1, "bits": 8, "oracle": "cardinality"}, "CEL-R057"),
+        (
+            {
+                "protocol": "pem",
+                "epsilon": 1,
+                "bits": 8,
+                "oracle": {"protocol": "one-bit-mean", "epsilon": 1},
+            },
+            "CEL-R057",
+        ),
+    ],
+    ids=str,
+)
+def test_a_table_that_is_no_fitting_protocol_is_refused(
+    parameters: dict[str, Any], code: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        protocol_from(parameters)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize("content", [None, b"epsilon = ", b"\xff\xfe", b"[" * 5000])
+def test_a_file_that_cannot_be_read_is_refused(content: bytes | None, tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        load_protocol(path)
+    assert caught.value.code == "CEL-R071"
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_protocol_is_written_down_and_its_reports_are_of_the_width_it_says(
+    name: str,
+) -> None:
+    """Files of reports are read by this width."""
+    usual = {"epsilon": 2, "domain": ["a", "b", "c"], "length": 4} | NESTED
+    usual |= {"alphabet": "abcdefghij"} if name == "pem" else {}
+    wanted = {each.name for each in fields(protocol_class(name)) if each.init}
+    made = protocol_from({"protocol": name} | {key: usual[key] for key in usual.keys() & wanted})
+    assert protocol_from(declared(made)).fingerprint == made.fingerprint
+    value: Any = {"dbitflip": [1], "one-bit-mean": [0.5]}.get(name, ["a"])
+    assert made.client().privatise(value).packed.shape == (1, -(-made.report_bits // 8))
