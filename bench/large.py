@@ -10,8 +10,8 @@ import duckdb
 from bench.timing import once, seconds
 from celosia import KAnonymity, datasets
 from celosia.tables import Role, publish
+from celosia.tables.coded_table import code_table
 from celosia.tables.recoding import optimum
-from celosia.tables.table import code_table
 
 
 def run(rows: int = 10_000_000) -> dict[str, dict[str, Any]]:

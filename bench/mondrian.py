@@ -10,8 +10,8 @@ from bench.memory import forget_peak, peak
 from bench.timing import once
 from celosia import KAnonymity, datasets
 from celosia.tables import Role
+from celosia.tables.coded_table import code_table
 from celosia.tables.recoding import mondrian
-from celosia.tables.table import code_table
 
 
 def run(rows: int = 10_000_000) -> dict[str, dict[str, Any]]:

@@ -16,8 +16,8 @@ import duckdb
 from bench.timing import once, seconds
 from celosia import KAnonymity, RecursiveDiversity, TCloseness, datasets
 from celosia.tables import Model, Role, Schema
+from celosia.tables.coded_table import code_table
 from celosia.tables.recoding import optimum
-from celosia.tables.table import code_table
 
 ARX_SECONDS = {0.0: 0.114, 0.02: 1.10, 0.05: 1.15, 1.0: 4.10}
 """By suppression limit; at 0 it took 0.045 to 0.114 s."""

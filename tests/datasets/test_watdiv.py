@@ -17,8 +17,8 @@ from celosia import datasets
 from celosia.core.errors import InputError
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
-from celosia.datasets.watdiv.drawing import Draws, mean_objects, weights
-from celosia.datasets.watdiv.making import CHUNK
+from celosia.datasets.watdiv.draws import Draws, mean_objects, weights
+from celosia.datasets.watdiv.facts import CHUNK
 from celosia.datasets.watdiv.sizes import expected_facts, sizes_of, users_for
 from celosia.datasets.watdiv.values import Entity, Property
 

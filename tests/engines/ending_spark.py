@@ -18,7 +18,7 @@ from celosia.core.errors import CelosiaError
 from celosia.core.randomness import System
 from celosia.engines.spark.session import spark_session
 from celosia.engines.spark.tables import SparkTables
-from celosia.tables.publishing_on import publish_on
+from celosia.tables.run_on_engine import publish_on
 
 SETTINGS = USUAL | {
     "spark.sql.codegen.wholeStage": "false",

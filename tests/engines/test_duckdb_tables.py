@@ -18,9 +18,9 @@ from celosia import EngineError, KAnonymity, Schema, Seeded, frames
 from celosia.core.errors import Cancelled
 from celosia.core.progress import Step
 from celosia.engines import DuckDBTables, sinks
-from celosia.engines.classes import CLASS, DROPPED, numbered
 from celosia.engines.drafts import FileDraft
-from celosia.engines.duckdb_places import Relation
+from celosia.engines.duckdb_relations import Relation
+from celosia.engines.recoded_classes import CLASS, DROPPED, numbered
 from celosia.engines.tables import Recoding
 from celosia.tables import publish_on
 

@@ -24,13 +24,13 @@ from tests.spark import on_spark, spark
 from celosia import KAnonymity, datasets
 from celosia.core.errors import EngineError, InputError, PrivacyWarning
 from celosia.core.randomness import Seeded, Source, System
-from celosia.engines.spark import ordering, tables
-from celosia.engines.spark.mapping import check_draws
-from celosia.engines.spark.places import draft_name, forget
+from celosia.engines.spark import tables
+from celosia.engines.spark.paths import draft_name, forget
+from celosia.engines.spark.row_functions import check_draws
 from celosia.engines.spark.tables import SparkTables
 from celosia.engines.tables import ColumnMap, Recoding
 from celosia.tables import publish
-from celosia.tables.publishing_on import publish_on
+from celosia.tables.run_on_engine import publish_on
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -243,7 +243,7 @@ def test_order_and_files_are_a_function_of_the_released_rows(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the order and files of the source nor rows that are left out change any file."""
-    monkeypatch.setattr(ordering, "FEW", 40)
+    monkeypatch.setattr(row_order, "FEW", 40)
     several = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "5"}
     engine = SparkTables(settings=PLAIN | several)
     draw = np.random.default_rng(7)

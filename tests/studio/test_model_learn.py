@@ -185,7 +185,7 @@ def test_a_voter_is_found_by_birth_place_and_sex() -> None:
 
 
 def test_those_alone_are_counted_for_every_choice_of_columns() -> None:
-    people, voters = datasets.attacked.insured(), datasets.attacked.voters()
+    people, voters = datasets.weak_releases.insured(), datasets.weak_releases.voters()
     for places, found in settings("naive"):
         names = [name for name, kept in zip(naive.SHARED, places, strict=True) if kept]
         if not names:
@@ -217,7 +217,7 @@ def test_the_attacks_on_k_anonymity_find_flu_back_pain_and_the_whole_table() -> 
     facts = facts_of("k-anonymity")
     assert facts["homogeneity"] == [[6, 7, 8], "flu", 0.25]
     assert facts["background"] == [[9, 10, 11], "back pain"]
-    assert facts["recovered"] == [12, datasets.attacked.in_order().rows()]
+    assert facts["recovered"] == [12, datasets.weak_releases.in_order().rows()]
 
 
 def test_diversity_is_counted_with_suppressed_records_as_a_class() -> None:

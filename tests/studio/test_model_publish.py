@@ -41,7 +41,7 @@ from celosia.studio.model.publish.writing import toml_text
 from celosia.studio.visitors import Work
 from celosia.studio.work.reading import PROFILE, read_population, read_sample, read_table
 from celosia.studio.worker import Voice
-from celosia.tables.models.from_text import (
+from celosia.tables.models.notation import (
     closeness_from_text,
     diversity_from_text,
     model_from_dict,

@@ -28,10 +28,10 @@ from celosia.tables import (
     check,
     publish,
 )
+from celosia.tables.coded_table import CodedTable, code_table
 from celosia.tables.metrics import METRICS, Loss
 from celosia.tables.models import Classes
 from celosia.tables.recoding import Found, Lattice, optimum
-from celosia.tables.table import CodedTable, code_table
 
 HERE = "occupation"
 NAMES = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]

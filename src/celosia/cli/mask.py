@@ -116,7 +116,7 @@ def mask(
     from celosia.core.release import certificate_path
     from celosia.frames import format_of
     from celosia.tables import masking
-    from celosia.tables.masking.reading import read_for
+    from celosia.tables.masking.readers import read_for
 
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     engines.check_options(

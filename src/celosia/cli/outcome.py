@@ -19,7 +19,7 @@ def show_release(
 ) -> None:
     """Print levels, risk before and after, warnings and files, the most important line last."""
     from celosia.core.release import certificate_path
-    from celosia.tables.report_account import how_found
+    from celosia.tables.search_report import how_found
 
     solution, risk, before = release.solution, release.risk, release.risk_before
     console.show_table(

@@ -119,7 +119,7 @@ def publish(
     from celosia.core.progress import Step
     from celosia.core.randomness import source
     from celosia.frames import format_of, read
-    from celosia.tables.wish import Wish
+    from celosia.tables.options import Wish
 
     # Before any work, not after minutes of it.
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()

@@ -82,7 +82,7 @@ def synthesise(
     from celosia.core.release import certificate_path
     from celosia.frames import format_of
     from celosia.tables import Role, Schema, masking
-    from celosia.tables.masking.reading import read_for
+    from celosia.tables.masking.readers import read_for
 
     certificate = None if output is None else certificate_path(output)
     places = {"the release": output, "its certificate": certificate, "the report": report}

@@ -51,9 +51,9 @@ def teach(
     from celosia.core.wording import did_you_mean
     from celosia.frames import read
     from celosia.tables import KAnonymity
-    from celosia.tables.publishing import check_table
+    from celosia.tables.coded_table import code_table
     from celosia.tables.recoding import classic, optimum
-    from celosia.tables.table import code_table
+    from celosia.tables.run import check_table
 
     if algorithm not in ALGORITHMS:
         raise InputError(

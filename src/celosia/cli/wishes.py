@@ -75,7 +75,7 @@ def models_from(
         InputError: CEL-I050 none is given, or what the notation of a model says of a bad one.
     """
     from celosia.tables import KAnonymity, model_from_text
-    from celosia.tables.models.from_text import closeness_from_text, diversity_from_text
+    from celosia.tables.models.notation import closeness_from_text, diversity_from_text
 
     models: list[Model] = [] if k is None else [KAnonymity(k)]
     models += [diversity_from_text(text) for text in diversity or ()]

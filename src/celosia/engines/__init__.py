@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celosia.core.lazy import on_first_use
+from celosia.core.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
     from celosia.engines.duckdb import DuckDB, Groups

@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.engines.classes import CLASS, place_of
-from celosia.engines.duckdb_places import Relation, as_type, literal
+from celosia.engines.duckdb_relations import Relation, as_type, literal
+from celosia.engines.recoded_classes import CLASS, place_of
 from celosia.engines.tables import Order
 from celosia.frames import encode
 

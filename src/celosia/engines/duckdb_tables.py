@@ -17,7 +17,6 @@ from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
 from celosia.core.randomness import Source
 from celosia.core.work_folders import WorkFolder
-from celosia.engines.classes import Labels, fresh_table, numbered, one_zero, place_of
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.duckdb import Groups
 from celosia.engines.duckdb_keys import (
@@ -29,7 +28,7 @@ from celosia.engines.duckdb_keys import (
     pack,
     recoding_query,
 )
-from celosia.engines.duckdb_places import (
+from celosia.engines.duckdb_relations import (
     Relation,
     as_type,
     check_days,
@@ -37,6 +36,7 @@ from celosia.engines.duckdb_places import (
     relation,
     watched,
 )
+from celosia.engines.recoded_classes import Labels, fresh_table, numbered, one_zero, place_of
 from celosia.engines.shuffling import buckets_for, shuffled_as
 from celosia.engines.sinks import table_draft, write_parquet
 from celosia.engines.tables import (

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from celosia.engines.classes import fresh_table, one_zero
 from celosia.engines.drafts import DraftFolder
-from celosia.engines.duckdb_places import quoted
+from celosia.engines.duckdb_relations import quoted
+from celosia.engines.recoded_classes import fresh_table, one_zero
 from celosia.engines.sinks import write_parquet
 from celosia.engines.tables import Draft, Place, guarded
 

@@ -16,11 +16,11 @@ import polars as pl
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
 from celosia.core.randomness import Source
-from celosia.engines.classes import one_zero, plain_text
 from celosia.engines.duckdb import Groups
-from celosia.engines.duckdb_places import quoted
+from celosia.engines.duckdb_relations import quoted
 from celosia.engines.postgres_drafts import TableDraft, place_name, to_file
 from celosia.engines.postgres_types import ServerColumn, server_column, server_type
+from celosia.engines.recoded_classes import one_zero, plain_text
 from celosia.engines.tables import (
     Batch,
     Draft,

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from celosia.engines.duckdb_places import quoted
+from celosia.engines.duckdb_relations import quoted
 from celosia.engines.tables import unpublishable
 
 _PLAIN: dict[int, pl.DataType] = {

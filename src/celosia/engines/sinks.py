@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 from celosia.engines.drafts import DraftFolder, FileDraft
-from celosia.engines.duckdb_places import quoted
+from celosia.engines.duckdb_relations import quoted
 from celosia.engines.tables import guarded
 from celosia.frames import ARROW_LEVEL, bare
 

@@ -3,16 +3,16 @@
 from celosia.frames.chunk_writer import Writer, writer
 from celosia.frames.codes import Codes, encode
 from celosia.frames.columns import pick, unused_name
-from celosia.frames.convert import ArrowStream, TableLike, as_frame
+from celosia.frames.conversion import ArrowStream, TableLike, as_frame
 from celosia.frames.decimal_marks import Mark, with_points
 from celosia.frames.dialect import Dialect
 from celosia.frames.formats import SUFFIXES, Format, check_readable, format_of
 from celosia.frames.missing_marks import stands_for_missing, without_marks
 from celosia.frames.options import ColumnType
-from celosia.frames.reading import read, read_chunks
-from celosia.frames.sniffing import possible_marks, sniff
+from celosia.frames.readers import read, read_chunks
+from celosia.frames.sniffer import possible_marks, sniff
 from celosia.frames.text import as_text
-from celosia.frames.writing import ARROW_LEVEL, bare, write
+from celosia.frames.writers import ARROW_LEVEL, bare, write
 
 __all__ = [
     "ARROW_LEVEL",

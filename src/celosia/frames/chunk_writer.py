@@ -12,7 +12,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.frames.formats import Format, format_of
-from celosia.frames.writing import ARROW_LEVEL, bare, open_output, plain, write_csv
+from celosia.frames.writers import ARROW_LEVEL, bare, open_output, plain, write_csv
 
 _Append = Callable[[pl.DataFrame], object]
 

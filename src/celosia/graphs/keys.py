@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
-from celosia.frames.reading import read as read_table
+from celosia.frames.readers import read as read_table
 from celosia.graphs.graph import Graph
 
 COLUMNS = ("vertex", "number")

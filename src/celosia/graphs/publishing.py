@@ -27,8 +27,8 @@ from celosia.graphs.registry import makes
 from celosia.graphs.release import Content, GraphRelease, MethodOutcome
 from celosia.graphs.uncertain import UncertainGraph
 from celosia.tables.masking import Recipe
-from celosia.tables.masking.stepping import run_steps
-from celosia.tables.publishing import check_table, released_names
+from celosia.tables.masking.steps import run_steps
+from celosia.tables.run import check_table, released_names
 
 NOTHING = "no formal guarantee"
 

@@ -14,7 +14,7 @@ from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames.codes import encode
 from celosia.frames.formats import check_readable, open_bytes, unreadable
-from celosia.frames.reading import read as read_table
+from celosia.frames.readers import read as read_table
 from celosia.graphs.formats.edge_list import read_edge_list
 from celosia.graphs.formats.gml import read_gml
 from celosia.graphs.formats.graphml import read_graphml

@@ -10,8 +10,8 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable, replacing
-from celosia.frames.writing import open_output
-from celosia.frames.writing import write as write_table
+from celosia.frames.writers import open_output
+from celosia.frames.writers import write as write_table
 from celosia.graphs.formats.edge_list import check_edge_list, write_edge_list
 from celosia.graphs.formats.gml import check_gml, write_gml
 from celosia.graphs.formats.graphml import check_graphml, write_graphml

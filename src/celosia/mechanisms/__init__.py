@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celosia.core.lazy import on_first_use
+from celosia.core.lazy_imports import on_first_use
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.core.errors import CelosiaError, EngineError
-from celosia.core.serving import listening, run_server
+from celosia.core.server import listening, run_server
 from celosia.studio.running import Studio, studio
 from celosia.studio.settings import Settings
 

@@ -1,8 +1,7 @@
 """Publish tables: schema, hierarchies, privacy models, the exact search, releases."""
 
 from celosia.tables import metrics
-from celosia.tables.checking import Check, check
-from celosia.tables.exploring import explore
+from celosia.tables.exploration import explore
 from celosia.tables.hierarchies import (
     Automatic,
     Dates,
@@ -31,14 +30,15 @@ from celosia.tables.models import (
     TCloseness,
     model_from_text,
 )
-from celosia.tables.publishing import publish
-from celosia.tables.publishing_on import EngineRelease, publish_on
 from celosia.tables.recoding.exploration import Exploration
 from celosia.tables.release import FileRelease, TableRelease
+from celosia.tables.run import publish
+from celosia.tables.run_on_engine import EngineRelease, publish_on
+from celosia.tables.run_on_file import publish_file
 from celosia.tables.schema import Column, Role, Schema
 from celosia.tables.schema_draft import SchemaDraft, draft_schema
 from celosia.tables.solution import Solution
-from celosia.tables.streaming import publish_file
+from celosia.tables.verification import Check, check
 
 __all__ = [
     "AlphaK",

@@ -14,10 +14,10 @@ from celosia.core.provenance import Provenance
 from celosia.core.wording import counted
 from celosia.tables.models import SensitiveModel
 from celosia.tables.models.gaps import HOMOGENEITY
+from celosia.tables.options import Wish
 from celosia.tables.protection import Protected
 from celosia.tables.schema import Role, Schema
 from celosia.tables.solution import ColumnOutcome, Solution
-from celosia.tables.wish import Wish
 
 
 def account(made_by: str, wish: Wish, schema: Schema, protected: Protected) -> dict[str, Any]:

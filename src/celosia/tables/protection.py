@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
 from celosia.core.progress import Progress, Step
-from celosia.tables.by_lattice import loss_score, recode_by_lattice
-from celosia.tables.checking import joins_suppressed, judge_released, promises_broken
-from celosia.tables.coding import CodedColumn
+from celosia.tables.coded_column import CodedColumn
+from celosia.tables.coded_table import CodedTable
 from celosia.tables.hierarchies import ROOT
+from celosia.tables.lattice_recoding import loss_score, recode_by_lattice
 from celosia.tables.metrics import LossScale
+from celosia.tables.options import Wish
 from celosia.tables.recoding import Lattice, Node, mondrian
 from celosia.tables.recoding.certificate import Certificate, allowance
-from celosia.tables.table import CodedTable
-from celosia.tables.wish import Wish
+from celosia.tables.verification import joins_suppressed, judge_released, promises_broken
 
 
 @dataclass(frozen=True, slots=True, eq=False)

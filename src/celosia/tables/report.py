@@ -28,7 +28,7 @@ from celosia.core.report import (
 )
 from celosia.core.wording import sentence
 from celosia.tables.models import AverageRisk, Model, model_from_dict
-from celosia.tables.report_account import made
+from celosia.tables.search_report import made
 from celosia.tables.solution import Solution
 
 

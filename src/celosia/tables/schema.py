@@ -31,7 +31,7 @@ from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
 from celosia.frames import ColumnType
 from celosia.tables.hierarchies import Automatic, Builder, Hierarchy, from_table
-from celosia.tables.settings import check_keys, choice, in_column, name_list, section
+from celosia.tables.schema_checks import check_keys, choice, in_column, name_list, section
 
 Missing = Literal["refuse", "value", "suppress"]
 

@@ -21,7 +21,7 @@ from celosia.assess.attacks import (
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
-from celosia.datasets import attacked
+from celosia.datasets import weak_releases
 
 COUNTS = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 20), min_size=1).filter(
     lambda counts: sum(counts.values()) > 0
@@ -72,7 +72,7 @@ def test_a_belief_that_cannot_be_is_refused(counts: Any, given_q: Any, given_cla
 
 
 def test_the_cooks_are_known_by_what_the_publisher_did() -> None:
-    release, finer = attacked.too_general()
+    release, finer = weak_releases.too_general()
     found = minimality(release, ["job"], "disease", finer=[finer], holds=half, watched={"HIV"})
     (exposure,) = found.exposed
     assert (exposure.rows, exposure.learnt, exposure.people) == ((0, 1), ("HIV",), 2)
@@ -82,14 +82,14 @@ def test_the_cooks_are_known_by_what_the_publisher_did() -> None:
 
 
 def test_without_watched_values_the_healthy_are_known_too() -> None:
-    release, finer = attacked.too_general()
+    release, finer = weak_releases.too_general()
     found = minimality(release, ["job"], "disease", finer=[finer], holds=half)
     assert {one.learnt for one in found.exposed} == {("HIV",), ("none",)}
     assert found.exposed_people == 7
 
 
 def test_without_a_finer_table_she_knows_what_the_class_tells() -> None:
-    release, _ = attacked.too_general()
+    release, _ = weak_releases.too_general()
     found = minimality(release, ["job"], "disease", finer=[], holds=half)
     assert found.exposed == ()
     assert found.confidence.tolist() == pytest.approx(found.prior)
@@ -160,7 +160,7 @@ def test_drawn_ways_come_near_the_exact_belief() -> None:
 
 
 def test_many_ways_need_a_source() -> None:
-    release, finer = attacked.too_general()
+    release, finer = weak_releases.too_general()
     with pytest.raises(InputError) as caught:
         minimality(release, "job", "disease", finer=[finer], holds=half, cap=2)
     assert caught.value.code == "CEL-A062"
@@ -192,7 +192,7 @@ def test_empty_cells_are_dealt_out_but_never_learnt() -> None:
 
 def test_progress_is_told() -> None:
     steps: list[Step] = []
-    release, finer = attacked.too_general()
+    release, finer = weak_releases.too_general()
     minimality(release, "job", "disease", finer=[finer], holds=half, progress=steps.append)
     assert steps[0].total == 3
 

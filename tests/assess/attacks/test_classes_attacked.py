@@ -23,7 +23,7 @@ from celosia.assess.attacks import (
     worst_background,
 )
 from celosia.core.errors import InputError
-from celosia.datasets import attacked
+from celosia.datasets import weak_releases
 from celosia.tables.hierarchies import Hierarchy
 
 QI = ["age", "postal"]
@@ -48,19 +48,19 @@ def histograms(rows: Rows) -> dict[str, Counter[str | None]]:
 
 
 def test_one_class_of_the_worked_table_is_homogeneous() -> None:
-    found = homogeneity(attacked.one_problem(), QI, "problem")
+    found = homogeneity(weak_releases.one_problem(), QI, "problem")
     (exposure,) = found.exposed
     assert (exposure.people, exposure.learnt, exposure.rows) == (3, ("flu",), (6, 7, 8))
     assert exposure.prior == pytest.approx(4 / 12)
 
 
 def test_distinct_diverse_tables_have_no_homogeneous_class() -> None:
-    assert homogeneity(attacked.distinct_diverse(), QI, "problem").exposed == ()
-    assert homogeneity(attacked.entropy_diverse(), QI, "problem").greatest == 0.5
+    assert homogeneity(weak_releases.distinct_diverse(), QI, "problem").exposed == ()
+    assert homogeneity(weak_releases.entropy_diverse(), QI, "problem").greatest == 0.5
 
 
 def test_a_lower_certainty_counts_what_is_only_likely() -> None:
-    found = homogeneity(attacked.one_problem(), QI, "problem", certainty=2 / 3)
+    found = homogeneity(weak_releases.one_problem(), QI, "problem", certainty=2 / 3)
     assert found.exposed_groups == 3
 
 
@@ -77,14 +77,14 @@ def test_homogeneity_equals_counting_and_an_empty_cell_is_no_value(rows: Rows) -
 
 
 def test_ruling_out_vomiting_leaves_one_value_in_two_more_classes() -> None:
-    found = background(attacked.one_problem(), QI, "problem", {"vomiting"})
+    found = background(weak_releases.one_problem(), QI, "problem", {"vomiting"})
     assert sorted(one.learnt for one in found.exposed) == [("back pain",), ("flu",), ("obesity",)]
     assert found.facts["exposed_by_the_knowledge"] == 2
     assert found.greatest == 1
 
 
 def test_what_is_ruled_out_may_depend_on_the_class() -> None:
-    table = attacked.one_problem()
+    table = weak_releases.one_problem()
     old: tuple[str | None, ...] = (">=50", "054**")
     by_label = background(table, QI, "problem", {old: {"vomiting"}})
     by_rule = background(
@@ -95,7 +95,7 @@ def test_what_is_ruled_out_may_depend_on_the_class() -> None:
 
 
 def test_two_values_left_are_few_if_asked_so() -> None:
-    found = background(attacked.distinct_diverse(), QI, "problem", {"vomiting"}, left=2)
+    found = background(weak_releases.distinct_diverse(), QI, "problem", {"vomiting"}, left=2)
     assert {frozenset(one.learnt) for one in found.exposed} == {
         frozenset({"obesity", "fever"}),
         frozenset({"flu", "back pain"}),
@@ -103,7 +103,7 @@ def test_two_values_left_are_few_if_asked_so() -> None:
 
 
 def test_the_prior_knows_what_is_ruled_out_as_well() -> None:
-    found = background(attacked.one_problem(), QI, "problem", "vomiting")
+    found = background(weak_releases.one_problem(), QI, "problem", "vomiting")
     (back,) = (one for one in found.exposed if one.learnt == ("back pain",))
     assert back.prior == pytest.approx(3 / 9)  # 3 of the 9 records without vomiting
 
@@ -149,7 +149,7 @@ def test_the_effective_values_of_the_skewed_classes() -> None:
 
 
 def test_a_half_positive_class_raises_the_chance_from_one_to_fifty_per_cent() -> None:
-    found = skewness(attacked.skewed_tests(), ["age"], "test", watched={"positive"})
+    found = skewness(weak_releases.skewed_tests(), ["age"], "test", watched={"positive"})
     (exposure,) = found.exposed
     assert (exposure.people, exposure.confidence, exposure.prior) == (10, 0.5, 0.01)
     assert exposure.learnt == ("positive",)
@@ -159,7 +159,7 @@ def test_a_half_positive_class_raises_the_chance_from_one_to_fifty_per_cent() ->
 
 
 def test_entropy_diverse_classes_have_the_effective_values_of_the_worked_example() -> None:
-    found = skewness(attacked.entropy_diverse(), QI, "problem")
+    found = skewness(weak_releases.entropy_diverse(), QI, "problem")
     assert found.facts["least_effective_values"] == pytest.approx(2.828427, abs=5e-7)
 
 
@@ -180,25 +180,25 @@ def test_skewness_shows_the_greatest_gain_of_each_class(rows: Rows) -> None:
 
 
 def test_stomach_problems_are_alike_in_one_class() -> None:
-    table, kinds = attacked.similar_problems(), attacked.problem_categories()
+    table, kinds = weak_releases.similar_problems(), weak_releases.problem_categories()
     found = similarity(table, QI, "problem", kinds)
     (exposure,) = found.exposed
-    assert (exposure.learnt, exposure.people) == ((attacked.STOMACH,), 3)
+    assert (exposure.learnt, exposure.people) == ((weak_releases.STOMACH,), 3)
     assert exposure.prior == pytest.approx(5 / 9)
     assert found.facts["exposed_by_similarity"] == 1
     assert homogeneity(table, QI, "problem").exposed == ()
 
 
 def test_salaries_of_three_to_five_are_alike_in_one_class() -> None:
-    found = near_numbers(attacked.similar_problems(), QI, "salary", 2)
+    found = near_numbers(weak_releases.similar_problems(), QI, "salary", 2)
     (exposure,) = found.exposed
     assert exposure.learnt == ("3", "5")
     assert exposure.prior == pytest.approx(3 / 9)
 
 
 def test_the_table_that_is_close_withstands_both() -> None:
-    table = attacked.close_salaries()
-    assert similarity(table, QI, "problem", attacked.problem_categories()).exposed == ()
+    table = weak_releases.close_salaries()
+    assert similarity(table, QI, "problem", weak_releases.problem_categories()).exposed == ()
     assert near_numbers(table, QI, "salary", 2).exposed == ()
 
 
@@ -232,33 +232,33 @@ def test_near_numbers_equal_trying_every_range(
 
 def test_a_value_without_a_category_is_refused_without_naming_it() -> None:
     with pytest.raises(InputError) as caught:
-        similarity(attacked.similar_problems(), QI, "problem", {"flu": "lungs"})
+        similarity(weak_releases.similar_problems(), QI, "problem", {"flu": "lungs"})
     assert (caught.value.code, caught.value.details["values"]) == ("CEL-A055", 5)
     assert "gastritis" not in str(caught.value)
 
 
 def test_texts_are_no_numbers() -> None:
     with pytest.raises(InputError) as caught:
-        near_numbers(attacked.similar_problems(), QI, "problem", 2)
+        near_numbers(weak_releases.similar_problems(), QI, "problem", 2)
     assert caught.value.code == "CEL-A056"
 
 
 @pytest.mark.parametrize("width", [-1, float("nan"), float("inf"), "2"])
 def test_a_width_that_is_none_is_refused(width: Any) -> None:
     with pytest.raises(InputError) as caught:
-        near_numbers(attacked.similar_problems(), QI, "salary", width)
+        near_numbers(weak_releases.similar_problems(), QI, "salary", width)
     assert caught.value.code == "CEL-A057"
 
 
 @pytest.mark.parametrize("share", [0, 1.1, float("nan"), True])
 def test_a_share_outside_its_range_is_refused(share: Any) -> None:
     with pytest.raises(InputError) as caught:
-        homogeneity(attacked.one_problem(), QI, "problem", certainty=share)
+        homogeneity(weak_releases.one_problem(), QI, "problem", certainty=share)
     assert caught.value.code == "CEL-A054"
 
 
 @pytest.mark.parametrize("number", [-1, 1.5, True])
 def test_a_count_that_is_none_is_refused(number: Any) -> None:
     with pytest.raises(InputError) as caught:
-        worst_background(attacked.one_problem(), QI, "problem", exclusions=number)
+        worst_background(weak_releases.one_problem(), QI, "problem", exclusions=number)
     assert caught.value.code == "CEL-A053"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from celosia.assess.attacks import Meanings, linkage
 from celosia.core.errors import InputError
 from celosia.core.progress import Step
-from celosia.datasets import attacked
+from celosia.datasets import weak_releases
 from celosia.tables.hierarchies import Hierarchy
 
 linkage_module = import_module("celosia.assess.attacks.linkage")
@@ -27,9 +27,11 @@ AGE = Hierarchy.from_paths(
 
 def test_the_named_person_is_found_and_known() -> None:
     wanted = ["disease", "salary", "marital", "insurer"]
-    identity, *attributes = linkage(attacked.insured(), attacked.voters(), on=ON, learns=wanted)
+    identity, *attributes = linkage(
+        weak_releases.insured(), weak_releases.voters(), on=ON, learns=wanted
+    )
     (exposure,) = identity.exposed
-    assert attacked.voters()["name"][exposure.rows[0]] == "Lautaro Inventado"
+    assert weak_releases.voters()["name"][exposure.rows[0]] == "Lautaro Inventado"
     assert (identity.people, identity.exposed_people) == (3, 1)
     assert exposure.confidence == 1
     assert exposure.prior == pytest.approx(1 / 7)
@@ -94,17 +96,17 @@ def test_a_label_without_a_meaning_is_refused_without_naming_it() -> None:
 
 def test_a_column_that_the_external_table_lacks_is_refused() -> None:
     with pytest.raises(InputError, match="the external table has no column 'disease'"):
-        linkage(attacked.insured(), attacked.voters(), on=["disease"])
+        linkage(weak_releases.insured(), weak_releases.voters(), on=["disease"])
 
 
 def test_progress_is_told() -> None:
     steps: list[Step] = []
-    linkage(attacked.insured(), attacked.voters(), on=ON, progress=steps.append)
+    linkage(weak_releases.insured(), weak_releases.voters(), on=ON, progress=steps.append)
     assert steps
 
 
 def test_tables_without_rows_are_linked_to_nothing() -> None:
-    release, people = attacked.insured(), attacked.voters()
+    release, people = weak_releases.insured(), weak_releases.voters()
     (nobody,) = linkage(release, people.clear(), on=ON)
     assert (nobody.people, nobody.share) == (0, 0)
     identity, disease = linkage(release.clear(), people, on=ON, learns="disease")

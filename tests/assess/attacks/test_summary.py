@@ -11,7 +11,7 @@ from celosia import datasets
 from celosia.assess.attacks import attack_release, homogeneity, linkage
 from celosia.assess.meaning import Meaning
 from celosia.core.errors import InputError
-from celosia.datasets import attacked
+from celosia.datasets import weak_releases
 from celosia.frames import as_text
 
 LEVELS = (0, 3, 0, 0, 2, 1, 0, 0)
@@ -19,12 +19,12 @@ LEVELS = (0, 3, 0, 0, 2, 1, 0, 0)
 
 
 def test_what_is_known_decides_which_attacks_run() -> None:
-    table = attacked.similar_problems()
+    table = weak_releases.similar_problems()
     found = attack_release(
         table,
         ["age", "postal"],
         ["problem", "salary"],
-        categories={"problem": attacked.problem_categories()},
+        categories={"problem": weak_releases.problem_categories()},
         widths={"salary": 2},
         external=table.select("postal", name=pl.lit("somebody")),
         earlier=table,
@@ -44,20 +44,20 @@ def test_what_is_known_decides_which_attacks_run() -> None:
 
 
 def test_an_earlier_release_of_other_length_is_joined_on_what_it_shares_only() -> None:
-    first, second = attacked.complementary_releases()
+    first, second = weak_releases.complementary_releases()
     found = attack_release(
         first,
         ["ethnic", "birth", "sex", "postal"],
         "problem",
         earlier=second.head(11),
-        meanings=attacked.release_hierarchies(),
+        meanings=weak_releases.release_hierarchies(),
     )
     assert [attack.name for attack in found][3:] == ["complementary release"]
 
 
 def test_a_wrong_name_is_refused_even_if_no_attack_would_run() -> None:
     with pytest.raises(InputError) as caught:
-        attack_release(attacked.one_problem(), ["agee"])
+        attack_release(weak_releases.one_problem(), ["agee"])
     assert caught.value.code == "CEL-A050"
 
 

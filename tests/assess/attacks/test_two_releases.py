@@ -15,14 +15,14 @@ from celosia.assess.attacks import complementary, tuple_order
 from celosia.core.errors import InputError
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
-from celosia.datasets import attacked
+from celosia.datasets import weak_releases
 
-MEANINGS = attacked.release_hierarchies()
+MEANINGS = weak_releases.release_hierarchies()
 QI = ["ethnic", "birth", "sex", "postal"]
 
 
 def test_position_gives_all_twelve_rows_back() -> None:
-    first, second = attacked.in_order_releases()
+    first, second = weak_releases.in_order_releases()
     found = tuple_order(first, second, columns=["ethnic", "postal"], meanings=MEANINGS)
     assert (found.exposed_people, found.share, found.greatest) == (12, 1, 1)
     assert found.facts["cells_recovered"] == found.facts["cells"] == 24
@@ -30,13 +30,13 @@ def test_position_gives_all_twelve_rows_back() -> None:
 
 
 def test_without_meanings_labels_of_another_level_do_not_fit() -> None:
-    first, second = attacked.in_order_releases()
+    first, second = weak_releases.in_order_releases()
     found = tuple_order(first, second, columns=["ethnic", "postal"])
     assert (found.facts["rows_that_fit"], found.exposed_people) == (0, 0)
 
 
 def test_a_shuffled_release_is_recognised_as_safe() -> None:
-    first, second = attacked.in_order_releases()
+    first, second = weak_releases.in_order_releases()
     many_first = pl.concat([first] * 50)
     many_second = pl.concat([second] * 50)
     order = Seeded(7).permutation(600)
@@ -90,28 +90,28 @@ def test_recovered_cells_are_those_with_one_common_value(
 
 
 def test_tables_of_different_length_cannot_be_joined_by_position() -> None:
-    first, second = attacked.in_order_releases()
+    first, second = weak_releases.in_order_releases()
     with pytest.raises(InputError) as caught:
         tuple_order(first, second.head(3), columns=["ethnic"])
     assert caught.value.code == "CEL-A058"
 
 
 def test_the_complementary_releases_give_two_people_away() -> None:
-    first, second = attacked.complementary_releases()
+    first, second = weak_releases.complementary_releases()
     shuffled = second[Seeded(1).permutation(12).tolist()]
     found = complementary(first, shuffled, QI, on="problem", meanings=MEANINGS)
     assert (found.facts["pairs"], found.facts["compatible_pairs"]) == (18, 14)
     assert (found.people, found.facts["singletons"], found.exposed_people) == (12, 2, 2)
     assert found.facts["doubtful_singletons"] == 2  # obesity of either, with the code of the other
     rows = sorted(row for one in found.exposed for row in one.rows)
-    assert [attacked.twice_released().row(row)[3:] for row in rows] == [
+    assert [weak_releases.twice_released().row(row)[3:] for row in rows] == [
         ("05345", "short of breath"),
         ("05346", "hypertension"),
     ]
 
 
 def test_a_release_joined_with_itself_tells_nothing_new() -> None:
-    first, _ = attacked.complementary_releases()
+    first, _ = weak_releases.complementary_releases()
     found = complementary(first, first, QI, on="problem", meanings=MEANINGS)
     assert found.exposed_people == 0
 
@@ -166,7 +166,7 @@ def test_the_join_equals_trying_every_pair(
 
 @pytest.mark.parametrize(("names", "on"), [([], ["problem"]), (QI, []), (QI, ["sex"])])
 def test_a_join_needs_columns_of_both_kinds(names: list[str], on: list[str]) -> None:
-    first, second = attacked.complementary_releases()
+    first, second = weak_releases.complementary_releases()
     with pytest.raises(InputError) as caught:
         complementary(first, second, names, on=on)
     assert caught.value.code == "CEL-A059"
@@ -182,7 +182,7 @@ def test_many_equal_rows_are_joined_as_one() -> None:
 
 def test_progress_is_told() -> None:
     steps: list[Step] = []
-    first, second = attacked.complementary_releases()
+    first, second = weak_releases.complementary_releases()
     tuple_order(first, second, columns=QI, meanings=MEANINGS, progress=steps.append)
     assert {step.stage for step in steps} == {"Comparing positions"}
     complementary(first, second, QI, on="problem", meanings=MEANINGS, progress=steps.append)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.tables.private.declared import Declared, tuples
+from celosia.tables.private.declarations import Declared, tuples
 
 NUMBERS = st.one_of(st.none(), st.floats(allow_nan=True, allow_infinity=True))
 TEXTS = st.one_of(st.none(), st.text(max_size=3), st.sampled_from(["f", "m"]))

@@ -12,7 +12,7 @@ from scipy import stats
 from celosia.core.randomness import Seeded
 from celosia.datasets import census
 from celosia.tables.private import Marginals, NoisyHistogram, Price
-from celosia.tables.private.spanning import (
+from celosia.tables.private.marginal_tree import (
     STEPS,
     Plan,
     chosen_pairs,

@@ -14,7 +14,8 @@ from tests.tables.recoding.plain import Path, Row, generalise
 from tests.tables.recoding.plain_metrics import Release
 from tests.tables.recoding.plain_models import PlainClass, Whole, kept_classes
 
-from celosia.tables.coding import CodedColumn
+from celosia.tables.coded_column import CodedColumn
+from celosia.tables.coded_sensitive import CodedSensitive, code_sensitive
 from celosia.tables.hierarchies import Hierarchy
 from celosia.tables.models import (
     AlphaK,
@@ -34,7 +35,6 @@ from celosia.tables.models import (
 )
 from celosia.tables.recoding import Lattice
 from celosia.tables.schema import Column, Role
-from celosia.tables.sensitive import CodedSensitive, code_sensitive
 
 Node = tuple[int, ...]
 

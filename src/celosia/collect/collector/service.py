@@ -20,7 +20,7 @@ from celosia.collect.collector.collector import Collector
 from celosia.collect.collector.writer import Writer
 from celosia.collect.registry import load_protocol
 from celosia.core.errors import InputError
-from celosia.core.serving import listening, run_server
+from celosia.core.server import listening, run_server
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

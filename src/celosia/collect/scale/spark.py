@@ -18,8 +18,8 @@ from celosia.collect.protocol import Protocol
 from celosia.collect.scale.parts import Counter, Gathered, Part, check_each, gathered, merged
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.engines.spark.arrow import failures, map_arrow
-from celosia.engines.spark.places import spark_place
-from celosia.engines.spark.running import is_alive, may_quote, told_by, workers_have_none
+from celosia.engines.spark.execution import is_alive, may_quote, told_by, workers_have_none
+from celosia.engines.spark.paths import spark_place
 from celosia.engines.spark.session import spark_session
 
 if TYPE_CHECKING:

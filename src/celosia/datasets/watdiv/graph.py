@@ -11,7 +11,7 @@ from celosia.core.errors import InputError
 from celosia.core.files import check_writable, replacing
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
-from celosia.datasets.watdiv.making import Facts, make_facts
+from celosia.datasets.watdiv.facts import Facts, make_facts
 from celosia.datasets.watdiv.policies import policy
 from celosia.datasets.watdiv.sizes import sizes_of, users_for
 

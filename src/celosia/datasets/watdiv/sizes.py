@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celosia.datasets.watdiv.drawing import mean_objects, weights
+from celosia.datasets.watdiv.draws import mean_objects, weights
 from celosia.datasets.watdiv.schema import CATEGORIES_APART, KINDS, VALUES
 from celosia.datasets.watdiv.values import Property
 

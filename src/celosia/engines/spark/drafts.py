@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Self
 import polars as pl
 
 from celosia.engines.drafts import DraftFolder
+from celosia.engines.spark.execution import run
 from celosia.engines.spark.files import quoted
-from celosia.engines.spark.places import (
+from celosia.engines.spark.folder_swap import brought_back, swapped
+from celosia.engines.spark.paths import (
     HadoopFiles,
     abandoned,
     before_name,
@@ -23,8 +25,6 @@ from celosia.engines.spark.places import (
     forget,
     parent_and_name,
 )
-from celosia.engines.spark.running import run
-from celosia.engines.spark.swapping import brought_back, swapped
 from celosia.engines.tables import Place, engine_failed, table_exists
 
 if TYPE_CHECKING:

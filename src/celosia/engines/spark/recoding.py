@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from celosia.engines.spark.running import CHANGED
+from celosia.engines.spark.execution import CHANGED
 from celosia.engines.spark.types import as_table
 from celosia.engines.tables import ColumnMap, Recoding
 

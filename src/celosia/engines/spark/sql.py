@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from celosia.core.errors import EngineError
 from celosia.engines.spark.files import FileTable, quoted
 from celosia.engines.spark.session import spark_session
-from celosia.engines.spark.stopping import time_limit
+from celosia.engines.spark.time_limit import time_limit
 from celosia.engines.sql import (
     Reader,
     Rows,

@@ -17,9 +17,8 @@ from celosia.core.randomness import Source
 from celosia.engines.duckdb import Groups
 from celosia.engines.spark.arrow import map_arrow
 from celosia.engines.spark.drafts import HadoopDraft, LocalDraft, SparkDraft, TableDraft
-from celosia.engines.spark.mapping import check_draws, mapped
-from celosia.engines.spark.ordering import in_order, number_of_files, shown_columns
-from celosia.engines.spark.places import (
+from celosia.engines.spark.execution import run
+from celosia.engines.spark.paths import (
     HadoopFiles,
     file_exists,
     local_path,
@@ -35,7 +34,8 @@ from celosia.engines.spark.recoding import (
     one_zero,
     place,
 )
-from celosia.engines.spark.running import run
+from celosia.engines.spark.row_functions import check_draws, mapped
+from celosia.engines.spark.row_order import in_order, number_of_files, shown_columns
 from celosia.engines.spark.session import spark_session
 from celosia.engines.spark.types import (
     check_files,

@@ -13,7 +13,7 @@ from celosia.core.errors import InputError
 from celosia.frames import as_text
 from celosia.graphs.generalisation.partition import Blocks
 from celosia.graphs.graph import Graph
-from celosia.tables.coding import CodedColumn, code_column
+from celosia.tables.coded_column import CodedColumn, code_column
 from celosia.tables.schema import Column, Schema
 
 

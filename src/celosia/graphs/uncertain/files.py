@@ -20,7 +20,7 @@ from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.numbers import whole
 from celosia.frames.formats import check_readable, open_bytes, unreadable
-from celosia.frames.writing import open_output
+from celosia.frames.writers import open_output
 from celosia.graphs.uncertain.graph import UncertainGraph
 
 _TITLES = ["u", "v", "p"]

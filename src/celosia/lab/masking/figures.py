@@ -12,7 +12,7 @@ from celosia.core.randomness import Seeded
 from celosia.core.report import Block, Figure, Heading, Paragraph
 from celosia.lab.findings import Findings
 from celosia.tables.masking.draws import normals
-from celosia.tables.masking.mapping import map_methods
+from celosia.tables.masking.risk_utility_map import map_methods
 
 RECORDS = 1_000
 COLUMNS = ("income", "tax", "savings")

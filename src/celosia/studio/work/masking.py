@@ -252,7 +252,7 @@ def map_variants(
 ) -> dict[str, Any]:
     """Mask the columns in many ways; `map.json` has each by its risk, its loss and its step."""
     from celosia.core.randomness import source  # noqa: PLC0415 - slow to load
-    from celosia.tables.masking.mapping import map_methods, usual  # noqa: PLC0415
+    from celosia.tables.masking.risk_utility_map import map_methods, usual  # noqa: PLC0415
 
     place = Path(folder)
     rng: Source = source(seed)

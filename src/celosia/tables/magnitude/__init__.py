@@ -1,7 +1,7 @@
 """Magnitude tables: sums over dimensions, cell suppression with an audit, controlled rounding."""
 
 from celosia.tables.magnitude.audit import CellAudit, Interval, feasible
-from celosia.tables.magnitude.protecting import ProtectedTable, audit, protect
+from celosia.tables.magnitude.protection import ProtectedTable, audit, protect
 from celosia.tables.magnitude.rounding import RoundedTable, controlled_rounding
 from celosia.tables.magnitude.rules import (
     Dominance,

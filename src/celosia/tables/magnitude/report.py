@@ -16,7 +16,7 @@ from celosia.core.report import (
     Table,
 )
 from celosia.tables.magnitude.audit import CellAudit
-from celosia.tables.magnitude.protecting import ProtectedTable
+from celosia.tables.magnitude.protection import ProtectedTable
 
 MOST_LISTED = 500
 """Beyond so many suppressed cells the rest is only counted."""

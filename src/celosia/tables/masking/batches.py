@@ -12,8 +12,8 @@ import polars as pl
 from celosia.core.randomness import Seeded, Source, System
 from celosia.frames import pick
 from celosia.tables.masking.method import Cells
-from celosia.tables.masking.stepping import at_step
-from celosia.tables.publishing import without_minus_zero
+from celosia.tables.masking.steps import at_step
+from celosia.tables.run import without_minus_zero
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.core.neighbours import Neighbours
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
-from celosia.tables.masking.tally import Tally
+from celosia.tables.masking.value_counts import Tally
 
 Reach = Literal["row", "facts", "whole"]
 """What the result of a row depends on, besides the row and the parameters: on nothing; on facts of

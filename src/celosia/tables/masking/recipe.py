@@ -27,7 +27,7 @@ from celosia.core.errors import InputError
 from celosia.tables.masking.method import Method
 from celosia.tables.masking.registry import method_from
 from celosia.tables.schema import Role, Schema
-from celosia.tables.settings import check_keys, name_list
+from celosia.tables.schema_checks import check_keys, name_list
 
 
 @dataclass(frozen=True, slots=True)

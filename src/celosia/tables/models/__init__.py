@@ -8,16 +8,16 @@ from celosia.tables.models.delta_disclosure import DeltaDisclosure
 from celosia.tables.models.delta_presence import DeltaPresence
 from celosia.tables.models.distinct_diversity import DistinctDiversity
 from celosia.tables.models.entropy_diversity import EntropyDiversity
-from celosia.tables.models.from_text import (
+from celosia.tables.models.k_anonymity import KAnonymity
+from celosia.tables.models.k_map import KMap
+from celosia.tables.models.model import Model, Verdict, all_or_none, judge_all
+from celosia.tables.models.notation import (
     MODELS,
     closeness_from_text,
     diversity_from_text,
     model_from_dict,
     model_from_text,
 )
-from celosia.tables.models.k_anonymity import KAnonymity
-from celosia.tables.models.k_map import KMap
-from celosia.tables.models.model import Model, Verdict, all_or_none, judge_all
 from celosia.tables.models.p_sensitive import PSensitive
 from celosia.tables.models.population_uniqueness import PopulationUniqueness
 from celosia.tables.models.recursive_diversity import RecursiveDiversity

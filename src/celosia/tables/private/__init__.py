@@ -5,12 +5,12 @@ declared beforehand. Noise is exact and on whole numbers, by `celosia.mechanisms
 """
 
 from celosia.tables.masking.method import Method
+from celosia.tables.private.budget import Price
 from celosia.tables.private.contingency import Contingency
 from celosia.tables.private.histogram import NoisyHistogram
 from celosia.tables.private.marginals import Marginals
 from celosia.tables.private.method import PrivateMethod
 from celosia.tables.private.microaggregation import PrivateMicroaggregation
-from celosia.tables.private.price import Price
 
 METHODS: tuple[type[Method], ...] = (
     Contingency,

@@ -22,18 +22,18 @@ from celosia.frames import pick
 from celosia.mechanisms import GaussianCounts, Geometric
 from celosia.tables.masking.method import Masked
 from celosia.tables.masking.parameters import choice, listed, put, whole_number
+from celosia.tables.private.budget import Price
 from celosia.tables.private.consistency import (
     Axes,
     least_squares,
     onto_simplex,
     whole_numbers,
 )
-from celosia.tables.private.declared import Declared, tuples
+from celosia.tables.private.declarations import Declared, tuples
 from celosia.tables.private.domain import PublicColumn
 from celosia.tables.private.histogram import COUNTS, ROWS, drawn
 from celosia.tables.private.method import PrivateMethod, check_astray
-from celosia.tables.private.price import Price
-from celosia.tables.synthesis.whole_table import MOST_ROWS, check_rows, check_whole_table
+from celosia.tables.synthesis.checks import MOST_ROWS, check_rows, check_whole_table
 
 MOST_CELLS = 2**22
 """Of the whole table, each cell of which gets noise."""

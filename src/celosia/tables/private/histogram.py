@@ -19,13 +19,13 @@ from celosia.frames import pick
 from celosia.mechanisms import GaussianCounts, Geometric
 from celosia.tables.masking.method import Masked
 from celosia.tables.masking.parameters import choice, put
+from celosia.tables.private.budget import Price
 from celosia.tables.private.consistency import onto_simplex, whole_numbers
-from celosia.tables.private.declared import Declared, tuples
+from celosia.tables.private.declarations import Declared, tuples
+from celosia.tables.private.marginal_tree import total_of
 from celosia.tables.private.method import PrivateMethod, check_astray
-from celosia.tables.private.price import Price
-from celosia.tables.private.spanning import total_of
-from celosia.tables.synthesis.drawing import draw_codes, even_uniforms
-from celosia.tables.synthesis.whole_table import MOST_ROWS, check_rows, check_whole_table
+from celosia.tables.synthesis.checks import MOST_ROWS, check_rows, check_whole_table
+from celosia.tables.synthesis.draws import draw_codes, even_uniforms
 
 ROWS = "rows"
 COUNTS = "counts"

@@ -16,11 +16,10 @@ from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.method import Masked
 from celosia.tables.masking.parameters import put
+from celosia.tables.private.budget import Price
 from celosia.tables.private.consistency import onto_simplex, with_margins
-from celosia.tables.private.declared import Declared, tuples
-from celosia.tables.private.method import PrivateMethod, check_astray
-from celosia.tables.private.price import Price
-from celosia.tables.private.spanning import (
+from celosia.tables.private.declarations import Declared, tuples
+from celosia.tables.private.marginal_tree import (
     Merged,
     Pair,
     Plan,
@@ -29,8 +28,9 @@ from celosia.tables.private.spanning import (
     pair_counts,
     total_of,
 )
-from celosia.tables.synthesis.drawing import draw_codes, even_uniforms
-from celosia.tables.synthesis.whole_table import MOST_ROWS, check_rows, check_whole_table
+from celosia.tables.private.method import PrivateMethod, check_astray
+from celosia.tables.synthesis.checks import MOST_ROWS, check_rows, check_whole_table
+from celosia.tables.synthesis.draws import draw_codes, even_uniforms
 
 Codes = NDArray[np.int64]
 Numbers = NDArray[np.float64]

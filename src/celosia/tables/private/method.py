@@ -12,7 +12,7 @@ from celosia.core.errors import InputError
 from celosia.core.guarantee import Guarantee
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.tables.masking.method import Method
-from celosia.tables.private.price import Price
+from celosia.tables.private.budget import Price
 
 MOST_ASTRAY = 1e7
 """Rows that a noisy number of rows may be off by, as a standard deviation, and still be made."""

@@ -22,10 +22,10 @@ from celosia.frames import pick
 from celosia.mechanisms import Geometric
 from celosia.tables.masking.method import Masked
 from celosia.tables.masking.parameters import choice, put, whole_number
-from celosia.tables.private.declared import Declared, tuples
+from celosia.tables.private.budget import Price, down
+from celosia.tables.private.declarations import Declared, tuples
 from celosia.tables.private.method import PrivateMethod
-from celosia.tables.private.price import Price, down
-from celosia.tables.synthesis.whole_table import check_whole_table
+from celosia.tables.synthesis.checks import check_whole_table
 
 Steps = NDArray[np.int64]
 Numbers = NDArray[np.float64]

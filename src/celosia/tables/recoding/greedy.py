@@ -23,7 +23,7 @@ from celosia.core.randomness import Seeded
 from celosia.tables.metrics import Loss
 from celosia.tables.models import Model
 from celosia.tables.recoding.certificate import Certificate, Found, allowance
-from celosia.tables.recoding.impossible import impossible
+from celosia.tables.recoding.infeasibility import impossible
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 

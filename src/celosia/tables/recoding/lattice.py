@@ -14,13 +14,13 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.tables.coding import CodedColumn
+from celosia.tables.coded_column import CodedColumn
+from celosia.tables.coded_sensitive import CodedSensitive
 from celosia.tables.metrics.loss import LossScale
 from celosia.tables.models import Classes, Histogram, Model, Verdict, judge_all
 from celosia.tables.recoding import _kernels
-from celosia.tables.recoding.packing import PackedColumn, Place, lay_out, pack
+from celosia.tables.recoding.packed_keys import PackedColumn, Place, lay_out, pack
 from celosia.tables.recoding.roll_up import ClassTable, Node, RollUp, merged
-from celosia.tables.sensitive import CodedSensitive
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.tables.models import Histogram
 from celosia.tables.recoding import _kernels
-from celosia.tables.recoding.packing import PackedColumn
+from celosia.tables.recoding.packed_keys import PackedColumn
 
 Node = tuple[int, ...]
 """A level for each quasi-identifier, in the order of the schema."""

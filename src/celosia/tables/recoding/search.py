@@ -38,7 +38,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Measure, Metric
 from celosia.tables.models import Model
 from celosia.tables.recoding.certificate import Certificate, Found, allowance
-from celosia.tables.recoding.impossible import impossible
+from celosia.tables.recoding.infeasibility import impossible
 from celosia.tables.recoding.lattice import Lattice, Outcome
 from celosia.tables.recoding.roll_up import Node
 

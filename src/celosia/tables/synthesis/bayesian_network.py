@@ -16,16 +16,16 @@ from celosia.frames import pick
 from celosia.tables.masking.method import Masked, Method
 from celosia.tables.masking.parameters import number
 from celosia.tables.synthesis.bins import Binned, binned
-from celosia.tables.synthesis.drawing import draw_codes, even_uniforms
-from celosia.tables.synthesis.structure import Node, cases, learn
-from celosia.tables.synthesis.variables import variables
-from celosia.tables.synthesis.whole_table import (
+from celosia.tables.synthesis.checks import (
     NO_PROMISE,
     check_filled,
     check_parameter,
     check_rows,
     check_whole_table,
 )
+from celosia.tables.synthesis.draws import draw_codes, even_uniforms
+from celosia.tables.synthesis.structure import Node, cases, learn
+from celosia.tables.synthesis.variables import variables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

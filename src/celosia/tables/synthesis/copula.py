@@ -16,15 +16,15 @@ from celosia.frames import pick
 from celosia.tables.masking.draws import normals
 from celosia.tables.masking.method import Masked, Method
 from celosia.tables.masking.parameters import choice, names, wrong
-from celosia.tables.synthesis.families import best_family
-from celosia.tables.synthesis.latents import Name, in_order
-from celosia.tables.synthesis.variables import Variable, variables
-from celosia.tables.synthesis.whole_table import (
+from celosia.tables.synthesis.checks import (
     NO_PROMISE,
     check_filled,
     check_rows,
     check_whole_table,
 )
+from celosia.tables.synthesis.families import best_family
+from celosia.tables.synthesis.latents import Name, in_order
+from celosia.tables.synthesis.variables import Variable, variables
 
 Matrix = NDArray[np.float64]
 

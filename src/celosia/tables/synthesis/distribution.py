@@ -18,13 +18,13 @@ from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.draws import uniforms
 from celosia.tables.masking.method import Masked, Method
 from celosia.tables.masking.parameters import choice, flag, names
-from celosia.tables.synthesis.families import AIC, FAMILIES, KS, Fitted, best_family, check_families
-from celosia.tables.synthesis.whole_table import (
+from celosia.tables.synthesis.checks import (
     NO_PROMISE,
     check_filled,
     check_rows,
     check_whole_table,
 )
+from celosia.tables.synthesis.families import AIC, FAMILIES, KS, Fitted, best_family, check_families
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,14 +18,14 @@ from celosia.tables.masking.columns import check_columns
 from celosia.tables.masking.draws import uniforms
 from celosia.tables.masking.method import Masked, Method
 from celosia.tables.masking.parameters import flag
-from celosia.tables.synthesis.variables import Variable, variables
-from celosia.tables.synthesis.whole_table import (
+from celosia.tables.synthesis.checks import (
     NO_PROMISE,
     check_filled,
     check_parameter,
     check_rows,
     check_whole_table,
 )
+from celosia.tables.synthesis.variables import Variable, variables
 
 Matrix = NDArray[np.float64]
 Places = NDArray[np.int64]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.tables.masking.suppression import METHODS, LocalSuppression, minimum
-from celosia.tables.masking.suppression.counting import class_sizes, identify, matching
+from celosia.tables.masking.suppression.costs import class_sizes, identify, matching
 
 T9 = pl.read_csv(
     b"""postcode;gender;age;illness

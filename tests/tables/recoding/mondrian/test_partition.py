@@ -19,7 +19,8 @@ from tests.tables.recoding.mondrian.random_tables import RawColumn, flat, raw_ta
 from celosia import datasets
 from celosia.core.errors import Cancelled, InputError, PrivacyError
 from celosia.core.progress import Step
-from celosia.tables.coding import CodedColumn, code_column
+from celosia.tables.coded_column import CodedColumn, code_column
+from celosia.tables.coded_sensitive import CodedSensitive, code_sensitive
 from celosia.tables.hierarchies import Hierarchy
 from celosia.tables.models import (
     AverageRisk,
@@ -34,14 +35,12 @@ from celosia.tables.models import (
 )
 from celosia.tables.recoding.mondrian import (
     Partition,
-    by_counts,
     loss_of,
     meaning_of,
     partition,
     released,
 )
 from celosia.tables.schema import Column, Role
-from celosia.tables.sensitive import CodedSensitive, code_sensitive
 
 
 @dataclass(frozen=True)
@@ -396,8 +395,8 @@ def test_the_result_does_not_depend_on_threads_or_tasks(monkeypatch: pytest.Monk
     results = []
     for threads, task in ((1, 10**9), (2, 20_000), (4, 100)):
         monkeypatch.setattr(os, "cpu_count", lambda threads=threads: threads)
-        monkeypatch.setattr(by_counts, "SMALLEST_TASK", task)
-        monkeypatch.setattr(by_counts, "SHARES", 20_000 // task if task < 20_000 else 1)
+        monkeypatch.setattr(count_cuts, "SMALLEST_TASK", task)
+        monkeypatch.setattr(count_cuts, "SHARES", 20_000 // task if task < 20_000 else 1)
         results.append(partition(columns, [KAnonymity(4)], relaxed=True))
     for other in results[1:]:
         assert np.array_equal(results[0].class_of_row, other.class_of_row)

@@ -71,16 +71,16 @@ def five_schema() -> Schema:
 def compute(progress: Progress) -> Facts:
     """The worked example, what three attacks find, and a release for every setting."""
     from celosia.assess import attacks  # noqa: PLC0415 - heavy
-    from celosia.datasets import attacked, examples  # noqa: PLC0415
+    from celosia.datasets import examples, weak_releases  # noqa: PLC0415
     from celosia.tables import KAnonymity  # noqa: PLC0415
 
     patients = examples.patients()
-    ill = attacked.one_problem()
+    ill = weak_releases.one_problem()
     same = attacks.homogeneity(ill, GROUPS, "problem")
     knows = attacks.background(ill, GROUPS, "problem", _ruled_out)
-    first, second = attacked.in_order_releases()
+    first, second = weak_releases.in_order_releases()
     by_place = attacks.tuple_order(
-        first, second, columns=first.columns, meanings=attacked.release_hierarchies()
+        first, second, columns=first.columns, meanings=weak_releases.release_hierarchies()
     )
     found: Facts = {
         "patients": raw(patients, ["zip", "age"]),
@@ -89,7 +89,7 @@ def compute(progress: Progress) -> Facts:
         "homogeneity": [list(same.exposed[0].rows), same.exposed[0].learnt[0], same.share],
         "background": _exposure(knows, OLDER, ill.rows()),
         "releases": [raw(first, first.columns), raw(second, second.columns)],
-        "recovered": [by_place.exposed_people, attacked.in_order().rows()],
+        "recovered": [by_place.exposed_people, weak_releases.in_order().rows()],
         "settings": {},
     }
     people, schema = examples.five_attributes(), five_schema()

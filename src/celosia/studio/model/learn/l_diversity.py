@@ -64,11 +64,11 @@ def _models(kind: str, least: int) -> list[Model]:
 def compute(progress: Progress) -> Facts:
     """The diversity of a table's classes, what two attacks find, a release for every setting."""
     from celosia.assess import attacks  # noqa: PLC0415 - heavy
-    from celosia.datasets import attacked, examples  # noqa: PLC0415
+    from celosia.datasets import examples, weak_releases  # noqa: PLC0415
 
-    diverse, alike = attacked.distinct_diverse(), attacked.similar_problems()
-    tests = attacked.skewed_tests()
-    similar = attacks.similarity(alike, GROUPS, "problem", attacked.problem_categories())
+    diverse, alike = weak_releases.distinct_diverse(), weak_releases.similar_problems()
+    tests = weak_releases.skewed_tests()
+    similar = attacks.similarity(alike, GROUPS, "problem", weak_releases.problem_categories())
     skewed = attacks.skewness(tests, ["age"], "test", watched={"positive"})
     found: Facts = {
         "diverse": raw(diverse, GROUPS),

@@ -48,9 +48,9 @@ NEAR = 2
 
 def nine_salaries() -> pl.DataFrame:
     """The nine patients with salaries and problems: table 3 of Li et al. 2007 before publishing."""
-    from celosia.datasets import attacked, examples  # noqa: PLC0415
+    from celosia.datasets import examples, weak_releases  # noqa: PLC0415
 
-    more = attacked.similar_problems().select("salary", "problem")
+    more = weak_releases.similar_problems().select("salary", "problem")
     return examples.patients().select("zip", "age").hstack(more)
 
 
@@ -80,14 +80,14 @@ def distances(values: Sequence[int], classes: Sequence[int]) -> list[float]:
 def compute(progress: Progress) -> Facts:
     """The distances of two tables, what two releases give away, a release for every setting."""
     from celosia.assess import attacks  # noqa: PLC0415 - heavy
-    from celosia.datasets import attacked  # noqa: PLC0415
+    from celosia.datasets import weak_releases  # noqa: PLC0415
     from celosia.tables import KAnonymity, Schema, TCloseness  # noqa: PLC0415
     from celosia.tables.hierarchies import Intervals, Mask  # noqa: PLC0415
 
     found: Facts = {"settings": {}}
     for name, each in (
-        ("far", attacked.similar_problems()),
-        ("near", attacked.close_salaries()),
+        ("far", weak_releases.similar_problems()),
+        ("near", weak_releases.close_salaries()),
     ):
         found[name] = raw(each, GROUPS)
         found[name]["distances"] = distances(each["salary"].to_list(), found[name]["classes"])
@@ -114,12 +114,12 @@ def compute(progress: Progress) -> Facts:
 def _two_releases() -> Facts:
     """Two releases of the same patients, and who is alone when they are joined."""
     from celosia.assess import attacks  # noqa: PLC0415 - heavy
-    from celosia.datasets import attacked  # noqa: PLC0415
+    from celosia.datasets import weak_releases  # noqa: PLC0415
 
-    first, second = attacked.complementary_releases()
+    first, second = weak_releases.complementary_releases()
     names = first.columns[:-1]
     found = attacks.complementary(
-        first, second, names, on="problem", meanings=attacked.release_hierarchies()
+        first, second, names, on="problem", meanings=weak_releases.release_hierarchies()
     )
     # Rows of an exposure are those of the first release; the second was made of the same rows.
     exposed = [each.rows[0] for each in found.exposed]

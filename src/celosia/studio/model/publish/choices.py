@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from celosia.studio.visitors import Work
     from celosia.tables import Model, Schema
     from celosia.tables.metrics import Metric
-    from celosia.tables.wish import Wish
+    from celosia.tables.options import Wish
 
 DATA = "data.parquet"
 """Where the table lies in the work."""
@@ -193,7 +193,7 @@ def models(choices: Choices) -> list[Model]:
     Raises:
         InputError: what a model says of a parameter out of range.
     """
-    from celosia.tables.models.from_text import model_from_dict  # noqa: PLC0415
+    from celosia.tables.models.notation import model_from_dict  # noqa: PLC0415
 
     return [model_from_dict(each) for each in choices.models]
 
@@ -236,8 +236,8 @@ def wish(choices: Choices) -> Wish:
     Raises:
         InputError: what does not go together, and why.
     """
-    from celosia.tables.resolving import check_schema  # noqa: PLC0415
-    from celosia.tables.wish import Wish  # noqa: PLC0415
+    from celosia.tables.model_resolution import check_schema  # noqa: PLC0415
+    from celosia.tables.options import Wish  # noqa: PLC0415
 
     roles = schema(choices)
     check_schema(roles)

@@ -13,8 +13,8 @@ from celosia.assess.risk import RiskProfile
 from celosia.studio.model.publish import choices as chosen
 from celosia.studio.model.publish.choices import Choices
 from celosia.tables import TableRelease
+from celosia.tables.coded_table import code_table
 from celosia.tables.protection import without_empty
-from celosia.tables.table import code_table
 
 Counts = NDArray[np.int64]
 GAIN = 0.2

@@ -31,7 +31,7 @@ from celosia.tables.masking.parameters import (
     whole_number,
     wrong,
 )
-from celosia.tables.masking.tally import Tally
+from celosia.tables.masking.value_counts import Tally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

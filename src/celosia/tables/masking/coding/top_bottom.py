@@ -19,7 +19,7 @@ from celosia.tables.masking.coding.labels import written
 from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.method import Cellwise, Masked, Method, Reach
 from celosia.tables.masking.parameters import choice, flag, not_together, number, put, wrong
-from celosia.tables.masking.tally import NumberTally, Tally
+from celosia.tables.masking.value_counts import NumberTally, Tally
 
 Matrix = NDArray[np.float64]
 

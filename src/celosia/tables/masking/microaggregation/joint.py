@@ -18,7 +18,7 @@ from celosia.core.wording import counted
 from celosia.tables.masking.columns import with_categories, with_numbers
 from celosia.tables.masking.method import Masked, Method
 from celosia.tables.masking.microaggregation.limits import check_choice, check_k, check_records
-from celosia.tables.masking.microaggregation.mixed import Kinds, Points, as_points
+from celosia.tables.masking.microaggregation.points import Kinds, Points, as_points
 from celosia.tables.masking.microaggregation.representatives import (
     MEAN,
     MEDIAN,

@@ -34,7 +34,7 @@ from celosia.tables.masking.perturbation.moments import (
     mixing,
     sample_moments,
 )
-from celosia.tables.masking.tally import NumberTally, Tally
+from celosia.tables.masking.value_counts import NumberTally, Tally
 
 Matrix = NDArray[np.float64]
 

@@ -37,7 +37,7 @@ from celosia.tables.masking.perturbation.transitions import (
     plain_matrix,
     unbiased_counts,
 )
-from celosia.tables.masking.tally import Tally
+from celosia.tables.masking.value_counts import Tally
 
 Codes = NDArray[np.int64]
 Matrix = NDArray[np.float64]

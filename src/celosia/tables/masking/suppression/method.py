@@ -19,7 +19,7 @@ from celosia.frames import as_text, encode
 from celosia.tables.masking.columns import cells, check_columns
 from celosia.tables.masking.method import Masked, Method
 from celosia.tables.masking.suppression import minimum, own_value, wildcard
-from celosia.tables.masking.suppression.counting import (
+from celosia.tables.masking.suppression.costs import (
     BLANK,
     Codes,
     class_sizes,

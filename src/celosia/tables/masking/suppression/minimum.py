@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.tables.masking.suppression.counting import (
+from celosia.tables.masking.suppression.costs import (
     BLANK,
     Codes,
     class_sizes,

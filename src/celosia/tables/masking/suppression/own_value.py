@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.progress import Progress, Step, silent
-from celosia.tables.masking.suppression.counting import (
+from celosia.tables.masking.suppression.costs import (
     BLANK,
     Codes,
     class_sizes,

@@ -9,7 +9,7 @@ from celosia.tables.recoding.classic.incognito import incognito
 from celosia.tables.recoding.classic.minimal import largest_k, minimal_nodes, strategies
 from celosia.tables.recoding.classic.ola import ola
 from celosia.tables.recoding.classic.samarati import samarati
-from celosia.tables.recoding.classic.story import Choice, Story, Tally, Visit
+from celosia.tables.recoding.classic.search_trace import Choice, Story, Tally, Visit
 
 __all__ = [
     "Choice",

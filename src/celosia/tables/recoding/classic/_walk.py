@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step
 from celosia.tables.models import KAnonymity, Model
-from celosia.tables.recoding.classic.story import Choice, Story, Tally, Visit
-from celosia.tables.recoding.impossible import impossible
+from celosia.tables.recoding.classic.search_trace import Choice, Story, Tally, Visit
+from celosia.tables.recoding.infeasibility import impossible
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 

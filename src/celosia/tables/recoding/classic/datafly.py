@@ -7,9 +7,9 @@ import numpy as np
 from celosia.core.progress import Progress, silent
 from celosia.tables.models import KAnonymity
 from celosia.tables.recoding.certificate import allowance
-from celosia.tables.recoding.classic._places import bottom
+from celosia.tables.recoding.classic._nodes import bottom
 from celosia.tables.recoding.classic._walk import Walk, asked_k
-from celosia.tables.recoding.classic.story import Story, Visit
+from celosia.tables.recoding.classic.search_trace import Story, Visit
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 

@@ -12,7 +12,7 @@ from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.models import Model
 from celosia.tables.recoding.certificate import allowance
-from celosia.tables.recoding.classic import _places as places
+from celosia.tables.recoding.classic import _nodes as places
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 

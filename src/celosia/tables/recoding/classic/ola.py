@@ -8,9 +8,9 @@ from celosia.core.progress import Progress, silent
 from celosia.core.wording import counted
 from celosia.tables.models import KAnonymity
 from celosia.tables.recoding.certificate import allowance
-from celosia.tables.recoding.classic import _places as places
+from celosia.tables.recoding.classic import _nodes as places
 from celosia.tables.recoding.classic._walk import Walk, asked_k
-from celosia.tables.recoding.classic.story import Story, Visit
+from celosia.tables.recoding.classic.search_trace import Story, Visit
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from celosia.core.progress import Progress, silent
 from celosia.tables.models import KAnonymity
 from celosia.tables.recoding.certificate import allowance
-from celosia.tables.recoding.classic._places import bottom, check_size, of_height, top
+from celosia.tables.recoding.classic._nodes import bottom, check_size, of_height, top
 from celosia.tables.recoding.classic._walk import Walk, asked_k
-from celosia.tables.recoding.classic.story import Story, Visit
+from celosia.tables.recoding.classic.search_trace import Story, Visit
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 

@@ -1,10 +1,10 @@
 """Mondrian: multidimensional recoding, in which crowded regions of the table keep finer labels."""
 
+from celosia.tables.recoding.mondrian.algorithm import partition
 from celosia.tables.recoding.mondrian.labels import released
 from celosia.tables.recoding.mondrian.loss import PartitionLoss, leaf_sums, loss_of
 from celosia.tables.recoding.mondrian.meaning import RangeMeaning, meaning_of
 from celosia.tables.recoding.mondrian.partition import Partition
-from celosia.tables.recoding.mondrian.partitioning import partition
 
 __all__ = [
     "Partition",

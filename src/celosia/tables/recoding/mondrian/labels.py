@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from celosia.tables.coding import CodedColumn
+from celosia.tables.coded_column import CodedColumn
 from celosia.tables.recoding.mondrian.partition import Partition
 
 

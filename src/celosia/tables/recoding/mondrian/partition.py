@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.core.wording import counted
 from celosia.tables.recoding.mondrian.axis import Axis
-from celosia.tables.recoding.mondrian.sheet import Sheet
+from celosia.tables.recoding.mondrian.rank_table import Sheet
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -15,7 +15,7 @@ from celosia.core.numbers import exact
 from celosia.core.randomness import Seeded
 from celosia.mechanisms import GaussianCounts, Geometric
 from celosia.tables.private import Price
-from celosia.tables.private.price import down
+from celosia.tables.private.budget import down
 
 EPSILONS = st.sampled_from([0.05, 0.5, 1, 3.0, 10])
 DELTAS = st.sampled_from([1e-12, 1e-9, 1e-5])

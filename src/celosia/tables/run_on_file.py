@@ -24,16 +24,16 @@ from celosia.core.randomness import Source
 from celosia.engines import DuckDB, Groups
 from celosia.engines.shuffling import buckets_for, shuffled
 from celosia.tables.account import account
+from celosia.tables.coded_table import code_table
 from celosia.tables.metrics import Metric
+from celosia.tables.model_resolution import check_schema
 from celosia.tables.models import Model
+from celosia.tables.options import Wish
 from celosia.tables.protection import protect
-from celosia.tables.publishing import check_table
-from celosia.tables.recodings import recoded, recoding_of
+from celosia.tables.recoding_map import recoded, recoding_of
 from celosia.tables.release import FileRelease
-from celosia.tables.resolving import check_schema
+from celosia.tables.run import check_table
 from celosia.tables.schema import Role, Schema
-from celosia.tables.table import code_table
-from celosia.tables.wish import Wish
 
 
 def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers for

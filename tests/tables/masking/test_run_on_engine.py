@@ -35,9 +35,9 @@ from celosia.tables import masking, private, synthesis
 from celosia.tables.masking import MaskedTable, Method, Recipe, mask, mask_on, methods
 from celosia.tables.masking.batches import Masker, Ready
 from celosia.tables.masking.release import StepOutcome
-from celosia.tables.masking.stepping import run_steps
-from celosia.tables.masking.tally import Tally
-from celosia.tables.publishing import without_minus_zero, without_trace
+from celosia.tables.masking.steps import run_steps
+from celosia.tables.masking.value_counts import Tally
+from celosia.tables.run import without_minus_zero, without_trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

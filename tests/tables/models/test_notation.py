@@ -29,7 +29,7 @@ from celosia.tables.models import (
     model_from_dict,
     model_from_text,
 )
-from celosia.tables.models import from_text as module
+from celosia.tables.models import notation as module
 
 WRITTEN: dict[str, Model] = {
     "k:5": KAnonymity(5),

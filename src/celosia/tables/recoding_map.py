@@ -10,9 +10,9 @@ import polars as pl
 
 from celosia.engines import Groups
 from celosia.engines.tables import ColumnMap, Recoding, changed_source
-from celosia.tables.coding import CodedColumn
+from celosia.tables.coded_column import CodedColumn
 from celosia.tables.protection import Protected
-from celosia.tables.publishing import released_names, without_minus_zero
+from celosia.tables.run import released_names, without_minus_zero
 from celosia.tables.schema import Role, Schema
 
 

@@ -29,14 +29,14 @@ from celosia.frames.columns import check_names
 from celosia.tables.masking.account import Account
 from celosia.tables.masking.batches import Masker, Ready
 from celosia.tables.masking.columns import check_columns
-from celosia.tables.masking.masking import check_widths, order_warnings
 from celosia.tables.masking.promises import guarantee
 from celosia.tables.masking.recipe import Recipe
 from celosia.tables.masking.release import EngineMasked, StepOutcome
-from celosia.tables.masking.stepping import at_step
-from celosia.tables.masking.tally import Tally
-from celosia.tables.publishing import released_names
-from celosia.tables.publishing_on import certificate_place, finish, text_columns
+from celosia.tables.masking.run import check_widths, order_warnings
+from celosia.tables.masking.steps import at_step
+from celosia.tables.masking.value_counts import Tally
+from celosia.tables.run import released_names
+from celosia.tables.run_on_engine import certificate_place, finish, text_columns
 from celosia.tables.schema import Role
 
 LEFT_OUT = (

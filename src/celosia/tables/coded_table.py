@@ -16,10 +16,10 @@ from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.engines import Groups
 from celosia.frames import as_frame, as_text
-from celosia.tables.coding import CodedColumn, code_column
+from celosia.tables.coded_column import CodedColumn, code_column
+from celosia.tables.coded_sensitive import CodedSensitive, code_sensitive
 from celosia.tables.recoding import Lattice
 from celosia.tables.schema import Column, Role, Schema
-from celosia.tables.sensitive import CodedSensitive, code_sensitive
 
 THREADS = 2
 """Columns are coded side by side; more would hold more of the table in memory at a time."""

@@ -9,7 +9,7 @@ import pytest
 
 from celosia import Schema, Seeded
 from celosia.tables import masking, private
-from celosia.tables.masking.reading import read_for
+from celosia.tables.masking.readers import read_for
 
 HISTOGRAM = private.NoisyHistogram(
     epsilon=1,

@@ -12,7 +12,7 @@ import pytest
 from tests.ports import own_port
 
 from celosia.core.errors import EngineError
-from celosia.core.serving import listening, run_server
+from celosia.core.server import listening, run_server
 
 pytest.importorskip("uvicorn", reason="the extra celosia[service] is not installed")
 

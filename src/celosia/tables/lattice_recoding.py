@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.progress import Progress
+from celosia.tables.coded_table import CodedTable
 from celosia.tables.metrics import Loss
+from celosia.tables.options import Wish
 from celosia.tables.recoding import Found, Lattice, Node, descend, is_searchable, optimum
 from celosia.tables.recoding.certificate import Certificate, allowance
-from celosia.tables.recoding.chosen import chosen_node
+from celosia.tables.recoding.fixed_levels import chosen_node
 from celosia.tables.recoding.local import Round, refine
-from celosia.tables.table import CodedTable
-from celosia.tables.wish import Wish
 
 
 @dataclass(frozen=True, slots=True, eq=False)

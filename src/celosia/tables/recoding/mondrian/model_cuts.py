@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.progress import Progress, Step
+from celosia.tables.coded_sensitive import CodedSensitive
 from celosia.tables.models import Classes, Histogram, Model, judge_all
 from celosia.tables.recoding.mondrian import _table_kernels
-from celosia.tables.recoding.mondrian.by_counts import STAGE
-from celosia.tables.recoding.mondrian.sheet import Nodes, Sheet
-from celosia.tables.sensitive import CodedSensitive
+from celosia.tables.recoding.mondrian.count_cuts import STAGE
+from celosia.tables.recoding.mondrian.rank_table import Nodes, Sheet
 
 
 class Judge:

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.frames import as_frame, as_text, encode
+from celosia.tables.coded_sensitive import CodedSensitive, code_sensitive
+from celosia.tables.coded_table import CodedTable
 from celosia.tables.hierarchies import ROOT
+from celosia.tables.model_resolution import check_schema, resolved
 from celosia.tables.models import Classes, Histogram, Model, judge_all
-from celosia.tables.resolving import check_schema, resolved
 from celosia.tables.schema import Role, Schema
-from celosia.tables.sensitive import CodedSensitive, code_sensitive
-from celosia.tables.table import CodedTable
 
 
 @dataclass(frozen=True, slots=True)

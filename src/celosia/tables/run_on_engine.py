@@ -21,16 +21,16 @@ from celosia.core.randomness import Source
 from celosia.core.release import certificate_path
 from celosia.engines.tables import Draft, Place, TableEngine, names_files
 from celosia.tables.account import account
+from celosia.tables.coded_table import code_table
 from celosia.tables.metrics import Metric
+from celosia.tables.model_resolution import check_schema, resolved
 from celosia.tables.models import Model
+from celosia.tables.options import Wish
 from celosia.tables.protection import protect
-from celosia.tables.publishing import check_table, released_names
-from celosia.tables.recodings import recoding_of
+from celosia.tables.recoding_map import recoding_of
 from celosia.tables.release import TEXT, PublishedTable
-from celosia.tables.resolving import check_schema, resolved
+from celosia.tables.run import check_table, released_names
 from celosia.tables.schema import Role, Schema
-from celosia.tables.table import code_table
-from celosia.tables.wish import Wish
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,9 +12,9 @@ from celosia.core.numbers import real, whole
 from celosia.core.randomness import Source, System
 from celosia.core.wording import did_you_mean
 from celosia.tables.metrics import METRICS, Loss, Metric
+from celosia.tables.model_resolution import resolved
 from celosia.tables.models import Model
 from celosia.tables.recoding import allowance
-from celosia.tables.resolving import resolved
 from celosia.tables.schema import Schema
 
 Method = Literal["lattice", "mondrian", "mondrian-relaxed"]

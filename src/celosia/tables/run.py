@@ -17,14 +17,14 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import ARROW_LEVEL, as_frame, bare, pick
 from celosia.tables.account import account
+from celosia.tables.coded_table import code_table
 from celosia.tables.metrics import Metric
+from celosia.tables.model_resolution import check_schema
 from celosia.tables.models import Model
+from celosia.tables.options import Wish
 from celosia.tables.protection import protect
 from celosia.tables.release import TableRelease
-from celosia.tables.resolving import check_schema
 from celosia.tables.schema import Role, Schema
-from celosia.tables.table import code_table
-from celosia.tables.wish import Wish
 
 
 def publish(  # noqa: PLR0913 - each is a choice that an officer answers for

@@ -11,7 +11,7 @@ from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 from celosia.frames.columnar import columnar_chunks, columnar_names, read_columnar
 from celosia.frames.columns import pick
-from celosia.frames.csv_read import csv_chunks, read_csv
+from celosia.frames.csv_reader import csv_chunks, read_csv
 from celosia.frames.decimal_marks import Mark
 from celosia.frames.excel import read_excel
 from celosia.frames.formats import Format, check_readable, format_of

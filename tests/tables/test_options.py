@@ -12,7 +12,7 @@ import pytest
 from celosia import InputError, KAnonymity, Seeded, System
 from celosia.tables import DistinctDiversity, KMap, Role, Schema
 from celosia.tables.metrics import Loss
-from celosia.tables.wish import Wish
+from celosia.tables.options import Wish
 
 FIVE = KAnonymity(5)
 ROLES = Schema.of(quasi_identifiers=["age", "zip"], sensitive=["disease", "salary"])

@@ -8,15 +8,15 @@ from typing import Any
 
 from celosia.core.progress import Progress, silent
 from celosia.frames import as_frame
+from celosia.tables.coded_table import code_table
 from celosia.tables.metrics import Metric
+from celosia.tables.model_resolution import check_schema
 from celosia.tables.models import Model
+from celosia.tables.options import Wish
 from celosia.tables.protection import limit_for, without_empty
-from celosia.tables.publishing import check_table
 from celosia.tables.recoding.exploration import Exploration, explore_lattice
-from celosia.tables.resolving import check_schema
+from celosia.tables.run import check_table
 from celosia.tables.schema import Schema
-from celosia.tables.table import code_table
-from celosia.tables.wish import Wish
 
 
 def explore(  # noqa: PLR0913 - as for `publish`

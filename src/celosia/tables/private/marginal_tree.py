@@ -14,8 +14,8 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Composed
 from celosia.core.randomness import Source
 from celosia.mechanisms import Exponential, GaussianCounts, Geometric
+from celosia.tables.private.budget import Price
 from celosia.tables.private.consistency import onto_simplex
-from celosia.tables.private.price import Price
 
 Codes = NDArray[np.int64]
 Numbers = NDArray[np.float64]

@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from celosia.engines.spark.places import abandoned, before_name, before_start, forget
+from celosia.engines.spark.paths import abandoned, before_name, before_start, forget
 
 _HERE, _EXCHANGE = -100, 2
 """Of Linux: paths are of the working folder; two names change places."""

@@ -28,14 +28,14 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, silent
-from celosia.tables.coding import CodedColumn
+from celosia.tables.coded_column import CodedColumn
+from celosia.tables.coded_sensitive import CodedSensitive
 from celosia.tables.models import Classes, Histogram, KAnonymity, Model, judge_all
-from celosia.tables.recoding.impossible import impossible
-from celosia.tables.recoding.mondrian.by_counts import cut_by_counts
-from celosia.tables.recoding.mondrian.by_judgement import Judge, cut_by_judgement
+from celosia.tables.recoding.infeasibility import impossible
+from celosia.tables.recoding.mondrian.count_cuts import cut_by_counts
+from celosia.tables.recoding.mondrian.model_cuts import Judge, cut_by_judgement
 from celosia.tables.recoding.mondrian.partition import Partition
-from celosia.tables.recoding.mondrian.sheet import Sheet
-from celosia.tables.sensitive import CodedSensitive
+from celosia.tables.recoding.mondrian.rank_table import Sheet
 
 
 def partition(  # noqa: PLR0913 - each is a choice of its own

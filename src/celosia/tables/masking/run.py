@@ -19,8 +19,8 @@ from celosia.tables.masking.account import Account, Outsiders, account, evenly
 from celosia.tables.masking.promises import guarantee, is_private
 from celosia.tables.masking.recipe import Recipe
 from celosia.tables.masking.release import MaskedTable
-from celosia.tables.masking.stepping import Stepped, run_steps
-from celosia.tables.publishing import (
+from celosia.tables.masking.steps import Stepped, run_steps
+from celosia.tables.run import (
     check_table,
     released_names,
     without_minus_zero,

@@ -10,8 +10,8 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
+from celosia.engines.spark.execution import sent
 from celosia.engines.spark.recoding import place
-from celosia.engines.spark.running import sent
 from celosia.engines.spark.types import plain_table, plain_type
 from celosia.engines.tables import Batch
 

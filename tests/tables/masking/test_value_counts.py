@@ -10,7 +10,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.tables.masking.tally import NumberTally, Tally, total
+from celosia.tables.masking.value_counts import NumberTally, Tally, total
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False, width=64)
 MODEST = st.floats(-1e9, 1e9, allow_nan=False)

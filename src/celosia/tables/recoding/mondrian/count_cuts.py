@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 import numpy as np
 
 from celosia.core.progress import Progress, Step
-from celosia.tables.recoding.mondrian.sheet import Nodes, Sheet
+from celosia.tables.recoding.mondrian.rank_table import Nodes, Sheet
 
 STAGE = "Partitioning the records"
 SHARES = 16

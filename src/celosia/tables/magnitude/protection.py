@@ -17,7 +17,7 @@ from celosia.tables.magnitude.attack import Threat, insiders_everywhere, relatio
 from celosia.tables.magnitude.audit import CellAudit, Interval, feasible
 from celosia.tables.magnitude.cube import in_cube
 from celosia.tables.magnitude.rules import Rule, primary
-from celosia.tables.magnitude.secondary import Choice, Problem, choose
+from celosia.tables.magnitude.secondary_suppression import Choice, Problem, choose
 from celosia.tables.magnitude.table import Cell, MagnitudeTable
 
 COSTS = ("cells", "value", "contributors")

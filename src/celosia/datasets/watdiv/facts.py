@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from celosia.core.randomness import Seeded
-from celosia.datasets.watdiv.drawing import Draws, Numbers
+from celosia.datasets.watdiv.draws import Draws, Numbers
 from celosia.datasets.watdiv.schema import CATEGORIES_APART, KINDS, PREFIXES, Kind
 from celosia.datasets.watdiv.values import Day, Entity, Money, Own, Property, Value, Whole, Words
 
