@@ -62,7 +62,7 @@ def ended(folder: Path, how: str) -> list[object]:
             slow,
             columns=engine.columns(source),
             order="kept",
-            randomness=System(),
+            rng=System(),
             overwrite=False,
         )
     except CelosiaError as error:

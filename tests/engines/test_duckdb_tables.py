@@ -368,7 +368,5 @@ def test_an_older_release_stays_whole_if_the_new_one_cannot_get_its_name(
 
     monkeypatch.setattr(FileDraft, "commit", failing)
     with DuckDBTables() as engine, pytest.raises(OSError, match="no room"):
-        publish_on(
-            engine, source, target, SCHEMA, KAnonymity(2), suppression=0.1, randomness=Seeded(1)
-        )
+        publish_on(engine, source, target, SCHEMA, KAnonymity(2), suppression=0.1, rng=Seeded(1))
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == older

@@ -70,7 +70,7 @@ def left_over(owner: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("models", "wish"),
+    ("models", "options"),
     [
         (KAnonymity(5), {}),
         (KAnonymity(5), {"drop_suppressed": True}),
@@ -87,14 +87,14 @@ def test_a_server_gives_the_rows_and_figures_that_memory_gives(  # noqa: PLR0917
     census: pl.DataFrame,
     tmp_path: Path,
     models: Any,
-    wish: dict[str, Any],
+    options: dict[str, Any],
 ) -> None:
-    whole = publish(census, SCHEMA, models, keep_order=True, **wish)
+    whole = publish(census, SCHEMA, models, keep_order=True, **options)
     paper = tmp_path / "safe.cert.json"
     with PostgresTables(postgres) as engine:
-        table = publish_on(engine, people, "raw.safe", SCHEMA, models, certificate=paper, **wish)
+        table = publish_on(engine, people, "raw.safe", SCHEMA, models, certificate=paper, **options)
     with PostgresTables(postgres) as engine:
-        file = publish_on(engine, people, tmp_path / "safe.parquet", SCHEMA, models, **wish)
+        file = publish_on(engine, people, tmp_path / "safe.parquet", SCHEMA, models, **options)
     assert table.measures() == file.measures() == whole.measures()
     assert same_rows(fetched(owner, "raw.safe", whole.data), whole.data)
     assert same_rows(frames.read(tmp_path / "safe.parquet"), whole.data)
@@ -300,7 +300,7 @@ def test_values_that_have_no_counterpart_are_a_clear_error(  # noqa: PLR0917 - f
         assert [*tmp_path.iterdir()] == []
     with PostgresTables(postgres) as engine, pytest.raises(EngineError, match=told):
         engine.map_batches(
-            "strange", target, lambda rows: rows, columns={}, order="kept", randomness=Seeded(1),
+            "strange", target, lambda rows: rows, columns={}, order="kept", rng=Seeded(1),
             overwrite=True,
         )  # fmt: skip
     # From table to table nothing needs to come here.
@@ -479,7 +479,7 @@ def test_batches_are_mapped(  # noqa: PLR0917 - fixtures
     with (
         PostgresTables(postgres) as engine,
         engine.map_batches(
-            people, place, halved, columns=columns, order="kept", randomness=Seeded(1),
+            people, place, halved, columns=columns, order="kept", rng=Seeded(1),
             overwrite=True,
         ) as draft,
     ):  # fmt: skip

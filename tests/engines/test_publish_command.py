@@ -33,21 +33,21 @@ def whole(table: pl.DataFrame, path: Path) -> pl.DataFrame:
     return publish(table, Schema.load(path), KAnonymity(5)).data
 
 
-def wish(source: str, engine: str, *others: object) -> tuple[object, ...]:
+def arguments(source: str, engine: str, *others: object) -> tuple[object, ...]:
     return ("publish", source, "--engine", engine, "-s", "people.toml", "--k", 5, *others)
 
 
 def test_parquet_is_published_to_parquet_by_duckdb(
     run: Run, table: pl.DataFrame, schema: Path, tmp_path: Path
 ) -> None:
-    told = run(*wish("people.parquet", "duckdb", "-o", "safe.parquet"))
+    told = run(*arguments("people.parquet", "duckdb", "-o", "safe.parquet"))
     assert told.code == 0, told.err
     assert MARK not in told.out + told.err
     release = TableRelease.load(tmp_path / "safe.parquet")
     assert same_rows(release.data, whole(table, schema))
-    run(*wish("people.parquet", "duckdb", "-o", "safe.parquet")).complains("CEL-I004")
+    run(*arguments("people.parquet", "duckdb", "-o", "safe.parquet")).complains("CEL-I004")
     again = run(
-        *wish("people.parquet", "duckdb", "-o", "safe.parquet", "--force", "--json"),
+        *arguments("people.parquet", "duckdb", "-o", "safe.parquet", "--force", "--json"),
         "--report", "report.html",
     )  # fmt: skip
     assert again.data()["guarantee"] == json.loads(json.dumps(release.certificate()))["guarantee"]
@@ -61,10 +61,10 @@ def test_a_table_of_a_duckdb_file_is_published_to_parquet_or_to_a_table(
         owner.execute("CREATE TABLE people AS FROM 'people.parquet'")
     monkeypatch.setenv("OWNER", str(tmp_path / "owner.duckdb"))
     for url in ("owner.duckdb", "$OWNER"):
-        told = run(*wish("people", "duckdb", "--url", url, "-o", "safe.parquet", "--force"))
+        told = run(*arguments("people", "duckdb", "--url", url, "-o", "safe.parquet", "--force"))
         assert told.code == 0, told.err
         assert same_rows(frames.read(tmp_path / "safe.parquet"), whole(table, schema))
-    kept = wish("people", "duckdb", "--url", "owner.duckdb", "-o", "safe")
+    kept = arguments("people", "duckdb", "--url", "owner.duckdb", "-o", "safe")
     run(*kept).complains("CEL-P112")
     told = run(*kept, "--certificate", "safe.cert.json")
     assert told.code == 0, told.err
@@ -91,7 +91,7 @@ def test_a_table_of_a_server_is_published_to_a_table_or_to_parquet(  # noqa: PLR
         with owner.cursor() as cursor, cursor.copy("COPY shop.people FROM STDIN") as copy:
             for row in table.iter_rows():
                 copy.write_row(row)
-        goal = wish("shop.people", "postgres", "--url", "$CENSUS", "-o")
+        goal = arguments("shop.people", "postgres", "--url", "$CENSUS", "-o")
         for output in (("shop.safe", "--certificate", "safe.cert.json"), ("safe.parquet",)):
             told = run(*goal, *output)
             assert told.code == 0, told.err
@@ -103,7 +103,7 @@ def test_a_table_of_a_server_is_published_to_a_table_or_to_parquet(  # noqa: PLR
     assert same_rows(frames.read(tmp_path / "safe.parquet"), expected)
     run(*goal, "shop.safe", "--certificate", "new.json").complains("CEL-P110")
     run(*goal, "shop.people", "--certificate", "new.json").complains("CEL-I007")
-    run(*wish("shop.nobody", "postgres", "--url", "$CENSUS", "-o", "a.parquet")).complains(
+    run(*arguments("shop.nobody", "postgres", "--url", "$CENSUS", "-o", "a.parquet")).complains(
         "CEL-E021"
     )
 
@@ -131,12 +131,12 @@ def test_what_an_engine_cannot_do_is_refused(
     run: Run, tmp_path: Path, engine: str, others: tuple[str, ...], code: str
 ) -> None:
     before = {*tmp_path.iterdir()}
-    run(*wish("people.parquet", engine, "-o", "safe.parquet", *others)).complains(code)
+    run(*arguments("people.parquet", engine, "-o", "safe.parquet", *others)).complains(code)
     assert {*tmp_path.iterdir()} == before
 
 
 @pytest.mark.usefixtures("table", "schema")
 def test_an_engine_needs_a_place_to_write_to(run: Run) -> None:
-    run(*wish("people.parquet", "duckdb")).complains("CEL-P113")
+    run(*arguments("people.parquet", "duckdb")).complains("CEL-P113")
     plain: tuple[Any, ...] = ("publish", "people.csv", "-s", "people.toml", "--k", 5)
     run(*plain, "--url", "a.duckdb", "-o", "safe.csv").complains("CEL-P113")

@@ -24,7 +24,7 @@ from tests.spark import on_spark, spark
 from celosia import KAnonymity, datasets
 from celosia.core.errors import EngineError, InputError, PrivacyWarning
 from celosia.core.randomness import Seeded, Source, System
-from celosia.engines.spark import tables
+from celosia.engines.spark import row_order, tables
 from celosia.engines.spark.paths import draft_name, forget
 from celosia.engines.spark.row_functions import check_draws
 from celosia.engines.spark.tables import SparkTables
@@ -95,7 +95,7 @@ def written(frame: pl.DataFrame, folder: Path, files: int = 2) -> Path:
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "options",
     [
         {},
         {"drop_suppressed": True},
@@ -105,12 +105,12 @@ def written(frame: pl.DataFrame, folder: Path, files: int = 2) -> Path:
     ids=["lattice", "dropped", "local", "mondrian"],
 )
 def test_a_release_on_spark_is_the_one_in_memory(
-    engine: SparkTables, tmp_path: Path, wish: dict[str, Any]
+    engine: SparkTables, tmp_path: Path, options: dict[str, Any]
 ) -> None:
     table, schema = people(), datasets.census_schema()
-    expected = publish(table, schema, KAnonymity(5), randomness=Seeded(1), **wish)
+    expected = publish(table, schema, KAnonymity(5), rng=Seeded(1), **options)
     source, target = written(table, tmp_path / "raw"), tmp_path / "safe.parquet"
-    release = publish_on(engine, source, target, schema, KAnonymity(5), **wish)
+    release = publish_on(engine, source, target, schema, KAnonymity(5), **options)
     assert_frame_equal(sorted_rows(read(target)), sorted_rows(expected.data))
     assert release.rows_written == expected.data.height
     assert (target / "_SUCCESS").exists()
@@ -139,7 +139,7 @@ def test_every_type_of_cell_and_name_comes_through(engine: SparkTables, tmp_path
         target = tmp_path / f"safe-{len(recoded)}.parquet"
         with engine.recode(
             source, target, recoding, keep=list(types), drop_suppressed=False,
-            order="shuffled", randomness=System(), overwrite=False,
+            order="shuffled", rng=System(), overwrite=False,
         ) as draft:  # fmt: skip
             assert draft.columns == types
             assert draft.sha256() is None
@@ -201,7 +201,7 @@ def test_columns_one_by_one_say_what_combinations_say(
         target = tmp_path / f"safe{number}"
         with engine.recode(
             source, target, recoding, keep=["word", "other", "number"], drop_suppressed=drop,
-            order="shuffled", randomness=System(), overwrite=False,
+            order="shuffled", rng=System(), overwrite=False,
         ) as draft:  # fmt: skip
             assert draft.rows == expected.height
             draft.commit()
@@ -209,12 +209,12 @@ def test_columns_one_by_one_say_what_combinations_say(
 
 
 def recoded(
-    engine: SparkTables, source: Path | str, target: Path | str, recoding: Recoding, **wish: Any
+    engine: SparkTables, source: Path | str, target: Path | str, recoding: Recoding, **options: Any
 ) -> int:
     """Recode and commit; how many rows were written."""
-    usual: dict[str, Any] = {"order": "shuffled", "randomness": System(), "overwrite": False}
+    usual: dict[str, Any] = {"order": "shuffled", "rng": System(), "overwrite": False}
     engine.columns(source)
-    with engine.recode(source, target, recoding, **(usual | wish)) as draft:
+    with engine.recode(source, target, recoding, **(usual | options)) as draft:
         draft.commit()
         return draft.rows
 
@@ -265,8 +265,8 @@ def test_order_and_files_are_a_function_of_the_released_rows(
         table = pl.concat([shown, extra.cast(shown.schema)])
         source = written([table, table.reverse()][number], tmp_path / f"raw{number}", 1 + number)
         target = tmp_path / f"safe{number}"
-        wish = {"keep": table.columns, "drop_suppressed": True}
-        assert recoded(engine, source, target, words_recoded(table, gone), **wish) == rows
+        options = {"keep": table.columns, "drop_suppressed": True}
+        assert recoded(engine, source, target, words_recoded(table, gone), **options) == rows
         found.append([pl.read_parquet(each) for each in sorted(target.glob("*.parquet"))])
     assert len(found[0]) == len(found[1]) == 3
     for one, other in zip(*found, strict=True):
@@ -306,8 +306,8 @@ def test_files_hold_nothing_but_released_cells(engine: SparkTables, tmp_path: Pa
     assert sorted(groups.sizes) == [2, 2, 2, 2]
     counted = groups.values[np.repeat(np.arange(4), groups.sizes)]
     target = tmp_path / "safe"
-    wish = {"keep": ["word", "same"], "drop_suppressed": True}
-    assert recoded(engine, source, target, words_recoded(counted, "S"), **wish) == 6
+    options = {"keep": ["word", "same"], "drop_suppressed": True}
+    assert recoded(engine, source, target, words_recoded(counted, "S"), **options) == 6
     found = read(target)["same"].to_numpy().view(np.uint64)
     assert sorted(np.unique(found, return_counts=True)[1]) == [2, 2, 2]
     for file in target.iterdir():
@@ -442,7 +442,7 @@ def test_rows_are_mapped_by_functions_on_workers(engine: SparkTables, tmp_path: 
     def mapped(function: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
         return engine.map_batches(
             source, tmp_path / "safe", function, columns=columns, order="shuffled",
-            randomness=System(), overwrite=False,
+            rng=System(), overwrite=False,
         )  # fmt: skip
 
     with mapped(doubled):

@@ -105,7 +105,7 @@ def test_empty_cells_are_nobodys_label() -> None:
 
 def test_a_shuffled_release_is_understood_in_full() -> None:
     census, schema = datasets.census(300), datasets.census_schema()
-    release = publish(census, schema, KAnonymity(3), method="mondrian", randomness=Seeded(3))
+    release = publish(census, schema, KAnonymity(3), method="mondrian", rng=Seeded(3))
     for name, meaning in meanings(schema, original=census).items():
         sizes = [meaning.stands_for(label).size for label in as_text(release.data[name]).unique()]
         assert np.min(sizes) > 0

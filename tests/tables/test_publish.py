@@ -336,7 +336,7 @@ SHUFFLED_ROLES = Schema.of(quasi_identifiers=["sex"], sensitive=["number"])
 
 def test_a_seed_makes_a_simulation_that_can_be_repeated() -> None:
     first, second = (
-        publish(SHUFFLED, SHUFFLED_ROLES, KAnonymity(2), randomness=Seeded(7)) for _ in range(2)
+        publish(SHUFFLED, SHUFFLED_ROLES, KAnonymity(2), rng=Seeded(7)) for _ in range(2)
     )
     assert first.guarantee.simulation
     assert first.provenance.seed == 7
@@ -345,15 +345,15 @@ def test_a_seed_makes_a_simulation_that_can_be_repeated() -> None:
 
 def test_other_seeds_give_other_orders() -> None:
     orders = {
-        tuple(publish(SHUFFLED, SHUFFLED_ROLES, KAnonymity(2), randomness=Seeded(n)).data["number"])
+        tuple(publish(SHUFFLED, SHUFFLED_ROLES, KAnonymity(2), rng=Seeded(n)).data["number"])
         for n in range(5)
     }
     assert len(orders) == 5
 
 
-@pytest.mark.parametrize("randomness", [None, System()])
-def test_system_randomness_makes_a_real_release(randomness: System | None) -> None:
-    release = publish(SHUFFLED, SHUFFLED_ROLES, KAnonymity(2), randomness=randomness)
+@pytest.mark.parametrize("rng", [None, System()])
+def test_system_randomness_makes_a_real_release(rng: System | None) -> None:
+    release = publish(SHUFFLED, SHUFFLED_ROLES, KAnonymity(2), rng=rng)
     assert not release.guarantee.simulation
     assert release.provenance.seed is None
 

@@ -35,7 +35,7 @@ def release() -> TableRelease:
         weight=pl.Series([60.5, 71.25, 80.0, 55.5, 90.125, 66.0, 70.5, 81.0, None]),
         note=pl.Series(['a,"b"', "ñandú; x", "line\nbreak", "=1+1", "  x", "-", "e", "0x1", None]),
     )
-    return publish(table, SCHEMA, KAnonymity(3), suppression=0, randomness=Seeded(3))
+    return publish(table, SCHEMA, KAnonymity(3), suppression=0, rng=Seeded(3))
 
 
 def names(folder: Path) -> list[str]:
@@ -64,7 +64,7 @@ def test_columnar_files_keep_every_type(tmp_path: Path, suffix: str) -> None:
         }
     )
     schema = Schema.of(quasi_identifiers=["born"], sensitive=["seen", "small", "flag"])
-    release = publish(table, schema, KAnonymity(2), randomness=Seeded(1))
+    release = publish(table, schema, KAnonymity(2), rng=Seeded(1))
     back = TableRelease.load(release.save(tmp_path / f"safe.{suffix}"))
     assert_frame_equal(back.data, release.data)
 
@@ -80,7 +80,7 @@ def test_a_compressed_release_is_read_back(
 def test_text_that_looks_like_numbers_is_read_back_as_text(tmp_path: Path) -> None:
     table = pl.DataFrame({"zip": ["12345"] * 4, "ward": ["1", "2", "3", "4"]})
     schema = Schema.of(quasi_identifiers=["zip"], sensitive=["ward"])
-    release = publish(table, schema, KAnonymity(2), randomness=Seeded(1))
+    release = publish(table, schema, KAnonymity(2), rng=Seeded(1))
     back = TableRelease.load(release.save(tmp_path / "safe.csv"))
     assert_frame_equal(back.data, release.data)
 

@@ -91,7 +91,7 @@ def test_warnings_and_simulation_are_told_first() -> None:
     table = pl.DataFrame({"sex": ["F", "F", "M"]})
     schema = Schema.of(quasi_identifiers=["sex"])
     with pytest.warns(UserWarning, match="crowd"):
-        release = publish(table, schema, KAnonymity(2), suppression=0.5, randomness=Seeded(7))
+        release = publish(table, schema, KAnonymity(2), suppression=0.5, rng=Seeded(7))
     words = " ".join(Outline(release.document().html()).words)
     promise = words.index("What is promised", words.index("Simulation"))
     assert words.index("made with a seed, not for release") < promise

@@ -56,7 +56,7 @@ def raw(census: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("models", "wish"),
+    ("models", "options"),
     [
         (KAnonymity(5), {}),
         (KAnonymity(5), {"drop_suppressed": True}),
@@ -73,12 +73,12 @@ def raw(census: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids=lambda value: " ".join(value) or "plain" if isinstance(value, dict) else None,
 )
 def test_an_engine_gives_the_rows_and_figures_that_memory_gives(
-    census: pl.DataFrame, raw: Path, tmp_path: Path, models: Any, wish: dict[str, Any]
+    census: pl.DataFrame, raw: Path, tmp_path: Path, models: Any, options: dict[str, Any]
 ) -> None:
     target = tmp_path / "safe.parquet"
     with DuckDBTables() as engine:
-        release = publish_on(engine, raw, target, SCHEMA, models, keep_order=True, **wish)
-    whole = publish(census, SCHEMA, models, keep_order=True, **wish)
+        release = publish_on(engine, raw, target, SCHEMA, models, keep_order=True, **options)
+    whole = publish(census, SCHEMA, models, keep_order=True, **options)
     found = frames.read(target)
     assert found.schema == whole.data.schema
     assert found.equals(whole.data)
@@ -164,11 +164,11 @@ def test_empty_cells_that_suppress_their_records_are_as_in_memory(tmp_path: Path
     table.write_parquet(source)
     columns = {name: {"role": "quasi-identifier", "missing": "suppress"} for name in ("zip", "age")}
     schema = Schema.from_table({"columns": columns})
-    wish: dict[str, Any] = {"suppression": 0.7, "keep_order": True}
-    whole = publish(table, schema, KAnonymity(2), levels={"zip": 1, "age": 0}, **wish)
+    options: dict[str, Any] = {"suppression": 0.7, "keep_order": True}
+    whole = publish(table, schema, KAnonymity(2), levels={"zip": 1, "age": 0}, **options)
     with DuckDBTables() as engine:
         publish_on(
-            engine, source, target, schema, KAnonymity(2), levels={"zip": 1, "age": 0}, **wish
+            engine, source, target, schema, KAnonymity(2), levels={"zip": 1, "age": 0}, **options
         )
     assert frames.read(target).equals(whole.data)
 
@@ -224,7 +224,7 @@ def test_text_is_compared_byte_by_byte_whatever_the_collation(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("wish", "code"),
+    ("options", "code"),
     [
         ({"method": "mondrian-relaxed"}, "CEL-P111"),
         ({"models": KMap(5)}, "CEL-P111"),
@@ -238,7 +238,7 @@ def test_text_is_compared_byte_by_byte_whatever_the_collation(tmp_path: Path) ->
     ids=str,
 )
 def test_what_cannot_be_done_is_refused_before_any_work(
-    raw: Path, tmp_path: Path, wish: dict[str, Any], code: str
+    raw: Path, tmp_path: Path, options: dict[str, Any], code: str
 ) -> None:
     steps: list[Step] = []
     arguments: dict[str, Any] = {
@@ -246,7 +246,7 @@ def test_what_cannot_be_done_is_refused_before_any_work(
         "models": KAnonymity(5), "progress": steps.append,
     }  # fmt: skip
     with DuckDBTables() as engine, pytest.raises((InputError, EngineError)) as refused:
-        publish_on(engine, **arguments | wish)
+        publish_on(engine, **arguments | options)
     assert refused.value.code.startswith(code)
     assert steps == []
     assert [*tmp_path.iterdir()] == []
@@ -392,7 +392,7 @@ def test_batches_are_mapped_in_any_order_or_in_their_own(raw: Path, tmp_path: Pa
         with (
             DuckDBTables() as engine,
             engine.map_batches(
-                source, target, halved, columns=columns, order=order, randomness=Seeded(3),
+                source, target, halved, columns=columns, order=order, rng=Seeded(3),
                 overwrite=True,
             ) as draft,
         ):  # fmt: skip
@@ -410,7 +410,7 @@ def test_what_a_function_raises_comes_out_as_it_is(raw: Path, tmp_path: Path) ->
 
     with DuckDBTables() as engine, pytest.raises(KeyError, match="mine"):
         engine.map_batches(
-            raw, tmp_path / "a.parquet", broken, columns={}, order="kept", randomness=Seeded(3),
+            raw, tmp_path / "a.parquet", broken, columns={}, order="kept", rng=Seeded(3),
             overwrite=True,
         )  # fmt: skip
     assert [*tmp_path.iterdir()] == []

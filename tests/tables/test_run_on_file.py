@@ -76,7 +76,7 @@ def test_a_seed_repeats_the_order_and_is_told(census: pl.DataFrame, tmp_path: Pa
     results = []
     for name in ("one.csv", "two.csv"):
         release = publish_file(
-            source, tmp_path / name, SCHEMA, MODEL, randomness=Seeded(4), chunk_rows=700
+            source, tmp_path / name, SCHEMA, MODEL, rng=Seeded(4), chunk_rows=700
         )
         assert release.guarantee.simulation
         results.append((tmp_path / name).read_bytes())

@@ -80,7 +80,7 @@ def test_the_order_of_texts_in_memory_is_the_order_of_the_release(tmp_path: Path
     texts = [f"a-text-too-long-to-be-inlined-{number:04}" for number in range(500)]
     table = pl.DataFrame({"zip": ["1"] * 500, "told": texts})
     schema = Schema.of(quasi_identifiers="zip", sensitive="told")
-    release = publish(table, schema, KAnonymity(2), randomness=Seeded(1))
+    release = publish(table, schema, KAnonymity(2), rng=Seeded(1))
     path = release.save(tmp_path / "safe.arrow")
     column = pa.ipc.open_file(path).read_all()["told"].combine_chunks()
     held = b"".join(bytes(buffer) for buffer in column.buffers() if buffer is not None)

@@ -155,7 +155,7 @@ def mask(
                     wish,
                     keep_order=keep_order,
                     classes=classes,
-                    randomness=source(seed),
+                    rng=source(seed),
                     progress=progress,
                     overwrite=force,
                     certificate=certificate,
@@ -165,7 +165,7 @@ def mask(
             steps = [step.method for step in wish.steps]
             frame = read_for(table, steps, types=wish.schema.types(), **reading)
             made = masking.mask(
-                frame, wish, keep_order=keep_order, randomness=source(seed), progress=progress
+                frame, wish, keep_order=keep_order, rng=source(seed), progress=progress
             )
             if file is not None:
                 made.save(file, overwrite=force)

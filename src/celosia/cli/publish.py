@@ -119,7 +119,7 @@ def publish(
     from celosia.core.progress import Step
     from celosia.core.randomness import source
     from celosia.frames import format_of, read
-    from celosia.tables.options import Wish
+    from celosia.tables.options import PublishOptions
 
     # Before any work, not after minutes of it.
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
@@ -155,7 +155,7 @@ def publish(
         "randomness": source(seed),
     }
     # Choices that do not go together are refused before the file is read.
-    Wish.of(models, roles, method=method, has_population=population is not None, **wish)
+    PublishOptions.of(models, roles, method=method, has_population=population is not None, **wish)
     whole = method != "lattice" or population is not None
     in_chunks = None
     if engine is None:

@@ -106,9 +106,7 @@ def synthesise(
         names = [name for name in frame.columns if name not in (identifiers or ())]
         recipe = masking.Recipe.of(roles, [(made, names)])
         others = None if holdout is None else read_for(holdout, [made], **reading)
-        release = masking.mask(
-            frame, recipe, holdout=others, randomness=source(seed), progress=progress
-        )
+        release = masking.mask(frame, recipe, holdout=others, rng=source(seed), progress=progress)
         if output is not None:
             release.save(output, overwrite=force)
     if report is not None:

@@ -202,7 +202,7 @@ class DuckDBTables:
         keep: Sequence[str],
         drop_suppressed: bool,
         order: Order,
-        randomness: Source,
+        rng: Source,
         overwrite: bool,
     ) -> Draft:
         """Write the recoded table, see `TableEngine.recode`."""
@@ -238,7 +238,7 @@ class DuckDBTables:
         chunks = numbered(stream, recoding, drop=drop_suppressed, places=places)
         draft = self._written(
             found, target, chunks, labels.arrow, labels.frame,
-            rows=recoding.rows, order=order, randomness=randomness, overwrite=overwrite,
+            rows=recoding.rows, order=order, rng=rng, overwrite=overwrite,
         )  # fmt: skip
         if draft.rows != recoding.released_rows(drop=drop_suppressed):
             with draft:
@@ -255,7 +255,7 @@ class DuckDBTables:
         *,
         columns: Mapping[str, pl.DataType],
         order: Order,
-        randomness: Source,
+        rng: Source,
         overwrite: bool,
     ) -> Draft:
         """Write what a function makes of the rows, see `TableEngine.map_batches`."""
@@ -269,7 +269,7 @@ class DuckDBTables:
         made = (one_zero(function(chunk.rename(back))).cast(pl.Schema(columns)) for chunk in stream)
         return self._written(
             found, target, made, fresh_table, lambda chunk: chunk,
-            rows=rows[0] if rows else 0, order=order, randomness=randomness, overwrite=overwrite,
+            rows=rows[0] if rows else 0, order=order, rng=rng, overwrite=overwrite,
         )  # fmt: skip
 
     def close(self) -> None:
@@ -369,7 +369,7 @@ class DuckDBTables:
         *,
         rows: int,
         order: Order,
-        randomness: Source,
+        rng: Source,
         overwrite: bool,
     ) -> Draft:
         beside = Path(target) if names_files(target) else Path(self._overflow.name) / "table"
@@ -379,7 +379,7 @@ class DuckDBTables:
             made = as_arrow if names_files(target) else as_frame
             if order == "shuffled":
                 buckets = buckets_for(rows, BATCH)
-                tables = shuffled_as(made, chunks, folder.path, buckets, randomness)
+                tables = shuffled_as(made, chunks, folder.path, buckets, rng)
             else:
                 tables = map(made, chunks)
             if names_files(target):

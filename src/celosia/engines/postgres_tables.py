@@ -124,12 +124,12 @@ class PostgresTables:
         keep: Sequence[str],
         drop_suppressed: bool,
         order: Order,
-        randomness: Source,
+        rng: Source,
         overwrite: bool,
     ) -> Draft:
         """Write the recoded table, see `TableEngine.recode`.
 
-        The server shuffles by its system's own entropy, so that `randomness` has no part in it.
+        The server shuffles by its system's own entropy, so that `rng` has no part in it.
         """
         import psycopg  # noqa: PLC0415 - loaded already, by the constructor
 
@@ -191,7 +191,7 @@ class PostgresTables:
         *,
         columns: Mapping[str, pl.DataType],
         order: Order,
-        randomness: Source,
+        rng: Source,
         overwrite: bool,
     ) -> Draft:
         """Write what a function makes of the rows, see `TableEngine.map_batches`."""

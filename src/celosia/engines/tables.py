@@ -151,7 +151,7 @@ class TableEngine(Protocol):
         keep: Sequence[str],
         drop_suppressed: bool,
         order: Order,
-        randomness: Source,
+        rng: Source,
         overwrite: bool,
     ) -> Draft:
         """Write the columns `keep`, in that order, with those of the recoding as it says.
@@ -171,7 +171,7 @@ class TableEngine(Protocol):
         *,
         columns: Mapping[str, pl.DataType],
         order: Order,
-        randomness: Source,
+        rng: Source,
         overwrite: bool,
     ) -> Draft:
         """Write what a function makes of the rows, batch by batch, as a table of these columns.

@@ -14,48 +14,50 @@ from celosia.core.provenance import Provenance
 from celosia.core.wording import counted
 from celosia.tables.models import SensitiveModel
 from celosia.tables.models.gaps import HOMOGENEITY
-from celosia.tables.options import Wish
+from celosia.tables.options import PublishOptions
 from celosia.tables.protection import Protected
 from celosia.tables.schema import Role, Schema
 from celosia.tables.solution import ColumnOutcome, Solution
 
 
-def account(made_by: str, wish: Wish, schema: Schema, protected: Protected) -> dict[str, Any]:
+def account(
+    made_by: str, options: PublishOptions, schema: Schema, protected: Protected
+) -> dict[str, Any]:
     """Everything that a `PublishedTable` says beside its data, as its keyword arguments.
 
     Warnings are raised here as well as recorded.
     """
     # Suppressed records that show the same as a kept class are counted in it.
     apart = protected.scale.rows - int(protected.kept_sizes.sum())
-    notes = _warnings(wish, protected)
+    notes = _warnings(options, protected)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=3)
     names = schema.named(Role.QUASI_IDENTIFIER)
-    parameters = {"quasi_identifiers": list(names)} | wish.as_dict()
+    parameters = {"quasi_identifiers": list(names)} | options.as_dict()
     return {
-        "guarantee": _guarantee(wish, schema),
-        "provenance": Provenance.now(made_by, parameters, seed=wish.randomness.seed),
+        "guarantee": _guarantee(options, schema),
+        "provenance": Provenance.now(made_by, parameters, seed=options.rng.seed),
         "warnings": notes,
-        "solution": _solution(protected, wish),
+        "solution": _solution(protected, options),
         "risk": RiskProfile.of_sizes(protected.kept_sizes, suppressed=apart),
         "risk_before": RiskProfile.of_sizes(protected.raw_sizes),
     }
 
 
-def _warnings(wish: Wish, protected: Protected) -> tuple[str, ...]:
+def _warnings(options: PublishOptions, protected: Protected) -> tuple[str, ...]:
     notes = []
-    if wish.keep_order:
+    if options.keep_order:
         notes.append(
             "The rows are in their original order: another release of the same table in the same "
             "order can be joined to this one row by row."
         )
     suppressed = protected.suppressed
-    if wish.drop_suppressed or not protected.crowd_fails:
+    if options.drop_suppressed or not protected.crowd_fails:
         return tuple(notes)
-    if suppressed < wish.smallest:
+    if suppressed < options.smallest:
         notes.append(
             f"Only {counted(suppressed, 'record is', 'records are')} suppressed: whoever fits no "
-            f"class must be among them, a crowd of fewer than {wish.smallest}. Drop suppressed "
+            f"class must be among them, a crowd of fewer than {options.smallest}. Drop suppressed "
             "records to close this."
         )
     else:
@@ -67,28 +69,28 @@ def _warnings(wish: Wish, protected: Protected) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _guarantee(wish: Wish, schema: Schema) -> Guarantee:
+def _guarantee(options: PublishOptions, schema: Schema) -> Guarantee:
     listed = ", ".join(schema.named(Role.QUASI_IDENTIFIER))
     return Guarantee(
-        promise=f"{' and '.join(model.promise() for model in wish.models)} over {listed}",
+        promise=f"{' and '.join(model.promise() for model in options.models)} over {listed}",
         unit="record",
-        protects="; ".join(model.protects() for model in wish.models),
+        protects="; ".join(model.protects() for model in options.models),
         assumes=(
             "each person has at most one record",
             f"of what the table holds, an attacker knows nothing of a person but {listed}",
         ),
-        leaves_open=_gaps(wish, schema),
-        simulation=wish.simulation,
+        leaves_open=_gaps(options, schema),
+        simulation=options.simulation,
     )
 
 
-def _gaps(wish: Wish, schema: Schema) -> tuple[str, ...]:
+def _gaps(options: PublishOptions, schema: Schema) -> tuple[str, ...]:
     """What the models leave open together: not what one of them closes for every column."""
-    gaps = [gap for model in wish.models for gap in model.leaves_open()]
-    closed = {gap for model in wish.models for gap in model.closes()}
+    gaps = [gap for model in options.models for gap in model.leaves_open()]
+    closed = {gap for model in options.models for gap in model.closes()}
     diverse = {
         model.column
-        for model in wish.models
+        for model in options.models
         if isinstance(model, SensitiveModel) and HOMOGENEITY in model.closes()
     }
     if not set(schema.named(Role.SENSITIVE)) <= diverse:
@@ -96,15 +98,15 @@ def _gaps(wish: Wish, schema: Schema) -> tuple[str, ...]:
     return tuple(dict.fromkeys(gap for gap in gaps if gap not in closed))
 
 
-def _solution(protected: Protected, wish: Wish) -> Solution:
+def _solution(protected: Protected, options: PublishOptions) -> Solution:
     scale = protected.scale
     sizes, numbers = np.unique(protected.kept_sizes, return_counts=True)
     return Solution(
         rows=scale.rows,
         suppressed=protected.suppressed,
         loss=scale.total(protected.leaf_sums),
-        method=wish.method,
-        metric=wish.metric.name,
+        method=options.method,
+        metric=options.metric.name,
         score=protected.score,
         rounds=protected.rounds,
         columns=tuple(
@@ -116,7 +118,7 @@ def _solution(protected: Protected, wish: Wish) -> Solution:
             )
             for number, column in enumerate(protected.columns)
         ),
-        smallest_allowed=wish.smallest,
+        smallest_allowed=options.smallest,
         class_sizes=dict(zip(sizes.tolist(), numbers.tolist(), strict=True)),
         search=protected.certificate,
     )

@@ -12,7 +12,7 @@ from celosia.tables.coded_table import code_table
 from celosia.tables.metrics import Metric
 from celosia.tables.model_resolution import check_schema
 from celosia.tables.models import Model
-from celosia.tables.options import Wish
+from celosia.tables.options import PublishOptions
 from celosia.tables.protection import limit_for, without_empty
 from celosia.tables.recoding.exploration import Exploration, explore_lattice
 from celosia.tables.run import check_table
@@ -44,7 +44,7 @@ def explore(  # noqa: PLR0913 - as for `publish`
     [(2, 1), (2, 2), (3, 2)]
     """
     check_schema(schema)
-    wish = Wish.of(
+    options = PublishOptions.of(
         models,
         schema,
         suppression=suppression,
@@ -53,18 +53,18 @@ def explore(  # noqa: PLR0913 - as for `publish`
         has_population=population is not None,
         keep_order=False,
         drop_suppressed=False,
-        randomness=None,
+        rng=None,
     )
     frame = as_frame(data)
     check_table(frame, schema)
-    table = code_table(frame, schema, wish.sensitive, population=population, progress=progress)
-    part, _ = without_empty(table, wish)
+    table = code_table(frame, schema, options.sensitive, population=population, progress=progress)
+    part, _ = without_empty(table, options)
     found = explore_lattice(
         part.lattice(),
-        wish.models,
-        suppression=limit_for(wish, table, part),
-        metric=wish.metric,
-        time_limit=wish.time_limit,
+        options.models,
+        suppression=limit_for(options, table, part),
+        metric=options.metric,
+        time_limit=options.time_limit,
         progress=progress,
     )
     empty = table.records() - part.records()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celosia.core.progress import Progress
 from celosia.tables.coded_table import CodedTable
 from celosia.tables.metrics import Loss
-from celosia.tables.options import Wish
+from celosia.tables.options import PublishOptions
 from celosia.tables.recoding import Found, Lattice, Node, descend, is_searchable, optimum
 from celosia.tables.recoding.certificate import Certificate, allowance
 from celosia.tables.recoding.fixed_levels import chosen_node
@@ -36,24 +36,26 @@ class Recoded:
     certificate: Certificate | None = None
 
 
-def recode_by_lattice(table: CodedTable, wish: Wish, limit: float, progress: Progress) -> Recoded:
+def recode_by_lattice(
+    table: CodedTable, options: PublishOptions, limit: float, progress: Progress
+) -> Recoded:
     """The best node; or with local recoding several, each for those whom the last one suppressed.
 
     Raises:
         PrivacyError: CEL-P001 nothing meets the models within the limit.
     """
     lattice = table.lattice()
-    if wish.local:
-        local = _in_rounds(table, lattice, wish, progress)
+    if options.local:
+        local = _in_rounds(table, lattice, options, progress)
         if local.suppressed <= allowance(limit, table.records()):
             return local
-    return _at_one_node(lattice, _search(lattice, wish, limit, progress))
+    return _at_one_node(lattice, _search(lattice, options, limit, progress))
 
 
-def loss_score(wish: Wish, lattice: Lattice, leaf_sums: Sequence[int]) -> float:
+def loss_score(options: PublishOptions, lattice: Lattice, leaf_sums: Sequence[int]) -> float:
     """The score of a recoding that is no node; only the loss can be had of one."""
-    assert isinstance(wish.metric, Loss)
-    measure = wish.metric.over(lattice)
+    assert isinstance(options.metric, Loss)
+    measure = options.metric.over(lattice)
     return measure.share(measure.product(leaf_sums))
 
 
@@ -71,11 +73,13 @@ def _at_one_node(lattice: Lattice, found: Found) -> Recoded:
     )
 
 
-def _in_rounds(table: CodedTable, lattice: Lattice, wish: Wish, progress: Progress) -> Recoded:
+def _in_rounds(
+    table: CodedTable, lattice: Lattice, options: PublishOptions, progress: Progress
+) -> Recoded:
     """Any number may be suppressed at first: the next rounds take most of them up again."""
 
     def search(part: Lattice) -> Found:
-        return _search(part, wish, 1.0, progress)
+        return _search(part, options, 1.0, progress)
 
     found = search(lattice)
     first = _at_one_node(lattice, found)
@@ -100,29 +104,31 @@ def _in_rounds(table: CodedTable, lattice: Lattice, wish: Wish, progress: Progre
         hidden,
         sums,
         table.records(rest),
-        loss_score(wish, lattice, sums.tolist()),
+        loss_score(options, lattice, sums.tolist()),
         rounds=len(rounds),
     )
 
 
-def _search(lattice: Lattice, wish: Wish, suppression: float, progress: Progress) -> Found:
-    if wish.levels is not None:
-        return chosen_node(lattice, wish.levels, wish.models, suppression, wish.metric)
-    if not is_searchable(lattice) and isinstance(wish.metric, Loss):
+def _search(
+    lattice: Lattice, options: PublishOptions, suppression: float, progress: Progress
+) -> Found:
+    if options.levels is not None:
+        return chosen_node(lattice, options.levels, options.models, suppression, options.metric)
+    if not is_searchable(lattice) and isinstance(options.metric, Loss):
         return descend(
             lattice,
-            wish.models,
+            options.models,
             suppression=suppression,
-            metric=wish.metric,
-            time_limit=wish.time_limit,
+            metric=options.metric,
+            time_limit=options.time_limit,
             progress=progress,
         )
     return optimum(
         lattice,
-        wish.models,
+        options.models,
         suppression=suppression,
-        metric=wish.metric,
-        time_limit=wish.time_limit,
+        metric=options.metric,
+        time_limit=options.time_limit,
         progress=progress,
     )
 

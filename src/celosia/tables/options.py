@@ -22,14 +22,14 @@ Method = Literal["lattice", "mondrian", "mondrian-relaxed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class PublishOptions:
     """The models to meet and the choices that go with them."""
 
     models: tuple[Model, ...]
     suppression: float
     keep_order: bool
     drop_suppressed: bool
-    randomness: Source
+    rng: Source
     metric: Metric
     method: Method
     local: bool
@@ -45,15 +45,15 @@ class Wish:
         suppression: float,
         keep_order: bool,
         drop_suppressed: bool,
-        randomness: Source | None,
+        rng: Source | None,
         metric: Metric | str | None = None,
         method: str = "lattice",
         local: bool = False,
         levels: Mapping[str, int] | None = None,
         time_limit: float | None = None,
         has_population: bool = False,
-    ) -> Wish:
-        """The wish behind the arguments of `publish`.
+    ) -> PublishOptions:
+        """The options behind the arguments of `publish`.
 
         Raises:
             InputError: CEL-P014 no model, CEL-P016 not a model, CEL-P011 a suppression limit out
@@ -61,28 +61,28 @@ class Wish:
                 method, CEL-P062 choices that do not go together, CEL-P063 not a time limit,
                 CEL-P008 levels that are not given by column name.
         """
-        if not (randomness is None or isinstance(randomness, Source)):
+        if not (rng is None or isinstance(rng, Source)):
             raise InputError(
                 "CEL-I006",
-                f"a {type(randomness).__name__} is not a source of randomness.",
+                f"a {type(rng).__name__} is not a source of randomness.",
                 fix="Leave it out for a real release, or write Seeded(7) for a simulation.",
             )
         allowance(suppression, 0)
         # NumPy's numbers do not fit into the JSON of a certificate.
-        wish = cls(
+        options = cls(
             models=resolved(models, schema),
             suppression=float(suppression),
             keep_order=bool(keep_order),
             drop_suppressed=bool(drop_suppressed),
-            randomness=System() if randomness is None else randomness,
+            rng=System() if rng is None else rng,
             metric=_metric(metric),
             method=_method(method),
             local=bool(local),
             levels=_levels(levels),
             time_limit=_seconds(time_limit),
         )
-        wish._check_together(has_population=has_population)
-        return wish
+        options._check_together(has_population=has_population)
+        return options
 
     @property
     def smallest(self) -> int:
@@ -98,7 +98,7 @@ class Wish:
     @property
     def simulation(self) -> bool:
         """Whether a seed had a part in the release: it has none where nothing is shuffled."""
-        return self.randomness.simulation and not self.keep_order
+        return self.rng.simulation and not self.keep_order
 
     def weights(self, names: Sequence[str]) -> list[float] | None:
         """The weight of each column, if the metric has any."""

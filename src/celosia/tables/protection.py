@@ -17,7 +17,7 @@ from celosia.tables.coded_table import CodedTable
 from celosia.tables.hierarchies import ROOT
 from celosia.tables.lattice_recoding import loss_score, recode_by_lattice
 from celosia.tables.metrics import LossScale
-from celosia.tables.options import Wish
+from celosia.tables.options import PublishOptions
 from celosia.tables.recoding import Lattice, Node, mondrian
 from celosia.tables.recoding.certificate import Certificate, allowance
 from celosia.tables.verification import joins_suppressed, judge_released, promises_broken
@@ -32,7 +32,7 @@ class Protected:
     """What turns leaf sums into losses, over all records."""
     leaf_sums: tuple[int, ...]
     score: float
-    """By the metric of the wish, from 0 to 1."""
+    """By the metric of the options, from 0 to 1."""
     suppressed: int
     kept_sizes: NDArray[np.int64] = field(repr=False)
     """The number of records of each class that is kept, with suppressed ones that show the same."""
@@ -51,30 +51,36 @@ class Protected:
     """Which promises the suppressed records do not keep as a class of their own."""
 
 
-def protect(table: CodedTable, wish: Wish, progress: Progress) -> Protected:
-    """Find a generalisation that meets the wish, and recode the rows."""
-    part, rows = without_empty(table, wish)
-    recode = _by_lattice if wish.method == "lattice" else _by_mondrian
-    protected = recode(table, part, rows, wish, progress)
-    return replace(protected, crowd_fails=promises_broken(protected.hidden, table, wish.models))
+def protect(table: CodedTable, options: PublishOptions, progress: Progress) -> Protected:
+    """Find a generalisation that meets the options, and recode the rows."""
+    part, rows = without_empty(table, options)
+    recode = _by_lattice if options.method == "lattice" else _by_mondrian
+    protected = recode(table, part, rows, options, progress)
+    return replace(protected, crowd_fails=promises_broken(protected.hidden, table, options.models))
 
 
-def without_empty(table: CodedTable, wish: Wish) -> tuple[CodedTable, NDArray[np.int64]]:
+def without_empty(
+    table: CodedTable, options: PublishOptions
+) -> tuple[CodedTable, NDArray[np.int64]]:
     """The part that is searched, without records whose empty cells suppress them; and its rows.
 
     Raises:
         PrivacyError: CEL-P004 these are more than the limit allows.
     """
     empty = table.empty_cells_to_suppress()
-    _check_empty(table, empty, wish)
+    _check_empty(table, empty, options)
     rows = np.flatnonzero(~empty)
     return (table.some(rows) if empty.any() else table), rows
 
 
 def _by_lattice(
-    table: CodedTable, part: CodedTable, rows: NDArray[np.int64], wish: Wish, progress: Progress
+    table: CodedTable,
+    part: CodedTable,
+    rows: NDArray[np.int64],
+    options: PublishOptions,
+    progress: Progress,
 ) -> Protected:
-    chosen = recode_by_lattice(part, wish, limit_for(wish, table, part), progress)
+    chosen = recode_by_lattice(part, options, limit_for(options, table, part), progress)
     spent = table.records() - part.records()
     hidden = np.ones(table.height, dtype=np.bool_)
     hidden[rows] = chosen.hidden
@@ -83,11 +89,13 @@ def _by_lattice(
         of_all = np.zeros((table.height, len(table.columns)), dtype=np.int16)
         of_all[rows] = levels
         levels = of_all
-    released = _released(table.columns, levels, hidden & (not wish.drop_suppressed))
+    released = _released(table.columns, levels, hidden & (not options.drop_suppressed))
     sizes = chosen.kept_sizes
-    joined = not wish.drop_suppressed and joins_suppressed(released, hidden)
+    joined = not options.drop_suppressed and joins_suppressed(released, hidden)
     if sizes is None or joined:
-        sizes = judge_released(released, hidden, table, wish.models, dropped=wish.drop_suppressed)
+        sizes = judge_released(
+            released, hidden, table, options.models, dropped=options.drop_suppressed
+        )
     whole = chosen.lattice if part is table else Lattice(table.columns, table.counts)
     sums = chosen.leaf_sums + spent * np.array(whole.loss.leaves)
     return Protected(
@@ -106,27 +114,31 @@ def _by_lattice(
     )
 
 
-def limit_for(wish: Wish, table: CodedTable, part: CodedTable) -> float:
+def limit_for(options: PublishOptions, table: CodedTable, part: CodedTable) -> float:
     """The limit for the rows that are left, so that it holds for all."""
     if part is table:
-        return wish.suppression
+        return options.suppression
     records = part.records()
-    left = allowance(wish.suppression, table.records()) - (table.records() - records)
+    left = allowance(options.suppression, table.records()) - (table.records() - records)
     share = left / records
     # A share that was rounded down would allow one record fewer.
     return share if allowance(share, records) == left else nextafter(share, 1.0)
 
 
 def _by_mondrian(
-    table: CodedTable, part: CodedTable, rows: NDArray[np.int64], wish: Wish, progress: Progress
+    table: CodedTable,
+    part: CodedTable,
+    rows: NDArray[np.int64],
+    options: PublishOptions,
+    progress: Progress,
 ) -> Protected:
     progress(Step("Partitioning the table", 0))
     cut = mondrian.partition(
         part.columns,
-        wish.models,
+        options.models,
         sensitive=part.sensitive,
-        relaxed=wish.method == "mondrian-relaxed",
-        weights=wish.weights([column.name for column in part.columns]),
+        relaxed=options.method == "mondrian-relaxed",
+        weights=options.weights([column.name for column in part.columns]),
         counts=part.counts,
         progress=progress,
     )
@@ -135,7 +147,7 @@ def _by_mondrian(
     released = mondrian.released(cut, part.columns)
     if part is not table:
         released = [
-            _spread(series, rows, table.height, star=not wish.drop_suppressed)
+            _spread(series, rows, table.height, star=not options.drop_suppressed)
             for series in released
         ]
     lattice = Lattice(table.columns, table.counts)
@@ -146,10 +158,10 @@ def _by_mondrian(
         columns=table.columns,
         scale=lattice.loss,
         leaf_sums=sums,
-        score=loss_score(wish, lattice, sums),
+        score=loss_score(options, lattice, sums),
         suppressed=gone,
         kept_sizes=judge_released(
-            released, hidden, table, wish.models, dropped=wish.drop_suppressed
+            released, hidden, table, options.models, dropped=options.drop_suppressed
         ),
         raw_sizes=_raw_sizes(lattice),
         hidden=hidden,
@@ -196,13 +208,13 @@ def _released(
     return released
 
 
-def _check_empty(table: CodedTable, empty: NDArray[np.bool_], wish: Wish) -> None:
+def _check_empty(table: CodedTable, empty: NDArray[np.bool_], options: PublishOptions) -> None:
     gone = table.records(empty)
-    if gone > allowance(wish.suppression, table.records()) or gone == table.records():
+    if gone > allowance(options.suppression, table.records()) or gone == table.records():
         raise PrivacyError(
             "CEL-P004",
             f"{gone:,} records have an empty cell in a column whose empty cells are suppressed, "
-            f"more than the limit of {wish.suppression:.4g} allows.",
+            f"more than the limit of {options.suppression:.4g} allows.",
             why="They would have to be suppressed before anything else is looked at.",
             fix='Raise the suppression limit, or set missing = "value" for the column.',
             records=gone,

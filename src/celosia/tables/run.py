@@ -21,7 +21,7 @@ from celosia.tables.coded_table import code_table
 from celosia.tables.metrics import Metric
 from celosia.tables.model_resolution import check_schema
 from celosia.tables.models import Model
-from celosia.tables.options import Wish
+from celosia.tables.options import PublishOptions
 from celosia.tables.protection import protect
 from celosia.tables.release import TableRelease
 from celosia.tables.schema import Role, Schema
@@ -41,7 +41,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     population: Any = None,
     keep_order: bool = False,
     drop_suppressed: bool = False,
-    randomness: Source | None = None,
+    rng: Source | None = None,
     progress: Progress = silent,
 ) -> TableRelease:
     """The release of least loss that meets the models: exact over the generalisation lattice.
@@ -62,7 +62,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
         keep_order: leave the rows in their order. Two releases of the same rows in the same order
             can be joined row by row, so the default is to shuffle.
         drop_suppressed: leave suppressed records out instead of showing them as `*`.
-        randomness: where the shuffle draws from; a seeded source makes the release a simulation.
+        rng: where the shuffle draws from; a seeded source makes the release a simulation.
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Raises:
@@ -78,7 +78,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     ((2, 1), 0.369306)
     """
     check_schema(schema)
-    wish = Wish.of(
+    options = PublishOptions.of(
         models,
         schema,
         suppression=suppression,
@@ -90,18 +90,18 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
         has_population=population is not None,
         keep_order=keep_order,
         drop_suppressed=drop_suppressed,
-        randomness=randomness,
+        rng=rng,
     )
     frame = as_frame(data)
     check_table(frame, schema)
-    table = code_table(frame, schema, wish.sensitive, population=population, progress=progress)
-    protected = protect(table, wish, progress)
+    table = code_table(frame, schema, options.sensitive, population=population, progress=progress)
+    protected = protect(table, options, progress)
     progress(Step("Recoding the table", 0))
     recoded = frame.with_columns(protected.released)
     shown = pick(recoded, released_names(frame, schema))
     return TableRelease(
-        data=_arrange(shown, protected.hidden, wish),
-        **account("celosia.publish", wish, schema, protected),
+        data=_arrange(shown, protected.hidden, options),
+        **account("celosia.publish", options, schema, protected),
     )
 
 
@@ -117,11 +117,13 @@ def released_names(frame: pl.DataFrame, schema: Schema) -> list[str]:
     return [name for name in frame.columns if schema.role_of(name) is not Role.IDENTIFIER]
 
 
-def _arrange(table: pl.DataFrame, hidden: NDArray[np.bool_], wish: Wish) -> pl.DataFrame:
+def _arrange(
+    table: pl.DataFrame, hidden: NDArray[np.bool_], options: PublishOptions
+) -> pl.DataFrame:
     """The rows to release, in the order to release them."""
-    if wish.drop_suppressed:
+    if options.drop_suppressed:
         table = table.filter(~hidden)
-    ordered = table if wish.keep_order else table[wish.randomness.permutation(table.height)]
+    ordered = table if options.keep_order else table[options.rng.permutation(table.height)]
     return without_trace(ordered)
 
 

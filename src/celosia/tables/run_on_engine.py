@@ -25,7 +25,7 @@ from celosia.tables.coded_table import code_table
 from celosia.tables.metrics import Metric
 from celosia.tables.model_resolution import check_schema, resolved
 from celosia.tables.models import Model
-from celosia.tables.options import Wish
+from celosia.tables.options import PublishOptions
 from celosia.tables.protection import protect
 from celosia.tables.recoding_map import recoding_of
 from celosia.tables.release import TEXT, PublishedTable
@@ -94,7 +94,7 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
     time_limit: float | None = None,
     keep_order: bool = False,
     drop_suppressed: bool = False,
-    randomness: Source | None = None,
+    rng: Source | None = None,
     progress: Progress = silent,
     overwrite: bool = True,
     certificate: str | Path | None = None,
@@ -117,7 +117,7 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
         time_limit: as for `publish`.
         keep_order: leave the rows in the order in which the engine reads them.
         drop_suppressed: as for `publish`.
-        randomness: where the shuffle draws from. A seeded source makes the release a simulation,
+        rng: where the shuffle draws from. A seeded source makes the release a simulation,
             but does not repeat its order: several cores read as they please.
         progress: called before each stage; may raise `Cancelled`.
         overwrite: whether an existing target may be replaced.
@@ -131,7 +131,7 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
     """
     check_schema(schema)
     _check_out_of_core(models, schema, method)
-    wish = Wish.of(
+    options = PublishOptions.of(
         models,
         schema,
         suppression=suppression,
@@ -142,7 +142,7 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
         time_limit=time_limit,
         keep_order=keep_order,
         drop_suppressed=drop_suppressed,
-        randomness=randomness,
+        rng=rng,
     )
     paper = certificate_place(target, certificate)
     check_writable(paper, overwrite=overwrite)
@@ -150,23 +150,23 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
     schema.check_columns(types.columns)
     engine.check_target(source, target, overwrite=overwrite)
     progress(Step("Grouping on the engine", 0))
-    names = [*schema.named(Role.QUASI_IDENTIFIER), *wish.sensitive]
+    names = [*schema.named(Role.QUASI_IDENTIFIER), *options.sensitive]
     groups = engine.count_groups(source, names)
     # A table without rows has no groups.
     check_table(groups.values, Schema(schema.quasi_identifiers, Role.SENSITIVE))
-    table = code_table(groups.values, schema, wish.sensitive, groups=groups, progress=progress)
-    protected = protect(table, wish, progress)
+    table = code_table(groups.values, schema, options.sensitive, groups=groups, progress=progress)
+    protected = protect(table, options, progress)
     recoding = recoding_of(schema, groups, protected)
-    told = account("celosia.tables.publish_on", wish, schema, protected)
+    told = account("celosia.tables.publish_on", options, schema, protected)
     progress(Step("Recoding on the engine", 0))
     with engine.recode(
         source,
         target,
         recoding,
         keep=released_names(types, schema),
-        drop_suppressed=wish.drop_suppressed,
-        order="kept" if wish.keep_order else "shuffled",
-        randomness=wish.randomness,
+        drop_suppressed=options.drop_suppressed,
+        order="kept" if options.keep_order else "shuffled",
+        rng=options.rng,
         overwrite=overwrite,
     ) as draft:
         release = EngineRelease(

@@ -28,7 +28,7 @@ from celosia.tables.coded_table import code_table
 from celosia.tables.metrics import Metric
 from celosia.tables.model_resolution import check_schema
 from celosia.tables.models import Model
-from celosia.tables.options import Wish
+from celosia.tables.options import PublishOptions
 from celosia.tables.protection import protect
 from celosia.tables.recoding_map import recoded, recoding_of
 from celosia.tables.release import FileRelease
@@ -49,7 +49,7 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
     time_limit: float | None = None,
     keep_order: bool = False,
     drop_suppressed: bool = False,
-    randomness: Source | None = None,
+    rng: Source | None = None,
     progress: Progress = silent,
     chunk_rows: int = 250_000,
     overwrite: bool = True,
@@ -72,14 +72,14 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
         time_limit: as for `publish`.
         keep_order: as for `publish`.
         drop_suppressed: as for `publish`.
-        randomness: as for `publish`.
+        rng: as for `publish`.
         progress: as for `publish`.
         chunk_rows: how many rows are in memory at a time.
         overwrite: whether an existing target may be replaced.
         reading: options of `frames.read_chunks`, such as `delimiter`.
     """
     check_schema(schema)
-    wish = Wish.of(
+    options = PublishOptions.of(
         models,
         schema,
         suppression=suppression,
@@ -89,24 +89,24 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
         time_limit=time_limit,
         keep_order=keep_order,
         drop_suppressed=drop_suppressed,
-        randomness=randomness,
+        rng=rng,
     )
     goal = Path(target)
     _check_places(Path(source), goal, overwrite=overwrite)
     file = _File(Path(source), chunk_rows, {"types": schema.types(), **reading}, progress)
-    groups = _group(file, schema, wish.sensitive)
-    table = code_table(groups.values, schema, wish.sensitive, groups=groups, progress=progress)
-    protected = protect(table, wish, progress)
+    groups = _group(file, schema, options.sensitive)
+    table = code_table(groups.values, schema, options.sensitive, groups=groups, progress=progress)
+    protected = protect(table, options, progress)
     recoding = recoding_of(schema, groups, protected)
-    told = account("celosia.tables.publish_file", wish, schema, protected)
+    told = account("celosia.tables.publish_file", options, schema, protected)
     with tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder:
         draft = Path(folder) / f"release{''.join(goal.suffixes)}"
         chunks = recoded(
-            file.chunks("Recoding the file"), recoding, schema, drop=wish.drop_suppressed
+            file.chunks("Recoding the file"), recoding, schema, drop=options.drop_suppressed
         )
-        if not wish.keep_order:
+        if not options.keep_order:
             buckets = buckets_for(protected.scale.rows, chunk_rows)
-            chunks = shuffled(chunks, Path(folder), buckets, wish.randomness)
+            chunks = shuffled(chunks, Path(folder), buckets, options.rng)
         text_columns = _write(chunks, draft)
         release = FileRelease(path=draft, text_columns=text_columns, **told)
         release.save(goal, overwrite=overwrite)

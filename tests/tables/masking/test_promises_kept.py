@@ -28,7 +28,7 @@ IDS = [each.kind for each in PRIVATE]
 
 def masked(frame: pl.DataFrame, *steps: tuple[Method, list[str]], **roles: Any) -> MaskedTable:
     schema = Schema.of(**({"quasi_identifiers": frame.columns} | roles))
-    return masking.mask(frame, Recipe.of(schema, steps), randomness=Seeded(5))
+    return masking.mask(frame, Recipe.of(schema, steps), rng=Seeded(5))
 
 
 @pytest.mark.parametrize(
@@ -173,13 +173,13 @@ def test_members_of_a_synthetic_table_are_told_from_a_holdout() -> None:
     schema = Schema.of(quasi_identifiers=[], sensitive=["y"], other_columns="insensitive")
     recipe = Recipe.of(schema, [(synthesis.Trees(leaf=1), ["x", "y"])])
     inside, outside = people[::2], people[1::2]
-    made = masking.mask(inside, recipe, holdout=outside, randomness=Seeded(5))
+    made = masking.mask(inside, recipe, holdout=outside, rng=Seeded(5))
     assert isinstance(made.account.compared, SyntheticAccount)
     assert made.account.compared.membership is not None
     assert made.account.compared.membership.auc > 0.7
     assert made.figures["compared"]["membership AUC"] == made.account.compared.membership.auc
     assert "membership" in str(made)
-    again = masking.mask(inside, recipe, holdout=outside, randomness=Seeded(5))
+    again = masking.mask(inside, recipe, holdout=outside, rng=Seeded(5))
     assert again.data.equals(made.data)
     assert again.figures == made.figures
     # What is sensitive is what an attacker wants to know, also of new rows.
@@ -190,13 +190,13 @@ def test_a_holdout_is_refused_where_every_row_is_somebodys() -> None:
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0]})
     recipe = Recipe.of(Schema.of(quasi_identifiers=["x"]), [(masking.Noise(amount=1), ["x"])])
     with pytest.raises(InputError) as refusal:
-        masking.mask(frame, recipe, holdout=frame, randomness=Seeded(5))
+        masking.mask(frame, recipe, holdout=frame, rng=Seeded(5))
     assert refusal.value.code == "CEL-V024"
 
 
 def test_a_holdout_of_a_private_table_is_never_published() -> None:
     frame = pl.DataFrame({"x": [float(step % 10) for step in range(50)]})
     recipe = Recipe.of(Schema.of(quasi_identifiers=["x"]), [(PRIVATE[1], ["x"])])
-    made = masking.mask(frame, recipe, holdout=frame[:20], randomness=Seeded(5))
+    made = masking.mask(frame, recipe, holdout=frame[:20], rng=Seeded(5))
     assert "AUC" in str(made)
     assert "AUC" not in json.dumps(made.certificate())

@@ -49,7 +49,7 @@ def test_one_row_more_changes_no_type_and_causes_no_refusal(tmp_path: Path, row:
             [(HISTOGRAM, frame.columns)],
         )
         schemas.append(frame.schema)
-        released.append(masking.mask(frame, recipe, randomness=Seeded(1)).data.schema)
+        released.append(masking.mask(frame, recipe, rng=Seeded(1)).data.schema)
     assert schemas[0] == schemas[1]
     assert released[0] == released[1]
     assert dict(released[0]) == {

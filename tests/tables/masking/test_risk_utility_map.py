@@ -20,7 +20,7 @@ def table() -> pl.DataFrame:
 
 def test_more_noise_leaves_less_risk_and_loses_more(table: pl.DataFrame) -> None:
     tried = variants("noise", {"amount": [0.01, 0.1, 1.0]})
-    found = map_methods(table, ["a", "b"], tried, randomness=Seeded(3))
+    found = map_methods(table, ["a", "b"], tried, rng=Seeded(3))
     assert [point.name for point in found.points] == ["none", *tried]
     risks, losses = ([getattr(p, name) for p in found.points] for name in ("risk", "loss"))
     assert risks == sorted(risks, reverse=True)
@@ -32,7 +32,7 @@ def test_more_noise_leaves_less_risk_and_loses_more(table: pl.DataFrame) -> None
 
 
 def test_the_usual_methods_are_tried_where_none_is_named(table: pl.DataFrame) -> None:
-    found = map_methods(table, ["a", "b"], randomness=Seeded(3))
+    found = map_methods(table, ["a", "b"], rng=Seeded(3))
     kinds = {point.name.split()[0] for point in found.points}
     assert kinds == {
         "none",
@@ -54,5 +54,5 @@ def test_variants_are_every_combination() -> None:
 
 def test_new_rows_have_no_place_on_the_map(table: pl.DataFrame) -> None:
     with pytest.raises(InputError) as refusal:
-        map_methods(table, ["a", "b"], {"copula": synthesis.Copula()}, randomness=Seeded(3))
+        map_methods(table, ["a", "b"], {"copula": synthesis.Copula()}, rng=Seeded(3))
     assert refusal.value.code == "CEL-V020"

@@ -36,7 +36,7 @@ def people() -> pl.DataFrame:
 
 
 def _masked(people: pl.DataFrame, *steps: tuple[Method, list[str]], seed: int = 5) -> MaskedTable:
-    return masking.mask(people, Recipe.of(SCHEMA, steps), randomness=Seeded(seed))
+    return masking.mask(people, Recipe.of(SCHEMA, steps), rng=Seeded(seed))
 
 
 def test_steps_follow_each_other_and_identifiers_are_never_released(people: pl.DataFrame) -> None:
@@ -75,7 +75,7 @@ def test_rows_are_shuffled_unless_asked_and_the_account_still_knows_them(
 ) -> None:
     step = (masking.Noise(amount=1e-6), ["age"])
     recipe = Recipe.of(SCHEMA, [step])
-    made = masking.mask(people, recipe, randomness=Seeded(1))
+    made = masking.mask(people, recipe, rng=Seeded(1))
     assert made.data["pay"].to_list() != people["pay"].to_list()
     assert sorted(made.data["pay"].to_list()) == sorted(people["pay"].to_list())
     # Hardly any noise: whoever has a value of her own is linked.
@@ -84,7 +84,7 @@ def test_rows_are_shuffled_unless_asked_and_the_account_still_knows_them(
     alone = people.group_by("age", "zip").len().filter(pl.col("len") == 1).height
     assert found.as_dict()["risk"]["distance"]["share"] >= alone / 200
     with pytest.warns(PrivacyWarning, match="original order"):
-        kept = masking.mask(people, recipe, keep_order=True, randomness=Seeded(1))
+        kept = masking.mask(people, recipe, keep_order=True, rng=Seeded(1))
     assert kept.data["pay"].to_list() == people["pay"].to_list()
     assert kept.warnings
 
@@ -124,7 +124,7 @@ def test_a_release_is_read_back_with_its_certificate(people: pl.DataFrame, tmp_p
 def test_nothing_exact_is_told_beside_a_private_table(people: pl.DataFrame) -> None:
     schema = Schema.of(quasi_identifiers=["zip"], other_columns="identifier")
     method = private.NoisyHistogram(epsilon=1, bounds={"zip": (0, 40)}, bins={"zip": 4})
-    made = masking.mask(people, Recipe.of(schema, [(method, ["zip"])]), randomness=Seeded(2))
+    made = masking.mask(people, Recipe.of(schema, [(method, ["zip"])]), rng=Seeded(2))
     assert made.figures == {}
     assert made.guarantee.neighbours is not None
     assert "1-differential privacy" in made.guarantee.promise
@@ -143,7 +143,7 @@ def test_a_listing_of_counts_is_not_taken_for_records(people: pl.DataFrame) -> N
     table = people.select("zip")
     method = private.Contingency(epsilon=1, bounds={"zip": (0, 40)}, bins=4)
     schema = Schema.of(quasi_identifiers=["zip"])
-    masked = masking.mask(table, Recipe.of(schema, [(method, ["zip"])]), randomness=Seeded(1))
+    masked = masking.mask(table, Recipe.of(schema, [(method, ["zip"])]), rng=Seeded(1))
     assert masked.data.columns == ["zip", "count"]
     assert masked.account.compared is None
     assert masked.account.lines() == []

@@ -316,7 +316,7 @@ def test_what_is_drawn_is_drawn_anew_in_every_batch_and_counted_for_nobody(
 ) -> None:
     target = tmp_path / "safe.parquet"
     with pytest.warns(PrivacyWarning, match="original order"):
-        made = mask_on(duck, raw, target, RANDOM, keep_order=True, randomness=Seeded(4))
+        made = mask_on(duck, raw, target, RANDOM, keep_order=True, rng=Seeded(4))
     assert made.guarantee.simulation
     assert made.account.risk is None
     assert made.account.risk_before is not None
@@ -334,7 +334,7 @@ def test_what_is_drawn_is_drawn_anew_in_every_batch_and_counted_for_nobody(
     assert abs(moved.std() / scale - 1) < error < abs(moved.std() / (0.8 * scale) - 1)
     again = tmp_path / "again.parquet"
     with pytest.warns(PrivacyWarning, match="original order"):
-        mask_on(duck, raw, again, RANDOM, keep_order=True, randomness=Seeded(4))
+        mask_on(duck, raw, again, RANDOM, keep_order=True, rng=Seeded(4))
     assert frames.read(again).equals(frames.read(target))
 
 
@@ -352,9 +352,11 @@ def test_real_releases_draw_from_the_system_in_every_batch() -> None:
 def test_refusals_leave_nothing(duck: DuckDBTables, raw: Path, tmp_path: Path) -> None:
     target = tmp_path / "safe.parquet"
 
-    def refused(*steps: tuple[Method, list[str]], source: Path = raw, **wish: Any) -> CelosiaError:
+    def refused(
+        *steps: tuple[Method, list[str]], source: Path = raw, **options: Any
+    ) -> CelosiaError:
         with pytest.raises(CelosiaError) as caught:
-            mask_on(duck, source, target, Recipe.of(SCHEMA, steps), **wish)
+            mask_on(duck, source, target, Recipe.of(SCHEMA, steps), **options)
         assert [*tmp_path.glob("*safe*")] == []
         assert "SECRET" not in str(caught.value)
         return caught.value

@@ -80,7 +80,7 @@ def map_maskings(
             tried,
             risk=cast("RiskName", risk),
             loss=cast("LossName", loss),
-            randomness=source(seed),
+            rng=source(seed),
             progress=progress,
         )
     if plot is not None:

@@ -158,7 +158,7 @@ class SparkTables:
         keep: Sequence[str],
         drop_suppressed: bool,
         order: Order,
-        randomness: Source,
+        rng: Source,
         overwrite: bool,
     ) -> Draft:
         """Write the recoded table, see `TableEngine.recode`."""
@@ -209,7 +209,7 @@ class SparkTables:
         *,
         columns: Mapping[str, pl.DataType],
         order: Order,
-        randomness: Source,
+        rng: Source,
         overwrite: bool,
     ) -> Draft:
         """Write what a function makes of the rows, see `TableEngine.map_batches`."""

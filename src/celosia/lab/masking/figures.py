@@ -36,7 +36,7 @@ def incomes(records: int = RECORDS, *, seed: int = 2005) -> pl.DataFrame:
 def risk_map(findings: Findings, progress: Progress) -> Sequence[Block]:
     """Five methods in four strengths each, by the records linked back and by what is lost."""
     progress(Step("Drawing the map", 0))
-    found = map_methods(incomes(), COLUMNS, randomness=Seeded(1))
+    found = map_methods(incomes(), COLUMNS, rng=Seeded(1))
     best = "; ".join(
         f"{each.name}: {each.risk:.1%} linked, loss {each.loss:.3f}" for each in found.best
     )

@@ -236,7 +236,7 @@ def code(name: str, sample: str | None, *, seed: int | None = None) -> list[tupl
         f"{before}celosia mask {shlex.quote(file)} --recipe recipe.toml -o masked.csv "
         f"--report report.html{seeded}"
     )
-    drawn = "" if seed is None else f", randomness=Seeded({seed})"
+    drawn = "" if seed is None else f", rng=Seeded({seed})"
     imported = "" if seed is None else "from celosia import Seeded\n"
     python = (
         f"{imported}from celosia.tables import masking\n{table}\n\n"

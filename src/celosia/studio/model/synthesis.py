@@ -128,7 +128,7 @@ def _python(
     seed: int | None,
 ) -> str:
     more = ', holdout=frames.read("outsiders.parquet")' if holdout else ""
-    more += "" if seed is None else f", randomness=Seeded({seed})"
+    more += "" if seed is None else f", rng=Seeded({seed})"
     return "\n".join(
         [
             *([] if seed is None else ["from celosia import Seeded"]),

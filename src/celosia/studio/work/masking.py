@@ -135,7 +135,7 @@ def run(
     rng = remembering(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them
-        release = mask(frame, recipe, randomness=rng, progress=stages(voice))
+        release = mask(frame, recipe, rng=rng, progress=stages(voice))
     write(release, place, "masked")
     (place / "recipe.toml").write_text(masking.recipe_text(table), "utf-8")
     voice(Step("Comparing", 0))
@@ -257,9 +257,7 @@ def map_variants(
     place = Path(folder)
     rng: Source = source(seed)
     frame = pl.read_parquet(place / "data.parquet")
-    found = map_methods(
-        frame, columns, risk=risk, loss=loss, randomness=rng, progress=stages(voice)
-    )
+    found = map_methods(frame, columns, risk=risk, loss=loss, rng=rng, progress=stages(voice))
     tried = usual()
     points = []
     for each in found.points:

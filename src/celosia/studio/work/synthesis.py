@@ -82,7 +82,7 @@ def run(
             frame,
             Recipe.of(schema, [(method, names)]),
             holdout=others,
-            randomness=rng,
+            rng=rng,
             progress=stages(voice),
         )
     write(release, place, "synthetic")

@@ -58,7 +58,7 @@ def map_methods(  # noqa: PLR0913 - what is tried, and by which measures
     *,
     risk: RiskName = "distance",
     loss: LossName = "il1s",
-    randomness: Source | None = None,
+    rng: Source | None = None,
     progress: Progress = silent,
 ) -> RiskUtilityMap:
     """Mask the columns in many ways, and place each by the risk it leaves and what it loses.
@@ -70,14 +70,14 @@ def map_methods(  # noqa: PLR0913 - what is tried, and by which measures
             as they fit the table.
         risk: how records are linked (see `assess.risk_utility_map`).
         loss: what counts as lost.
-        randomness: where the methods draw from.
+        rng: where the methods draw from.
         progress: called before each masking; may raise `Cancelled`.
 
     Raises:
         InputError: a method refuses the columns; CEL-V020 a method that makes new rows, which
             cannot be linked.
     """
-    rng = System() if randomness is None else randomness
+    rng = System() if rng is None else rng
     names = list(columns)
     tried = usual() if methods is None else dict(methods)
     frame = pick(as_frame(data), names)

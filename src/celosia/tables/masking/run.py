@@ -35,7 +35,7 @@ def mask(  # noqa: PLR0913 - a table, a recipe, and how it is done
     *,
     keep_order: bool = False,
     holdout: Any = None,
-    randomness: Source | None = None,
+    rng: Source | None = None,
     progress: Progress = silent,
 ) -> MaskedTable:
     """The table after every step of the recipe, with what risk and what use is left.
@@ -47,7 +47,7 @@ def mask(  # noqa: PLR0913 - a table, a recipe, and how it is done
             then undo any masking row by row, so the default is to shuffle.
         holdout: where the rows are new, a table of people of the same population who were not in
             `data`: membership inference is tried on them.
-        randomness: where methods and shuffle draw from; a seeded source makes it a simulation.
+        rng: where methods and shuffle draw from; a seeded source makes it a simulation.
         progress: called before each step; may raise `Cancelled`.
 
     Raises:
@@ -59,11 +59,11 @@ def mask(  # noqa: PLR0913 - a table, a recipe, and how it is done
     >>> people = pl.DataFrame({"age": [21, 22, 25, 29], "pay": [10, 12, 30, 33]})
     >>> schema = tables.Schema.of(quasi_identifiers=["age"], sensitive=["pay"])
     >>> recipe = masking.Recipe.of(schema, [(masking.Microaggregation(k=2), ["age"])])
-    >>> masked = mask(people, recipe, randomness=Seeded(7))
+    >>> masked = mask(people, recipe, rng=Seeded(7))
     >>> sorted(masked.data["age"])
     [21.5, 21.5, 27.0, 27.0]
     """
-    rng = System() if randomness is None else randomness
+    rng = System() if rng is None else rng
     frame = as_frame(data)
     _check(frame, recipe)
     raw = without_minus_zero(pick(frame, released_names(frame, recipe.schema)))

@@ -57,7 +57,7 @@ def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
     *,
     keep_order: bool = False,
     classes: bool = True,
-    randomness: Source | None = None,
+    rng: Source | None = None,
     progress: Progress = silent,
     overwrite: bool = True,
     certificate: str | Path | None = None,
@@ -76,7 +76,7 @@ def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
         keep_order: leave the rows in the order in which the engine reads them.
         classes: count the classes of equal quasi-identifiers before masking and, if no step draws
             theirs, after it.
-        randomness: a seeded source makes the release a simulation. Each batch draws by itself: from
+        rng: a seeded source makes the release a simulation. Each batch draws by itself: from
             the operating system of the machine that masks it, or from the seed and its own rows.
         progress: called before each stage; may raise `Cancelled`.
         overwrite: whether an existing target may be replaced.
@@ -90,7 +90,7 @@ def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
         EngineError: CEL-E002 and CEL-E020 to CEL-E022, see `TableEngine`.
     """
     _check_out_of_core(recipe)
-    rng = System() if randomness is None else randomness
+    rng = System() if rng is None else rng
     paper = certificate_place(target, certificate)
     check_writable(paper, overwrite=overwrite)
     types = pl.DataFrame(schema=engine.columns(source))
@@ -113,7 +113,7 @@ def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
         masker,
         columns=dict(masker(types).schema),
         order="kept" if keep_order else "shuffled",
-        randomness=rng,
+        rng=rng,
         overwrite=overwrite,
     ) as draft:
         _check_rows(draft, preparing.counted)

@@ -283,8 +283,8 @@ def test_bad_tables_are_refused_without_showing_a_cell(
 )
 def test_parameters_of_the_wrong_kind_are_refused_and_never_guessed(name: str, value: Any) -> None:
     if name in ("nominal", "ordinal") and isinstance(value, str):
-        wish: dict[str, Any] = {name: value}
-        assert getattr(Mdav(**wish), name) == (value,)  # one name is a list of it
+        options: dict[str, Any] = {name: value}
+        assert getattr(Mdav(**options), name) == (value,)  # one name is a list of it
         return
     with pytest.raises(InputError) as caught:
         Mdav(**{name: value})

@@ -35,6 +35,7 @@ from celosia.tables.models import (
 )
 from celosia.tables.recoding.mondrian import (
     Partition,
+    count_cuts,
     loss_of,
     meaning_of,
     partition,

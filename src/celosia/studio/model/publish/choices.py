@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from celosia.studio.visitors import Work
     from celosia.tables import Model, Schema
     from celosia.tables.metrics import Metric
-    from celosia.tables.options import Wish
+    from celosia.tables.options import PublishOptions
 
 DATA = "data.parquet"
 """Where the table lies in the work."""
@@ -230,21 +230,21 @@ def arguments(choices: Choices) -> dict[str, Any]:
     }
 
 
-def wish(choices: Choices) -> Wish:
+def wish(choices: Choices) -> PublishOptions:
     """All choices checked together, as `publish` checks them before it looks at the data.
 
     Raises:
         InputError: what does not go together, and why.
     """
     from celosia.tables.model_resolution import check_schema  # noqa: PLC0415
-    from celosia.tables.options import Wish  # noqa: PLC0415
+    from celosia.tables.options import PublishOptions  # noqa: PLC0415
 
     roles = schema(choices)
     check_schema(roles)
-    return Wish.of(
+    return PublishOptions.of(
         models(choices),
         roles,
         has_population=choices.population is not None,
-        randomness=None,
+        rng=None,
         **arguments(choices),
     )
