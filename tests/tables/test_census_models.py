@@ -31,7 +31,7 @@ from celosia.tables import (
 from celosia.tables.coded_table import CodedTable, code_table
 from celosia.tables.metrics import METRICS, Loss
 from celosia.tables.models import Classes
-from celosia.tables.recoding import Found, Lattice, optimum
+from celosia.tables.recoding import Lattice, SearchResult, optimum
 
 HERE = "occupation"
 NAMES = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
@@ -65,7 +65,7 @@ def counted(real: pl.DataFrame, schema: Schema) -> Lattice:
     return code_table(real, schema).lattice()
 
 
-Search = Callable[..., Found]
+Search = Callable[..., SearchResult]
 Publisher = Callable[..., TableRelease]
 
 
@@ -74,7 +74,7 @@ def search(lattice: Lattice) -> Search:
     """The optimum under models without a suppression limit, searched once for all tests."""
 
     @cache
-    def run(*models: Model) -> Found:
+    def run(*models: Model) -> SearchResult:
         return optimum(lattice, models, suppression=1.0)
 
     return run
@@ -201,7 +201,7 @@ def digits(node: Sequence[int]) -> str:
     return "".join(map(str, node))
 
 
-def facts(found: Found) -> tuple[str, int, int, int, int]:
+def facts(found: SearchResult) -> tuple[str, int, int, int, int]:
     sizes = found.best.kept_sizes
     return (
         digits(found.best.node),
@@ -342,7 +342,7 @@ def test_closeness_of_four_fifths_adds_nothing_to_five_anonymity(
         assert (int(alone.sum()), int(plain.best.kept_sizes[alone].sum())) == (3, 16)
 
 
-def _classes(lattice: Lattice, found: Found) -> Classes:
+def _classes(lattice: Lattice, found: SearchResult) -> Classes:
     table = lattice.class_table(found.best.node)
     return Classes(table.sizes, {each.column.name: each for each in table.histograms})
 
@@ -414,7 +414,7 @@ def test_weights_protect_a_column(lattice: Lattice) -> None:
     plain = optimum(lattice, [KAnonymity(5)], suppression=0.05)
     age = NAMES.index("age")
 
-    def lost(found: Found) -> float:
+    def lost(found: SearchResult) -> float:
         return lattice.loss.columns(found.best.leaf_sums)[age]
 
     assert lost(heavy) < lost(plain)

@@ -79,26 +79,26 @@ def test_choices_and_front_are_those_of_trying_every_node(
             explore(frame_of(table), schema_of(table), model, **asked)
         return
     found = explore(frame_of(table), schema_of(table), model, **asked)
-    assert {choice.levels for choice in found.choices} == set(plain)
-    for choice in found.choices:
-        score, risk, suppressed = plain[choice.levels]
-        assert choice.score == pytest.approx(score, abs=1e-9)
-        assert choice.average_risk == pytest.approx(risk, rel=1e-12)
-        assert choice.suppressed == suppressed
-    front = {choice.levels for choice in found.front}
-    for one in found.choices:
+    assert {solution.levels for solution in found.solutions} == set(plain)
+    for solution in found.solutions:
+        score, risk, suppressed = plain[solution.levels]
+        assert solution.score == pytest.approx(score, abs=1e-9)
+        assert solution.average_risk == pytest.approx(risk, rel=1e-12)
+        assert solution.suppressed == suppressed
+    front = {solution.levels for solution in found.front}
+    for one in found.solutions:
         beaten = any(
             other.score <= one.score
             and other.average_risk <= one.average_risk
             and (other.score, other.average_risk) != (one.score, one.average_risk)
-            for other in found.choices
+            for other in found.solutions
         )
         assert not (beaten and one.levels in front)
         assert beaten or any(
             (other.score, other.average_risk) == (one.score, one.average_risk)
             for other in found.front
         )
-    scores = [choice.score for choice in found.choices]
+    scores = [solution.score for solution in found.solutions]
     assert scores == sorted(scores)
 
 
@@ -112,17 +112,20 @@ GONE = Schema((Column("a", Role.QUASI_IDENTIFIER, hierarchy=LETTERS, missing="su
 def test_a_choice_is_what_publishing_at_its_levels_gives(limit: float) -> None:
     found = explore(HOLES, GONE, KAnonymity(2), suppression=limit)
     assert found.rows == 10
-    for choice in found.choices:
-        levels = dict(zip(found.columns, choice.levels, strict=True))
+    for solution in found.solutions:
+        levels = dict(zip(found.columns, solution.levels, strict=True))
         release = publish(HOLES, GONE, KAnonymity(2), suppression=limit, levels=levels)
-        assert choice.suppressed == release.solution.suppressed <= 10 * limit
-        assert choice.score == release.solution.score
+        assert solution.suppressed == release.solution.suppressed <= 10 * limit
+        assert solution.score == release.solution.score
         # At the root, suppressed records look like the kept ones and are counted with them.
-        crowd = choice.suppressed if choice.levels == (1,) else 0
-        kept = round(choice.classes / choice.average_risk)
-        assert choice.classes / (kept + crowd) == pytest.approx(release.risk.average)
+        crowd = solution.suppressed if solution.levels == (1,) else 0
+        kept = round(solution.classes / solution.average_risk)
+        assert solution.classes / (kept + crowd) == pytest.approx(release.risk.average)
     best = publish(HOLES, GONE, KAnonymity(2), suppression=limit).solution
-    assert (best.levels, best.suppressed) == (found.choices[0].levels, found.choices[0].suppressed)
+    assert (best.levels, best.suppressed) == (
+        found.solutions[0].levels,
+        found.solutions[0].suppressed,
+    )
 
 
 def test_a_lattice_of_too_many_nodes_is_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +151,7 @@ def test_when_the_time_is_up_what_was_found_is_told_with_how_much_was_tried() ->
         datasets.examples.patients(), wide_schema(), KAnonymity(3), suppression=0, time_limit=1e-9
     )
     assert found.tried == 1
-    assert [choice.levels for choice in found.choices] == [(5, 2)]  # the top comes first
+    assert [solution.levels for solution in found.solutions] == [(5, 2)]  # the top comes first
     assert str(found).startswith("1 of 18 nodes (1 tried) meet the models")
     assert found.as_dict()["tried"] == 1
 

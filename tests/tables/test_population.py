@@ -63,7 +63,7 @@ def test_a_sample_is_published_as_by_exhaustion(
     assert found.risk_before.records == len(table.rows)
     shown = {label for label, kept in zip(best.labels, best.kept, strict=True) if kept}
     assert found.risk.classes == len(shown)
-    assert explore(data, schema, asked, **more).choices[0].levels == found.solution.levels
+    assert explore(data, schema, asked, **more).solutions[0].levels == found.solution.levels
 
 
 def test_classes_of_the_population_without_a_record_are_no_classes_of_the_release() -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from celosia.tables import Exploration
-    from celosia.tables.recoding.exploration import Choice
+    from celosia.tables.recoding.exploration import ExploredSolution
 
 EXAMPLES = """**Examples**
 
@@ -121,7 +121,7 @@ def explore(
         *_repeated("--population", None if population is None else [str(population)]),
         *([] if suppress == "5%" else ["--suppress", suppress]),
     ]
-    console.note(f"Publish the first: {_command(str(table), asked, found, found.choices[0])}")
+    console.note(f"Publish the first: {_command(str(table), asked, found, found.solutions[0])}")
     console.show(str(found), strong=True)
 
 
@@ -136,7 +136,7 @@ def _facts(found: Exploration, *, show_all: bool) -> dict[str, Any]:
 
 
 def _tell(found: Exploration, metric: str, *, show_all: bool) -> None:
-    shown: Sequence[Choice] = found.choices if show_all else found.front
+    shown: Sequence[ExploredSolution] = found.solutions if show_all else found.front
     title = "Every solution" if show_all else "The front: solutions that no other beats in both"
     console.show_table(
         f"{title} (levels of {', '.join(found.columns)}; the best {metric} first)",
@@ -160,7 +160,7 @@ def _repeated(option: str, values: Sequence[str] | None) -> list[str]:
     return [word for value in values or () for word in (option, value)]
 
 
-def _command(table: str, asked: Sequence[str], found: Exploration, choice: Choice) -> str:
+def _command(table: str, asked: Sequence[str], found: Exploration, choice: ExploredSolution) -> str:
     """How to publish one of the solutions."""
     levels = [f"{name}={level}" for name, level in zip(found.columns, choice.levels, strict=True)]
     words = ["celosia", "publish", table, *asked, *_repeated("--level", levels), "-o", "safe.csv"]

@@ -10,7 +10,7 @@ from celosia.cli import console, options
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
-    from celosia.tables.recoding.classic import Story
+    from celosia.tables.recoding.classic import SearchTrace
 
 ALGORITHMS = ("datafly", "samarati", "incognito", "ola")
 SHOWN = 40
@@ -71,32 +71,32 @@ def teach(
         frame = read(table, types=roles.types(), **reading)
         check_table(frame, roles)
         lattice = code_table(frame, roles, progress=progress).lattice()
-        story: Story = getattr(classic, algorithm)(
+        trace: SearchTrace = getattr(classic, algorithm)(
             lattice, model, suppression=limit, progress=progress
         )
         best = optimum(lattice, [model], suppression=limit, progress=progress)
     least = lattice.loss.total(best.best.leaf_sums)
     if as_json:
         facts = {"optimum": {"node": list(best.best.node), "loss": least}}
-        console.show_json(story.as_dict() | facts)
+        console.show_json(trace.as_dict() | facts)
         return
-    _tell(story, show_all=show_all)
+    _show_trace(trace, show_all=show_all)
     console.show(f"exact optimum: {best.best.node}, loss {least:.3%}")
-    console.show(str(story), strong=True)
+    console.show(str(trace), strong=True)
 
 
 teach.__doc__ = f"{teach.__doc__}\n\n{EXAMPLES}"
 
 
-def _tell(story: Story, *, show_all: bool) -> None:
-    shown = story.visits if show_all else story.visits[:SHOWN]
+def _show_trace(trace: SearchTrace, *, show_all: bool) -> None:
+    shown = trace.visits if show_all else trace.visits[:SHOWN]
     console.show_table(
-        f"{story.algorithm}: {story.checked:,} of {story.nodes:,} nodes looked at",
+        f"{trace.algorithm}: {trace.checked:,} of {trace.nodes:,} nodes looked at",
         ["step", "columns", "levels", "suppressed", "decision"],
         [
             [
                 str(number),
-                "all" if visit.columns == story.columns else ", ".join(visit.columns),
+                "all" if visit.columns == trace.columns else ", ".join(visit.columns),
                 " ".join(map(str, visit.node)),
                 f"{visit.suppressed:,}",
                 visit.decision,
@@ -104,6 +104,6 @@ def _tell(story: Story, *, show_all: bool) -> None:
             for number, visit in enumerate(shown, 1)
         ],
     )
-    if len(shown) < len(story.visits):
-        console.note(f"{len(story.visits) - len(shown):,} more steps: add --all to see them.")
-    console.show(story.guarantee)
+    if len(shown) < len(trace.visits):
+        console.note(f"{len(trace.visits) - len(shown):,} more steps: add --all to see them.")
+    console.show(trace.guarantee)

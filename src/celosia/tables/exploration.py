@@ -40,7 +40,7 @@ def explore(  # noqa: PLR0913 - as for `publish`
     >>> schema = tables.Schema.of(
     ...     quasi_identifiers={"zip": tables.Mask(), "age": decades}, sensitive=["disease"])
     >>> found = explore(datasets.examples.patients(), schema, KAnonymity(3), suppression=0)
-    >>> [choice.levels for choice in found.front]
+    >>> [solution.levels for solution in found.front]
     [(2, 1), (2, 2), (3, 2)]
     """
     check_schema(schema)
@@ -68,5 +68,5 @@ def explore(  # noqa: PLR0913 - as for `publish`
         progress=progress,
     )
     empty = table.records() - part.records()
-    choices = (replace(each, suppressed=each.suppressed + empty) for each in found.choices)
-    return replace(found, rows=table.records(), choices=tuple(choices))
+    solutions = (replace(each, suppressed=each.suppressed + empty) for each in found.solutions)
+    return replace(found, rows=table.records(), solutions=tuple(solutions))

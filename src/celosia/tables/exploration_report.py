@@ -23,8 +23,8 @@ MOST_LISTED = 200
 def trade_off(found: Exploration, *, metric: str = "loss") -> figures.Svg:
     """Every solution by its score and average risk, with the front and the best score marked."""
     return figures.trade_off(
-        [choice.score for choice in found.choices],
-        [choice.average_risk for choice in found.choices],
+        [solution.score for solution in found.solutions],
+        [solution.average_risk for solution in found.solutions],
         chosen=0,
         chosen_label=f"least {metric}",
         title="What each solution costs and leaves",
@@ -37,11 +37,11 @@ def trade_off(found: Exploration, *, metric: str = "loss") -> figures.Svg:
 def document(found: Exploration, *, promise: str, metric: str = "loss") -> Document:
     """The whole report; it holds counts and shares, and no cell of the table."""
     front = found.front
-    best = found.choices[0]
+    best = found.solutions[0]
     blocks: list[Block] = [
         KeyFigures(
             [
-                KeyFigure("Solutions", f"{len(found.choices):,}", f"of {found.nodes:,} nodes"),
+                KeyFigure("Solutions", f"{len(found.solutions):,}", f"of {found.nodes:,} nodes"),
                 KeyFigure("On the front", f"{len(front):,}", "beaten by no other in both"),
                 KeyFigure(f"Least {metric}", f"{best.score:.3%}", _levels(found, best.levels)),
             ]
@@ -56,21 +56,21 @@ def document(found: Exploration, *, promise: str, metric: str = "loss") -> Docum
         Figure(
             trade_off(found, metric=metric),
             f"{metric.capitalize()} against average risk",
-            f"{len(found.choices):,} solutions, {len(front):,} of them on the front; the least "
+            f"{len(found.solutions):,} solutions, {len(front):,} of them on the front; the least "
             f"{metric} is {best.score:.2%} with an average risk of {best.average_risk:.2%}.",
         ),
         Table(
             ["Levels", metric.capitalize(), "Suppressed", "Classes", "Average risk", "Highest"],
             [
                 [
-                    " ".join(map(str, choice.levels)),
-                    f"{choice.score:.3%}",
-                    choice.suppressed,
-                    choice.classes,
-                    f"{choice.average_risk:.3%}",
-                    f"{choice.highest_risk:.3%}",
+                    " ".join(map(str, solution.levels)),
+                    f"{solution.score:.3%}",
+                    solution.suppressed,
+                    solution.classes,
+                    f"{solution.average_risk:.3%}",
+                    f"{solution.highest_risk:.3%}",
                 ]
-                for choice in front[:MOST_LISTED]
+                for solution in front[:MOST_LISTED]
             ],
             f"The front, the best score first; levels of {', '.join(found.columns)}",
             numeric=range(1, 6),

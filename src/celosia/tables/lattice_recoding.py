@@ -12,7 +12,7 @@ from celosia.core.progress import Progress
 from celosia.tables.coded_table import CodedTable
 from celosia.tables.metrics import Loss
 from celosia.tables.options import PublishOptions
-from celosia.tables.recoding import Found, Lattice, Node, descend, is_searchable, optimum
+from celosia.tables.recoding import Lattice, Node, SearchResult, descend, is_searchable, optimum
 from celosia.tables.recoding.certificate import Certificate, allowance
 from celosia.tables.recoding.fixed_levels import chosen_node
 from celosia.tables.recoding.local import Round, refine
@@ -59,7 +59,7 @@ def loss_score(options: PublishOptions, lattice: Lattice, leaf_sums: Sequence[in
     return measure.share(measure.product(leaf_sums))
 
 
-def _at_one_node(lattice: Lattice, found: Found) -> Recoded:
+def _at_one_node(lattice: Lattice, found: SearchResult) -> Recoded:
     best = found.best
     return Recoded(
         lattice,
@@ -78,7 +78,7 @@ def _in_rounds(
 ) -> Recoded:
     """Any number may be suppressed at first: the next rounds take most of them up again."""
 
-    def search(part: Lattice) -> Found:
+    def search(part: Lattice) -> SearchResult:
         return _search(part, options, 1.0, progress)
 
     found = search(lattice)
@@ -111,7 +111,7 @@ def _in_rounds(
 
 def _search(
     lattice: Lattice, options: PublishOptions, suppression: float, progress: Progress
-) -> Found:
+) -> SearchResult:
     if options.levels is not None:
         return chosen_node(lattice, options.levels, options.models, suppression, options.metric)
     if not is_searchable(lattice) and isinstance(options.metric, Loss):

@@ -17,7 +17,11 @@ from celosia.tables.magnitude.attack import Threat, insiders_everywhere, relatio
 from celosia.tables.magnitude.audit import CellAudit, Interval, feasible
 from celosia.tables.magnitude.cube import in_cube
 from celosia.tables.magnitude.rules import Rule, primary
-from celosia.tables.magnitude.secondary_suppression import Choice, Problem, choose
+from celosia.tables.magnitude.secondary_suppression import (
+    SuppressionPattern,
+    SuppressionProblem,
+    choose,
+)
 from celosia.tables.magnitude.table import Cell, MagnitudeTable
 
 COSTS = ("cells", "value", "contributors")
@@ -135,7 +139,7 @@ def protect(
         )
     unsafe, protection = primary(table, rules)
     lines = relations(table.shape)
-    problem = Problem(
+    problem = SuppressionProblem(
         shape=table.shape,
         values=table.values.reshape(-1),
         unsafe=unsafe.reshape(-1),
@@ -145,18 +149,18 @@ def protect(
         threats=threats(table, unsafe, protection, lines),
         lines=lines,
     )
-    choice = choose(problem, progress=progress)
+    pattern = choose(problem, progress=progress)
     if insiders_everywhere(table, unsafe):
         rest = threats(table, unsafe, protection, lines, far=True)
-        choice = _against(rest, problem, choice, progress)
+        pattern = _against(rest, problem, pattern, progress)
     result = ProtectedTable(
         table=table,
         rules=tuple(rules),
         unsafe=unsafe,
-        hidden=choice.hidden.reshape(table.shape),
+        hidden=pattern.hidden.reshape(table.shape),
         protection=protection,
         cost=cost,
-        proved_minimal=choice.proved_minimal,
+        proved_minimal=pattern.proved_minimal,
     )
     broken = [each for each in audit(result, progress=progress) if not each.holds]
     if broken:
@@ -169,17 +173,19 @@ def protect(
     return result
 
 
-def _against(rest: list[Threat], problem: Problem, choice: Choice, progress: Progress) -> Choice:
-    """A choice that withstands further threats as well; only those that break one are added."""
+def _against(
+    rest: list[Threat], problem: SuppressionProblem, pattern: SuppressionPattern, progress: Progress
+) -> SuppressionPattern:
+    """A pattern that withstands further threats as well; only those that break one are added."""
     while True:
-        broken = [threat for threat in rest if not problem.withstands(threat, choice.hidden)]
+        broken = [threat for threat in rest if not problem.withstands(threat, pattern.hidden)]
         if not broken:
-            return choice
+            return pattern
         rest = [threat for threat in rest if threat not in broken]
         # What was broken once stays a condition, so this ends; and what is least under some of the
         # conditions and meets the others too is least under all.
         problem = replace(problem, threats=[*problem.threats, *broken])
-        choice = choose(problem, progress=progress)
+        pattern = choose(problem, progress=progress)
 
 
 def audit(protected: ProtectedTable, *, progress: Progress = silent) -> tuple[CellAudit, ...]:

@@ -35,7 +35,7 @@ CHECKS = 3_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Problem:
+class SuppressionProblem:
     """What is to be protected; all arrays flat."""
 
     shape: tuple[int, ...]
@@ -60,14 +60,14 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class SuppressionPattern:
     """The cells to suppress, flat, and whether their cost is proved to be the least."""
 
     hidden: NDArray[np.bool_]
     proved_minimal: bool
 
 
-def choose(problem: Problem, *, progress: Progress = silent) -> Choice:
+def choose(problem: SuppressionProblem, *, progress: Progress = silent) -> SuppressionPattern:
     """The cells to suppress: the unsafe ones, and others that are allowed.
 
     Raises:
@@ -76,14 +76,14 @@ def choose(problem: Problem, *, progress: Progress = silent) -> Choice:
     hidden = _in_turn(problem, progress)
     hidden = _publish_again(problem, hidden, progress)
     if not (hidden & ~problem.unsafe).any():
-        return Choice(hidden, True)
+        return SuppressionPattern(hidden, True)
     if int(problem.allowed.sum()) * len(problem.threats) > LARGEST:
-        return Choice(hidden, False)
+        return SuppressionPattern(hidden, False)
     progress(Step("Looking for the fewest cells", 0))
     return _program(problem, hidden)
 
 
-def _in_turn(problem: Problem, progress: Progress) -> NDArray[np.bool_]:
+def _in_turn(problem: SuppressionProblem, progress: Progress) -> NDArray[np.bool_]:
     """Hide for each threat what it needs; cells hidden before cost next to nothing."""
     hidden = problem.unsafe.copy()
     cheap = 1e-4 * float(problem.cost[problem.allowed].min(initial=np.inf))
@@ -92,22 +92,22 @@ def _in_turn(problem: Problem, progress: Progress) -> NDArray[np.bool_]:
         if problem.withstands(threat, hidden):
             continue
         cost = np.where(hidden, cheap, problem.cost)
-        way = deviation(threat, problem.allowed, problem.values, problem.lines, cost)
-        if way is None:
+        change = deviation(threat, problem.allowed, problem.values, problem.lines, cost)
+        if change is None:
             raise PrivacyError(
                 "CEL-V330",
                 "a cell cannot be protected, not even by suppressing all others that may be.",
                 why="Too few other cells have contributors of enough size.",
                 fix="Recode the dimensions to fewer categories, or take a milder rule.",
             )
-        hidden |= np.abs(way) > TOLERANCE / 100
+        hidden |= np.abs(change) > TOLERANCE / 100
         if not problem.withstands(threat, hidden):
-            hidden |= way != 0  # a deviation too small to see was needed
+            hidden |= change != 0  # a deviation too small to see was needed
     return hidden
 
 
 def _publish_again(
-    problem: Problem, hidden: NDArray[np.bool_], progress: Progress
+    problem: SuppressionProblem, hidden: NDArray[np.bool_], progress: Progress
 ) -> NDArray[np.bool_]:
     """Take back cells, the dearest first, without which every threat is withstood."""
     kept = hidden.copy()
@@ -122,7 +122,7 @@ def _publish_again(
     return kept
 
 
-def _program(problem: Problem, start: NDArray[np.bool_]) -> Choice:
+def _program(problem: SuppressionProblem, start: NDArray[np.bool_]) -> SuppressionPattern:
     """The least cost: a yes or no for each cell, and for each threat a deviation of the hidden.
 
     In two dimensions a deviation is a circulation, which falls into cycles through the cell that is
@@ -171,11 +171,11 @@ def _program(problem: Problem, start: NDArray[np.bool_]) -> Choice:
         options={"node_limit": NODES, "mip_rel_gap": 1e-6, "presolve": False},
     )
     if result.x is None:
-        return Choice(start, False)
+        return SuppressionPattern(start, False)
     hidden = np.zeros(problem.allowed.size, dtype=np.bool_)
     hidden[cells] = result.x[:count] > 0.5
     sound = problem.withstood(hidden)
     proved = sound and flat and result.status == 0
     if not sound or problem.cost[hidden].sum() >= problem.cost[start].sum() - 1e-9:
-        return Choice(start, proved)
-    return Choice(hidden, proved)
+        return SuppressionPattern(start, proved)
+    return SuppressionPattern(hidden, proved)

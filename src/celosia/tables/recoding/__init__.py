@@ -1,6 +1,6 @@
 """Recoding: which generalisation of a table meets its models at the least loss."""
 
-from celosia.tables.recoding.certificate import Certificate, Found, allowance
+from celosia.tables.recoding.certificate import Certificate, SearchResult, allowance
 from celosia.tables.recoding.greedy import descend
 from celosia.tables.recoding.lattice import Lattice, Outcome
 from celosia.tables.recoding.roll_up import Node
@@ -8,10 +8,10 @@ from celosia.tables.recoding.search import is_searchable, optimum
 
 __all__ = [
     "Certificate",
-    "Found",
     "Lattice",
     "Node",
     "Outcome",
+    "SearchResult",
     "allowance",
     "descend",
     "is_searchable",

@@ -32,7 +32,7 @@ class Certificate:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """The best node and the account of the search."""
 
     best: Outcome

@@ -23,7 +23,7 @@ MOST_NODES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ExploredSolution:
     """One node that meets the models within the suppression limit."""
 
     levels: Node
@@ -46,20 +46,20 @@ class Exploration:
     columns: tuple[str, ...]
     nodes: int
     rows: int
-    choices: tuple[Choice, ...]
+    solutions: tuple[ExploredSolution, ...]
     tried: int
     """Nodes that were evaluated: all of them, unless the time was up before."""
 
     @property
-    def front(self) -> tuple[Choice, ...]:
+    def front(self) -> tuple[ExploredSolution, ...]:
         """The solutions that no other beats in both score and average risk, the best score first.
 
         Choosing among them is a matter of judgement; choosing any other is a mistake.
         """
-        front: list[Choice] = []
-        for choice in sorted(self.choices, key=lambda each: (each.score, each.average_risk)):
-            if not front or choice.average_risk < front[-1].average_risk:
-                front.append(choice)
+        front: list[ExploredSolution] = []
+        for solution in sorted(self.solutions, key=lambda each: (each.score, each.average_risk)):
+            if not front or solution.average_risk < front[-1].average_risk:
+                front.append(solution)
         return tuple(front)
 
     def as_dict(self) -> dict[str, Any]:
@@ -69,14 +69,14 @@ class Exploration:
             "nodes": self.nodes,
             "tried": self.tried,
             "rows": self.rows,
-            "solutions": [choice.as_dict() for choice in self.choices],
-            "front": [choice.as_dict() for choice in self.front],
+            "solutions": [solution.as_dict() for solution in self.solutions],
+            "front": [solution.as_dict() for solution in self.front],
         }
 
     def __str__(self) -> str:
         cut = f" ({self.tried:,} tried)" if self.tried < self.nodes else ""
         return (
-            f"{len(self.choices):,} of {self.nodes:,} nodes{cut} meet the models; "
+            f"{len(self.solutions):,} of {self.nodes:,} nodes{cut} meet the models; "
             f"{len(self.front)} of them are beaten by no other in both loss and risk"
         )
 
@@ -109,7 +109,7 @@ def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
     measure = (metric or Loss()).over(lattice)
     until = inf if time_limit is None else monotonic() + time_limit
     in_order = product(*(range(levels) for levels in lattice.shape))
-    choices, tried = [], 0
+    solutions, tried = [], 0
     for node in in_order if time_limit is None else _scattered(lattice):
         if tried and monotonic() > until:
             break
@@ -118,8 +118,8 @@ def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
         outcome = lattice.evaluate(node, models)
         if outcome.suppressed <= allowed:
             sizes = outcome.kept_sizes
-            choices.append(
-                Choice(
+            solutions.append(
+                ExploredSolution(
                     node,
                     measure.share(measure.score(outcome)),
                     outcome.suppressed,
@@ -128,7 +128,7 @@ def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
                     1 / int(sizes.min()),
                 )
             )
-    if not choices and tried < lattice.nodes:
+    if not solutions and tried < lattice.nodes:
         raise InputError(
             "CEL-P003",
             f"none of the {tried:,} nodes that were tried in time meets the models.",
@@ -136,11 +136,11 @@ def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
             fix="Give more time, or let the search find the best one.",
             nodes=lattice.nodes,
         )
-    if not choices:
+    if not solutions:
         raise impossible(lattice.whole(), models, suppression)
-    choices.sort(key=lambda choice: (choice.score, sum(choice.levels), choice.levels))
+    solutions.sort(key=lambda solution: (solution.score, sum(solution.levels), solution.levels))
     names = tuple(column.name for column in lattice.columns)
-    return Exploration(names, lattice.nodes, lattice.rows, tuple(choices), tried)
+    return Exploration(names, lattice.nodes, lattice.rows, tuple(solutions), tried)
 
 
 def _scattered(lattice: Lattice) -> Iterator[Node]:

@@ -9,7 +9,7 @@ from celosia.core.numbers import whole
 from celosia.core.wording import did_you_mean
 from celosia.tables.metrics import Loss, Metric
 from celosia.tables.models import Model
-from celosia.tables.recoding.certificate import Certificate, Found, allowance
+from celosia.tables.recoding.certificate import Certificate, SearchResult, allowance
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 from celosia.tables.recoding.search import is_searchable
@@ -21,7 +21,7 @@ def chosen_node(
     models: Sequence[Model],
     suppression: float,
     metric: Metric,
-) -> Found:
+) -> SearchResult:
     """The outcome of a chosen node; nothing is claimed of other nodes.
 
     Raises:
@@ -53,7 +53,7 @@ def chosen_node(
     certificate = Certificate(
         nodes=lattice.nodes, evaluated=1, still_open=lattice.nodes - 1, at_least=0.0
     )
-    return Found(outcome, measure.share(measure.score(outcome)), certificate)
+    return SearchResult(outcome, measure.share(measure.score(outcome)), certificate)
 
 
 def _node(lattice: Lattice, levels: Mapping[str, int]) -> Node:

@@ -22,7 +22,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Seeded
 from celosia.tables.metrics import Loss
 from celosia.tables.models import Model
-from celosia.tables.recoding.certificate import Certificate, Found, allowance
+from celosia.tables.recoding.certificate import Certificate, SearchResult, allowance
 from celosia.tables.recoding.infeasibility import impossible
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
@@ -39,7 +39,7 @@ def descend(  # noqa: PLR0913 - as for `optimum`
     metric: Loss | None = None,
     time_limit: float | None = None,
     progress: Progress = silent,
-) -> Found:
+) -> SearchResult:
     """The best node found by going down from the top, and how much better one could be at most.
 
     Raises:
@@ -73,7 +73,7 @@ class _Descent:
         self.progress = progress
         self.known: dict[Node, _Look] = {}
 
-    def found(self, time_limit: float | None) -> Found:
+    def found(self, time_limit: float | None) -> SearchResult:
         started, seconds = monotonic(), SECONDS if time_limit is None else time_limit
         deadline = started + seconds
         best = self._look(self.lattice.top)
@@ -99,7 +99,7 @@ class _Descent:
             **{rule: self.lattice.nodes - len(self.known)},
         )
         outcome = self.lattice.evaluate(best.node, self.models)
-        return Found(outcome, self.measure.share(best.score), certificate)
+        return SearchResult(outcome, self.measure.share(best.score), certificate)
 
     def _reach(self, deadline: float) -> Node:
         """For each column the lowest level that is within reach with all others at the top."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
-from celosia.tables.recoding.certificate import Found
+from celosia.tables.recoding.certificate import SearchResult
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 
@@ -34,7 +34,7 @@ def refine(
     first: Round,
     suppressed: NDArray[np.int64],
     lattice_of: Callable[[NDArray[np.int64]], Lattice],
-    search: Callable[[Lattice], Found],
+    search: Callable[[Lattice], SearchResult],
 ) -> tuple[Sequence[Round], NDArray[np.int64]]:
     """The rounds that follow a global solution, and the rows that nobody could help.
 

@@ -37,7 +37,7 @@ from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Measure, Metric
 from celosia.tables.models import Model
-from celosia.tables.recoding.certificate import Certificate, Found, allowance
+from celosia.tables.recoding.certificate import Certificate, SearchResult, allowance
 from celosia.tables.recoding.infeasibility import impossible
 from celosia.tables.recoding.lattice import Lattice, Outcome
 from celosia.tables.recoding.roll_up import Node
@@ -65,7 +65,7 @@ def optimum(  # noqa: PLR0913 - each is a choice of the search
     metric: Metric | None = None,
     time_limit: float | None = None,
     progress: Progress = silent,
-) -> Found:
+) -> SearchResult:
     """The node of least loss whose classes, after suppression within the limit, meet every model.
 
     Ties go to the lower node (fewer generalisation steps), then to the one that raises later
@@ -101,7 +101,7 @@ def optimum(  # noqa: PLR0913 - each is a choice of the search
             break
     if search.best is None:
         raise impossible(lattice.whole(), models, suppression)
-    return Found(search.best, measure.share(search.score), search.certificate())
+    return SearchResult(search.best, measure.share(search.score), search.certificate())
 
 
 class _Search:

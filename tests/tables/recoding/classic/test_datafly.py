@@ -36,10 +36,10 @@ def test_datafly_ends_where_its_rule_leads(table: Table, k: int, suppression: fl
     if len(rows) < k:
         return
     allowed = k if suppression is None else allowance(suppression, len(rows))
-    story = datafly(Lattice(coded(hierarchies, rows)), k, suppression=suppression)
+    trace = datafly(Lattice(coded(hierarchies, rows)), k, suppression=suppression)
     node = plain_datafly(hierarchies, rows, k, min(allowed, len(rows) - 1))
-    assert [choice.node for choice in story.found] == [node]
-    assert story.best.suppressed == evaluate(rows, hierarchies, node, k).suppressed <= allowed
+    assert [solution.node for solution in trace.solutions] == [node]
+    assert trace.best.suppressed == evaluate(rows, hierarchies, node, k).suppressed <= allowed
 
 
 def test_k_records_may_be_suppressed_unless_something_else_is_said() -> None:
@@ -48,9 +48,9 @@ def test_k_records_may_be_suppressed_unless_something_else_is_said() -> None:
     assert datafly(eight(), 2, suppression=0.5).allowed == 4
 
 
-def test_a_story_has_every_step_up() -> None:
-    story = datafly(eleven(), 2, suppression=0)
-    assert [(visit.node, visit.suppressed) for visit in story.visits] == [
+def test_a_trace_has_every_step_up() -> None:
+    trace = datafly(eleven(), 2, suppression=0)
+    assert [(visit.node, visit.suppressed) for visit in trace.visits] == [
         ((0, 0, 0, 0, 0), 11),
         ((0, 1, 0, 0, 0), 1),
         ((0, 2, 0, 0, 0), 1),
@@ -59,18 +59,18 @@ def test_a_story_has_every_step_up() -> None:
         ((1, 2, 0, 1, 1), 1),
         ((1, 3, 0, 1, 1), 0),
     ]
-    assert [visit.satisfies for visit in story.visits] == [False] * 6 + [True]
-    assert "generalise 'birth', with most values (11)" in story.visits[0].decision
-    for before, after in pairwise(story.visits):
+    assert [visit.satisfies for visit in trace.visits] == [False] * 6 + [True]
+    assert "generalise 'birth', with most values (11)" in trace.visits[0].decision
+    for before, after in pairwise(trace.visits):
         assert sum(after.node) == sum(before.node) + 1
 
 
 def test_greed_is_not_minimal() -> None:
     # Three alike are asked for: Datafly ends at the very top, though sex could have been kept.
     lattice = eleven()
-    story = datafly(lattice, 3, suppression=0)
-    assert story.best.node == (1, 3, 1, 2, 2)
-    assert story.best.loss == pytest.approx(1.0)
+    trace = datafly(lattice, 3, suppression=0)
+    assert trace.best.node == (1, 3, 1, 2, 2)
+    assert trace.best.loss == pytest.approx(1.0)
     assert (1, 3, 0, 2, 2) in minimal_nodes(lattice, [KAnonymity(3)])
     assert loss(lattice, (1, 3, 0, 2, 2), 3) == pytest.approx(0.741101, abs=5e-7)
 
@@ -81,6 +81,6 @@ def test_the_order_of_columns_decides_ties() -> None:
 
 
 def test_a_table_of_which_nothing_would_be_kept_is_no_end() -> None:
-    story = datafly(twelve(), 12)  # all twelve stand alone at first, and twelve may go
-    assert story.allowed == 11
-    assert story.best.node == (1, 2)
+    trace = datafly(twelve(), 12)  # all twelve stand alone at first, and twelve may go
+    assert trace.allowed == 11
+    assert trace.best.node == (1, 2)

@@ -25,11 +25,11 @@ def test_incognito_finds_what_exhaustion_finds(table: Table, k: int, suppression
     if len(rows) < k:
         return
     good = exhaustive(rows, hierarchies, k, allowance(suppression, len(rows)))
-    story = incognito(Lattice(coded(hierarchies, rows)), k, suppression=suppression)
-    assert {choice.node for choice in story.found} == good.keys()
-    for choice in story.found:
-        assert choice.suppressed == good[choice.node].suppressed
-        assert choice.loss == pytest.approx(good[choice.node].loss, abs=1e-9)
+    trace = incognito(Lattice(coded(hierarchies, rows)), k, suppression=suppression)
+    assert {solution.node for solution in trace.solutions} == good.keys()
+    for solution in trace.solutions:
+        assert solution.suppressed == good[solution.node].suppressed
+        assert solution.loss == pytest.approx(good[solution.node].loss, abs=1e-9)
 
 
 @settings(max_examples=80)
@@ -38,10 +38,10 @@ def test_the_first_of_all_is_the_optimum(table: Table, k: int, suppression: floa
     lattice = Lattice(coded(*table))
     if lattice.rows < k:
         return
-    story = incognito(lattice, k, suppression=suppression)
+    trace = incognito(lattice, k, suppression=suppression)
     found = optimum(lattice, [KAnonymity(k)], suppression=suppression)
     # Roots and products round differently in the last digits.
-    assert story.best.loss == pytest.approx(lattice.loss.total(found.best.leaf_sums), abs=1e-12)
+    assert trace.best.loss == pytest.approx(lattice.loss.total(found.best.leaf_sums), abs=1e-12)
 
 
 @settings(max_examples=60)
@@ -53,8 +53,8 @@ def test_a_look_at_some_columns_is_a_look_at_the_table_of_these_columns(
     lattice = Lattice(columns)
     if lattice.rows < k:
         return
-    story = incognito(lattice, k, suppression=suppression)
-    for visit in story.visits:
+    trace = incognito(lattice, k, suppression=suppression)
+    for visit in trace.visits:
         part = Lattice([column for column in columns if column.name in visit.columns])
         assert part.evaluate(visit.node, [KAnonymity(k)]).suppressed == visit.suppressed
 
@@ -65,14 +65,14 @@ def test_every_subset_is_counted(table: Table, k: int) -> None:
     lattice = Lattice(coded(*table))
     if lattice.rows < k:
         return
-    story = incognito(lattice, k)
-    levels = dict(zip(story.columns, lattice.shape, strict=True))
-    looks = Counter(visit.columns for visit in story.visits)
-    assert len(story.tallies) == 2 ** len(levels) - 1
-    for tally in story.tallies:
+    trace = incognito(lattice, k)
+    levels = dict(zip(trace.columns, lattice.shape, strict=True))
+    looks = Counter(visit.columns for visit in trace.visits)
+    assert len(trace.tallies) == 2 ** len(levels) - 1
+    for tally in trace.tallies:
         assert tally.nodes == prod(levels[name] for name in tally.columns)
         assert tally.checked == looks[tally.columns] <= tally.nodes
-    assert story.nodes == prod(number + 1 for number in lattice.shape) - 1
+    assert trace.nodes == prod(number + 1 for number in lattice.shape) - 1
 
 
 def test_a_grouped_table_has_the_same_nodes() -> None:
@@ -85,17 +85,17 @@ def test_a_grouped_table_has_the_same_nodes() -> None:
 
 
 def test_five_columns_have_the_printed_number_of_nodes_that_work() -> None:
-    assert len(incognito(eleven(), 2).found) == 13
-    assert len(incognito(ten(), 2).found) == 108
-    assert len(incognito(eleven(), 2, suppression=0.1).found) == 108
+    assert len(incognito(eleven(), 2).solutions) == 13
+    assert len(incognito(ten(), 2).solutions) == 108
+    assert len(incognito(eleven(), 2, suppression=0.1).solutions) == 108
 
 
 def test_small_subsets_save_most_looks() -> None:
-    story = incognito(eleven(), 2)
-    assert story.nodes == 719  # 3 * 5 * 3 * 4 * 4 - 1 nodes over all subsets
-    assert story.checked == 64
-    assert story.tallies[-1].nodes == 144
-    assert story.tallies[-1].checked == 2  # what is left over all five is settled by two looks
+    trace = incognito(eleven(), 2)
+    assert trace.nodes == 719  # 3 * 5 * 3 * 4 * 4 - 1 nodes over all subsets
+    assert trace.checked == 64
+    assert trace.tallies[-1].nodes == 144
+    assert trace.tallies[-1].checked == 2  # what is left over all five is settled by two looks
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_small_subsets_save_most_looks() -> None:
     ],
 )
 def test_two_columns_have_the_printed_generalisations(k: int, expected: set[Node]) -> None:
-    assert {choice.node for choice in incognito(twelve(), k).found} == expected
+    assert {solution.node for solution in incognito(twelve(), k).solutions} == expected
 
 
 @pytest.mark.parametrize(
@@ -121,17 +121,17 @@ def test_two_columns_have_the_printed_generalisations(k: int, expected: set[Node
     ],
 )
 def test_nodes_above_the_printed_threshold_are_left_out(max_sup: int, missing: set[Node]) -> None:
-    story = incognito(eight(), 2, suppression=max_sup / 8)
-    assert set(nodes(eight())) - {choice.node for choice in story.found} == missing
+    trace = incognito(eight(), 2, suppression=max_sup / 8)
+    assert set(nodes(eight())) - {solution.node for solution in trace.solutions} == missing
 
 
-def test_a_story_goes_from_single_columns_to_all() -> None:
-    story = incognito(eight(), 2)
-    assert [(visit.columns, visit.node, visit.satisfies) for visit in story.visits] == [
+def test_a_trace_goes_from_single_columns_to_all() -> None:
+    trace = incognito(eight(), 2)
+    assert [(visit.columns, visit.node, visit.satisfies) for visit in trace.visits] == [
         (("ethnic",), (0,), False),
         (("ethnic",), (1,), True),
         (("postal",), (0,), False),
         (("postal",), (1,), True),
         (("ethnic", "postal"), (1, 1), True),
     ]
-    assert [visit.settled for visit in story.visits] == [0, 0, 0, 1, 1]
+    assert [visit.settled for visit in trace.visits] == [0, 0, 0, 1, 1]

@@ -20,11 +20,11 @@ def test_ola_finds_the_minimal_nodes(table: Table, k: int, suppression: float) -
     lattice = Lattice(coded(*table))
     if lattice.rows < k:
         return
-    story = ola(lattice, k, suppression=suppression)
+    trace = ola(lattice, k, suppression=suppression)
     minimal = minimal_nodes(lattice, [KAnonymity(k)], suppression=suppression)
-    assert {choice.node for choice in story.found} == set(minimal)
+    assert {solution.node for solution in trace.solutions} == set(minimal)
     least = min(loss(lattice, node, k) for node in minimal)
-    assert story.best.loss == pytest.approx(least, abs=1e-12)  # equal losses are equally good
+    assert trace.best.loss == pytest.approx(least, abs=1e-12)  # equal losses are equally good
 
 
 @settings(max_examples=80)
@@ -37,11 +37,11 @@ def test_each_look_is_true_and_settles_every_node_in_the_end(
     if lattice.rows < k:
         return
     good = exhaustive(rows, hierarchies, k, allowance(suppression, len(rows)))
-    story = ola(lattice, k, suppression=suppression)
-    for visit in story.visits:
+    trace = ola(lattice, k, suppression=suppression)
+    for visit in trace.visits:
         assert visit.satisfies is (visit.node in good)
-    assert sum(1 + visit.settled for visit in story.visits) == lattice.nodes
-    assert story.checked == len(story.visits)
+    assert sum(1 + visit.settled for visit in trace.visits) == lattice.nodes
+    assert trace.checked == len(trace.visits)
 
 
 @settings(max_examples=80)
@@ -58,10 +58,10 @@ def test_without_suppression_the_first_is_the_optimum(table: Table, k: int) -> N
 def test_with_suppression_the_optimum_may_be_above_the_minimal_nodes() -> None:
     # Four may go: the raw table is the only minimal node, and one step up saves two of the four.
     lattice = eight()
-    story = ola(lattice, 2, suppression=0.5)
+    trace = ola(lattice, 2, suppression=0.5)
     found = optimum(lattice, [KAnonymity(2)], suppression=0.5)
-    assert [choice.node for choice in story.found] == [(0, 0)]
-    assert story.best.loss == pytest.approx(0.5)
+    assert [solution.node for solution in trace.solutions] == [(0, 0)]
+    assert trace.best.loss == pytest.approx(0.5)
     assert found.best.node == (0, 1)
     assert found.score == pytest.approx(0.397542, abs=5e-7)
 
@@ -78,13 +78,13 @@ def test_with_suppression_the_optimum_may_be_above_the_minimal_nodes() -> None:
     ],
 )
 def test_two_columns_have_the_printed_minimal_nodes(k: int, expected: set[Node]) -> None:
-    assert {choice.node for choice in ola(twelve(), k).found} == expected
+    assert {solution.node for solution in ola(twelve(), k).solutions} == expected
 
 
 def test_five_columns_have_the_printed_minimal_nodes() -> None:
-    assert [c.node for c in ola(eleven(), 2).found] == [(1, 3, 0, 1, 1), (0, 1, 1, 2, 2)]
-    assert [c.node for c in ola(ten(), 2).found] == [(0, 1, 0, 0, 0)]
-    assert [c.node for c in ola(eleven(), 2, suppression=0.1).found] == [(0, 1, 0, 0, 0)]
+    assert [c.node for c in ola(eleven(), 2).solutions] == [(1, 3, 0, 1, 1), (0, 1, 1, 2, 2)]
+    assert [c.node for c in ola(ten(), 2).solutions] == [(0, 1, 0, 0, 0)]
+    assert [c.node for c in ola(eleven(), 2, suppression=0.1).solutions] == [(0, 1, 0, 0, 0)]
 
 
 @pytest.mark.parametrize(
@@ -98,15 +98,15 @@ def test_five_columns_have_the_printed_minimal_nodes() -> None:
     ],
 )
 def test_each_allowance_has_its_printed_minimal_nodes(max_sup: int, expected: set[Node]) -> None:
-    story = ola(eight(), 2, suppression=max_sup / 8)
-    assert {choice.node for choice in story.found} == expected
+    trace = ola(eight(), 2, suppression=max_sup / 8)
+    assert {solution.node for solution in trace.solutions} == expected
 
 
 def test_tags_save_most_looks() -> None:
-    story = ola(eleven(), 2)
-    assert story.nodes == 144
-    assert story.checked == 26
-    assert story.visits[0].node == (1, 3, 1, 2, 2)  # does anything work at all?
-    first_cut = story.visits[1]
+    trace = ola(eleven(), 2)
+    assert trace.nodes == 144
+    assert trace.checked == 26
+    assert trace.visits[0].node == (1, 3, 1, 2, 2)  # does anything work at all?
+    first_cut = trace.visits[1]
     assert sum(first_cut.node) == 4  # half of the nine steps
     assert first_cut.why == "half way from (0, 0, 0, 0, 0) to (1, 3, 1, 2, 2)"

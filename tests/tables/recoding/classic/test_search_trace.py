@@ -17,7 +17,7 @@ from celosia.core.errors import Cancelled, InputError, PrivacyError
 from celosia.core.progress import Progress, Step
 from celosia.tables import KAnonymity
 from celosia.tables.recoding import Lattice, allowance, optimum
-from celosia.tables.recoding.classic import Story, datafly, incognito, ola, samarati
+from celosia.tables.recoding.classic import SearchTrace, datafly, incognito, ola, samarati
 
 
 class Algorithm(Protocol):
@@ -28,7 +28,7 @@ class Algorithm(Protocol):
         *,
         suppression: float = ...,
         progress: Progress = ...,
-    ) -> Story: ...
+    ) -> SearchTrace: ...
 
 
 ALGORITHMS: list[Algorithm] = [datafly, incognito, ola, samarati]
@@ -44,12 +44,12 @@ def test_no_classic_algorithm_beats_the_optimum(table: Table, k: int, suppressio
     found = optimum(lattice, [KAnonymity(k)], suppression=suppression)
     least = lattice.loss.total(found.best.leaf_sums)
     for algorithm in ALGORITHMS:
-        story = algorithm(lattice, k, suppression=suppression)
-        assert story.best.loss >= least - 1e-12  # rounding of roots
-        assert story.best.loss == pytest.approx(min(c.loss for c in story.found), abs=1e-12)
-        assert story.best.suppressed <= min(allowance(suppression, lattice.rows), lattice.rows - 1)
-        for visit in story.visits:
-            assert visit.satisfies is (visit.suppressed <= story.allowed)
+        trace = algorithm(lattice, k, suppression=suppression)
+        assert trace.best.loss >= least - 1e-12  # rounding of roots
+        assert trace.best.loss == pytest.approx(min(c.loss for c in trace.solutions), abs=1e-12)
+        assert trace.best.suppressed <= min(allowance(suppression, lattice.rows), lattice.rows - 1)
+        for visit in trace.visits:
+            assert visit.satisfies is (visit.suppressed <= trace.allowed)
 
 
 @each
@@ -110,16 +110,18 @@ def test_the_walk_stops_when_told_to(algorithm: Algorithm) -> None:
 
 
 @each
-def test_a_story_is_plain_values_for_json(algorithm: Algorithm) -> None:
-    story = algorithm(eleven(), 2, suppression=0.1)
-    values = story.as_dict()
+def test_a_trace_is_plain_values_for_json(algorithm: Algorithm) -> None:
+    trace = algorithm(eleven(), 2, suppression=0.1)
+    values = trace.as_dict()
     assert json.loads(json.dumps(values)) == values
-    assert values["best"]["node"] == list(story.best.node)
-    assert values["checked"] == len(values["visits"]) == story.checked
-    assert [choice["node"] for choice in values["found"]] == [list(c.node) for c in story.found]
+    assert values["best"]["node"] == list(trace.best.node)
+    assert values["checked"] == len(values["visits"]) == trace.checked
+    assert [solution["node"] for solution in values["solutions"]] == [
+        list(c.node) for c in trace.solutions
+    ]
 
 
-def test_a_story_fits_on_a_line() -> None:
+def test_a_trace_fits_on_a_line() -> None:
     assert str(samarati(eleven(), 2)) == (
         "Samarati, k = 2: (1, 3, 0, 1, 1) (one of 2 nodes), 0 of 11 records suppressed, "
         "loss 52.13 %; checked 84 of 144 nodes"
@@ -140,5 +142,9 @@ def test_ties_go_to_the_lower_node_whatever_the_order_of_columns() -> None:
     paths: list[Path] = [("a", "*"), ("b", "*"), ("c", "*")]
     rows = [(x, y, z) for x in "abc" for y in "abc" for z in "abc"]
     for algorithm in (incognito, ola, samarati):
-        story = algorithm(Lattice(coded([paths] * 3, list(rows))), 3)
-        assert [choice.node for choice in story.found[:3]] == [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
+        trace = algorithm(Lattice(coded([paths] * 3, list(rows))), 3)
+        assert [solution.node for solution in trace.solutions[:3]] == [
+            (0, 0, 1),
+            (0, 1, 0),
+            (1, 0, 0),
+        ]

@@ -94,10 +94,10 @@ def told(
     if found is None:
         return told
     front = {choice.levels for choice in found.front}
-    every = max(1, -(-len(found.choices) // MOST_POINTS))
+    every = max(1, -(-len(found.solutions) // MOST_POINTS))
     kept = [
         choice
-        for place, choice in enumerate(found.choices)
+        for place, choice in enumerate(found.solutions)
         if place % every == 0 or choice.levels in front
     ]
     points = [
@@ -114,7 +114,7 @@ def told(
     return told | {
         "nodes": found.nodes,
         "tried": found.tried,
-        "found": len(found.choices),
+        "found": len(found.solutions),
         "points": points,
         "front": [place for place, each in enumerate(kept) if each.levels in front],
     }

@@ -1,7 +1,7 @@
-"""The classic algorithms for k-anonymity, as they are taught: each tells how it went.
+"""The classic algorithms for k-anonymity, as they are taught: each returns a trace of its search.
 
 Use `recoding.optimum` for a release. These are here to be read, compared and shown in class: each
-returns a `Story` with what it found, every node that it looked at and what it made of it.
+returns a `SearchTrace` with its solutions and every node that it visited.
 """
 
 from celosia.tables.recoding.classic.datafly import datafly
@@ -9,12 +9,17 @@ from celosia.tables.recoding.classic.incognito import incognito
 from celosia.tables.recoding.classic.minimal import largest_k, minimal_nodes, strategies
 from celosia.tables.recoding.classic.ola import ola
 from celosia.tables.recoding.classic.samarati import samarati
-from celosia.tables.recoding.classic.search_trace import Choice, Story, Tally, Visit
+from celosia.tables.recoding.classic.search_trace import (
+    LatticeTally,
+    NodeSolution,
+    SearchTrace,
+    Visit,
+)
 
 __all__ = [
-    "Choice",
-    "Story",
-    "Tally",
+    "LatticeTally",
+    "NodeSolution",
+    "SearchTrace",
     "Visit",
     "datafly",
     "incognito",

@@ -1,4 +1,4 @@
-"""Places in a lattice: the nodes of a height, and those below or above a node."""
+"""Nodes of a lattice: those of a height, and those below or above a node."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from celosia.core.errors import InputError
 from celosia.tables.recoding.roll_up import Node
 
 MOST_NODES, MOST_COLUMNS = 100_000, 32
-"""A story with more nodes is nothing to read; the exact search takes far more."""
+"""A trace with more nodes is too long to read; the exact search takes far more."""
 
 Region = tuple[slice, ...]
 """Part of an array that has one place for each node."""
@@ -31,7 +31,7 @@ def every(shape: Node) -> Iterator[Node]:
 
 
 def of_height(height: int, low: Node, high: Node) -> Iterator[Node]:
-    """The nodes from `low` to `high` that are so many steps above the raw table.
+    """The nodes from `low` to `high` that are `height` steps above the raw table.
 
     >>> list(of_height(2, (0, 0), (1, 2)))
     [(0, 2), (1, 1)]

@@ -1,4 +1,4 @@
-"""The looks that an algorithm takes at nodes, written down as they happen."""
+"""The run of a classic algorithm over a lattice, which records every visit to a node."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ from collections.abc import Iterable
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step
 from celosia.tables.models import KAnonymity, Model
-from celosia.tables.recoding.classic.search_trace import Choice, Story, Tally, Visit
+from celosia.tables.recoding.classic.search_trace import (
+    LatticeTally,
+    NodeSolution,
+    SearchTrace,
+    Visit,
+)
 from celosia.tables.recoding.infeasibility import impossible
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 
 
-def asked_k(k: int | KAnonymity, algorithm: str) -> KAnonymity:
-    """The k that was asked for, as a model.
+def as_k_anonymity(k: int | KAnonymity, algorithm: str) -> KAnonymity:
+    """The requested k as a model.
 
     Raises:
         InputError: CEL-P010 k is too small, CEL-P050 another model.
@@ -33,7 +38,7 @@ def asked_k(k: int | KAnonymity, algorithm: str) -> KAnonymity:
 
 
 class Walk:
-    """One run of an algorithm over a lattice: what it asks, and what it has seen so far."""
+    """One run of an algorithm over a lattice, with the visits so far."""
 
     def __init__(
         self,
@@ -58,35 +63,39 @@ class Walk:
         """How many records are in classes smaller than k at a node."""
         return self.lattice.evaluate(node, [self.model]).suppressed
 
-    def tell(self, visit: Visit) -> None:
-        """Write a look down."""
+    def record(self, visit: Visit) -> None:
+        """Add a visit to the trace."""
         self.visits.append(visit)
         self._progress(Step(f"Walking the lattice with {self.algorithm}", len(self.visits)))
 
-    def story(
-        self, found: Iterable[Node], *, guarantee: str, tallies: Iterable[Tally] | None = None
-    ) -> Story:
-        """The end: what was found, and everything told on the way."""
-        whole = Tally(self.columns, self.lattice.nodes, len(self.visits))
-        choices = [self._choice(node) for node in found]
-        return Story(
+    def trace(
+        self,
+        nodes: Iterable[Node],
+        *,
+        guarantee: str,
+        tallies: Iterable[LatticeTally] | None = None,
+    ) -> SearchTrace:
+        """The trace of the run, with the nodes that it offers."""
+        whole = LatticeTally(self.columns, self.lattice.nodes, len(self.visits))
+        solutions = [self._solution(node) for node in nodes]
+        return SearchTrace(
             algorithm=self.algorithm,
             k=self.model.k,
             rows=self.lattice.rows,
             allowed=self.allowed,
             columns=self.columns,
             shape=self.lattice.shape,
-            found=tuple(sorted(choices, key=_rank)),
+            solutions=tuple(sorted(solutions, key=_rank)),
             guarantee=guarantee,
             visits=tuple(self.visits),
             tallies=(whole,) if tallies is None else tuple(tallies),
         )
 
-    def _choice(self, node: Node) -> Choice:
+    def _solution(self, node: Node) -> NodeSolution:
         outcome = self.lattice.evaluate(node, [self.model])
-        return Choice(node, outcome.suppressed, self.lattice.loss.total(outcome.leaf_sums))
+        return NodeSolution(node, outcome.suppressed, self.lattice.loss.total(outcome.leaf_sums))
 
 
-def _rank(choice: Choice) -> tuple[float, int, Node]:
+def _rank(solution: NodeSolution) -> tuple[float, int, Node]:
     # The last digits of a loss depend on the order of columns; they must not settle a tie.
-    return round(choice.loss, 12), choice.height, choice.node
+    return round(solution.loss, 12), solution.height, solution.node

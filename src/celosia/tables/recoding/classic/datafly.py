@@ -8,8 +8,8 @@ from celosia.core.progress import Progress, silent
 from celosia.tables.models import KAnonymity
 from celosia.tables.recoding.certificate import allowance
 from celosia.tables.recoding.classic._nodes import bottom
-from celosia.tables.recoding.classic._walk import Walk, asked_k
-from celosia.tables.recoding.classic.search_trace import Story, Visit
+from celosia.tables.recoding.classic._walk import Walk, as_k_anonymity
+from celosia.tables.recoding.classic.search_trace import SearchTrace, Visit
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 
@@ -25,7 +25,7 @@ def datafly(
     *,
     suppression: float | None = None,
     progress: Progress = silent,
-) -> Story:
+) -> SearchTrace:
     """The node that Sweeney's greedy rule ends at.
 
     While more records than allowed are in classes smaller than k, the column with the most distinct
@@ -45,7 +45,7 @@ def datafly(
 
     Reference: Sweeney 1997; Sweeney 2002, section 4.
     """
-    model = asked_k(k, "Datafly")
+    model = as_k_anonymity(k, "Datafly")
     allowed = model.k if suppression is None else allowance(suppression, lattice.rows)
     walk = Walk("Datafly", lattice, model, allowed, progress)
     node, why = bottom(lattice.shape), "the raw table"
@@ -53,12 +53,12 @@ def datafly(
         column, values = _most_varied(lattice, node)
         name = walk.columns[column]
         decision = f"more than {walk.allowed}: generalise '{name}', with most values ({values})"
-        walk.tell(Visit(walk.columns, node, why, suppressed, False, decision))
+        walk.record(Visit(walk.columns, node, why, suppressed, False, decision))
         why = f"'{name}' went up a level"
         node = (*node[:column], node[column] + 1, *node[column + 1 :])
     decision = f"at most {walk.allowed}: stop here"
-    walk.tell(Visit(walk.columns, node, why, suppressed, True, decision))
-    return walk.story([node], guarantee=GUARANTEE)
+    walk.record(Visit(walk.columns, node, why, suppressed, True, decision))
+    return walk.trace([node], guarantee=GUARANTEE)
 
 
 def _most_varied(lattice: Lattice, node: Node) -> tuple[int, int]:

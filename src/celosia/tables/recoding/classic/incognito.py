@@ -11,8 +11,8 @@ from celosia.core.wording import counted
 from celosia.tables.models import KAnonymity
 from celosia.tables.recoding.certificate import allowance
 from celosia.tables.recoding.classic._nodes import check_size, top
-from celosia.tables.recoding.classic._walk import Walk, asked_k
-from celosia.tables.recoding.classic.search_trace import Story, Tally, Visit
+from celosia.tables.recoding.classic._walk import Walk, as_k_anonymity
+from celosia.tables.recoding.classic.search_trace import LatticeTally, SearchTrace, Visit
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 
@@ -31,7 +31,7 @@ def incognito(
     *,
     suppression: float = 0.0,
     progress: Progress = silent,
-) -> Story:
+) -> SearchTrace:
     """Every node that is k-anonymous within the suppression limit.
 
     Three facts save looks. *Subset*: fewer columns make larger classes, so a node works only if it
@@ -51,7 +51,7 @@ def incognito(
 
     Reference: LeFevre, DeWitt and Ramakrishnan 2005.
     """
-    model = asked_k(k, "Incognito")
+    model = as_k_anonymity(k, "Incognito")
     allowed = allowance(suppression, lattice.rows)
     # Each column takes part at one of its levels or not at all, and some column must.
     most = prod(levels + 1 for levels in lattice.shape) - 1
@@ -67,14 +67,14 @@ def incognito(
                 walk, subset, sorted(_joined(lattice, subset, survivors))
             )
             tallies.append(
-                Tally(
+                LatticeTally(
                     tuple(walk.columns[column] for column in subset),
                     prod(lattice.shape[column] for column in subset),
                     len(walk.visits) - before,
                 )
             )
     found = survivors[tuple(columns)]
-    return walk.story(found, guarantee=GUARANTEE, tallies=tallies)
+    return walk.trace(found, guarantee=GUARANTEE, tallies=tallies)
 
 
 def _joined(lattice: Lattice, subset: Subset, survivors: dict[Subset, set[Node]]) -> Iterator[Node]:
@@ -109,7 +109,7 @@ def _survivors(walk: Walk, subset: Subset, candidates: list[Node]) -> set[Node]:
         else:
             others = 0
             decision = "it fails: drop it"
-        walk.tell(Visit(names, node, among, suppressed, works, decision, others))
+        walk.record(Visit(names, node, among, suppressed, works, decision, others))
     return working
 
 

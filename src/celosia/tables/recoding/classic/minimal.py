@@ -12,7 +12,7 @@ from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.models import Model
 from celosia.tables.recoding.certificate import allowance
-from celosia.tables.recoding.classic import _nodes as places
+from celosia.tables.recoding.classic import _nodes as lattice_nodes
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 
@@ -49,26 +49,26 @@ def minimal_nodes(
 
     Reference: Samarati and Sweeney 1998.
     """
-    places.check_size(lattice.nodes, lattice.shape)
+    lattice_nodes.check_size(lattice.nodes, lattice.shape)
     allowed = min(_most(lattice, suppression, most_suppressed), lattice.rows - 1)
     covered = np.zeros(lattice.shape, dtype=np.bool_)  # at or above a node that works
     ruled_out = np.zeros(lattice.shape, dtype=np.bool_)
     # Where to look first decides how many looks are saved: the middle settles most.
-    middle = sum(places.top(lattice.shape)) // 2
-    order = sorted(places.every(lattice.shape), key=lambda node: abs(sum(node) - middle))
+    middle = sum(lattice_nodes.top(lattice.shape)) // 2
+    order = sorted(lattice_nodes.every(lattice.shape), key=lambda node: abs(sum(node) - middle))
     for done, node in enumerate(order, 1):
         if covered[node] or ruled_out[node]:
             continue
         outcome = lattice.evaluate(node, models)
         if outcome.suppressed <= allowed:
-            covered[places.above(node)] = True
+            covered[lattice_nodes.above(node)] = True
         elif outcome.must_go > allowed:
-            ruled_out[places.below(node)] = True
+            ruled_out[lattice_nodes.below(node)] = True
         progress(Step("Finding minimal nodes", done, lattice.nodes))
     return tuple(
         node
         for node in (tuple(int(level) for level in place) for place in np.argwhere(covered))
-        if not any(covered[lower] for lower in places.predecessors(node))
+        if not any(covered[lower] for lower in lattice_nodes.predecessors(node))
     )
 
 
@@ -106,7 +106,7 @@ def largest_k(lattice: Lattice, node: Node) -> int:
     Raises:
         InputError: CEL-P052 not a node of the lattice.
     """
-    places.check_node(node, lattice.shape)
+    lattice_nodes.check_node(node, lattice.shape)
     sizes = lattice.class_table(node).sizes
     return int(sizes[sizes > 0].min())  # a population has classes in which the table has nobody
 

@@ -8,9 +8,9 @@ from celosia.core.progress import Progress, silent
 from celosia.core.wording import counted
 from celosia.tables.models import KAnonymity
 from celosia.tables.recoding.certificate import allowance
-from celosia.tables.recoding.classic import _nodes as places
-from celosia.tables.recoding.classic._walk import Walk, asked_k
-from celosia.tables.recoding.classic.search_trace import Story, Visit
+from celosia.tables.recoding.classic import _nodes as lattice_nodes
+from celosia.tables.recoding.classic._walk import Walk, as_k_anonymity
+from celosia.tables.recoding.classic.search_trace import SearchTrace, Visit
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 
@@ -29,7 +29,7 @@ def ola(
     *,
     suppression: float = 0.0,
     progress: Progress = silent,
-) -> Story:
+) -> SearchTrace:
     """All k-minimal nodes, the one of least loss first.
 
     Each stretch between a node and one above it is cut at half its height. A node there that works
@@ -47,15 +47,15 @@ def ola(
 
     Reference: El Emam et al. 2009.
     """
-    model = asked_k(k, "OLA")
+    model = as_k_anonymity(k, "OLA")
     allowed = allowance(suppression, lattice.rows)
     walk = Walk("OLA", lattice, model, allowed, progress)
-    places.check_size(lattice.nodes, lattice.shape)
+    lattice_nodes.check_size(lattice.nodes, lattice.shape)
     tags = _Tags(walk)
-    top = places.top(lattice.shape)
-    tags.look(top, "the top: does anything work?")
-    _halve(tags, places.bottom(lattice.shape), top)
-    return walk.story(tags.lowest(), guarantee=GUARANTEE)
+    top = lattice_nodes.top(lattice.shape)
+    tags.check(top, "the top: does anything work?")
+    _halve(tags, lattice_nodes.bottom(lattice.shape), top)
+    return walk.trace(tags.lowest(), guarantee=GUARANTEE)
 
 
 class _Tags:
@@ -67,21 +67,21 @@ class _Tags:
 
     def any_open(self, low: Node, high: Node) -> bool:
         """Whether a stretch has a node of which nothing is known."""
-        return bool((self._known[places.between(low, high)] == OPEN).any())
+        return bool((self._known[lattice_nodes.between(low, high)] == OPEN).any())
 
-    def look(self, node: Node, why: str) -> bool:
+    def check(self, node: Node, why: str) -> bool:
         """Whether a node works, from its tag if it has one."""
         if self._known[node] == OPEN:
             walk = self._walk
             suppressed = walk.suppressed(node)
             works = suppressed <= walk.allowed
             if works:
-                others = self._tag(places.above(node), WORKS)
+                others = self._tag(lattice_nodes.above(node), WORKS)
                 decision = f"it works: tag {counted(others, 'node', 'nodes')} above, go below"
             else:
-                others = self._tag(places.below(node), FAILS)
+                others = self._tag(lattice_nodes.below(node), FAILS)
                 decision = f"it fails: tag {counted(others, 'node', 'nodes')} below, go above"
-            walk.tell(Visit(walk.columns, node, why, suppressed, works, decision, others))
+            walk.record(Visit(walk.columns, node, why, suppressed, works, decision, others))
         return bool(self._known[node] == WORKS)
 
     def lowest(self) -> list[Node]:
@@ -92,10 +92,10 @@ class _Tags:
         return [
             node
             for node in working
-            if all(self._known[lower] == FAILS for lower in places.predecessors(node))
+            if all(self._known[lower] == FAILS for lower in lattice_nodes.predecessors(node))
         ]
 
-    def _tag(self, region: places.Region, tag: int) -> int:
+    def _tag(self, region: lattice_nodes.Region, tag: int) -> int:
         """Tag the open nodes of a region; how many, the node looked at apart."""
         part = self._known[region]
         still_open = part == OPEN
@@ -114,11 +114,11 @@ def _halve(tags: _Tags, low: Node, high: Node) -> None:
         return
     height = sum(high) - sum(low)
     if height <= 1:
-        tags.look(low, f"the last step below {high}")
+        tags.check(low, f"the last step below {high}")
         return
     why = f"half way from {low} to {high}"
-    for node in places.of_height(sum(low) + height // 2, low, high):
-        if tags.look(node, why):
+    for node in lattice_nodes.of_height(sum(low) + height // 2, low, high):
+        if tags.check(node, why):
             _halve(tags, low, node)
         else:
             _halve(tags, node, high)

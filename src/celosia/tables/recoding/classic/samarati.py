@@ -6,8 +6,8 @@ from celosia.core.progress import Progress, silent
 from celosia.tables.models import KAnonymity
 from celosia.tables.recoding.certificate import allowance
 from celosia.tables.recoding.classic._nodes import bottom, check_size, of_height, top
-from celosia.tables.recoding.classic._walk import Walk, asked_k
-from celosia.tables.recoding.classic.search_trace import Story, Visit
+from celosia.tables.recoding.classic._walk import Walk, as_k_anonymity
+from celosia.tables.recoding.classic.search_trace import SearchTrace, Visit
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 
@@ -24,7 +24,7 @@ def samarati(
     *,
     suppression: float = 0.0,
     progress: Progress = silent,
-) -> Story:
+) -> SearchTrace:
     """All nodes of least height that are k-anonymous within the suppression limit.
 
     A step up merges classes, so a node above one that works works too: if some height has a node
@@ -37,7 +37,7 @@ def samarati(
 
     Reference: Samarati 2001.
     """
-    model = asked_k(k, "Samarati's search")
+    model = as_k_anonymity(k, "Samarati's search")
     allowed = allowance(suppression, lattice.rows)
     walk = Walk("Samarati", lattice, model, allowed, progress)
     check_size(lattice.nodes, lattice.shape)
@@ -49,7 +49,7 @@ def samarati(
             high = middle
         else:
             low = middle + 1
-    return walk.story(heights.all_that_work(low), guarantee=GUARANTEE)
+    return walk.trace(heights.all_that_work(low), guarantee=GUARANTEE)
 
 
 class _Heights:
@@ -65,7 +65,7 @@ class _Heights:
         for number, node in enumerate(nodes, 1):
             last = number == len(nodes)
             fails = f"no node of height {height} works, go higher" if last else "try the next"
-            if self._look(node, why, f"height {height} works, try lower", fails):
+            if self._check(node, why, f"height {height} works, try lower", fails):
                 return True
         return False
 
@@ -73,18 +73,18 @@ class _Heights:
         """Every node of a height that works."""
         least = f"of the least height, {height}"
         return [
-            node for node in self._of(height) if self._look(node, least, "an answer", "no answer")
+            node for node in self._of(height) if self._check(node, least, "an answer", "no answer")
         ]
 
     def _of(self, height: int) -> list[Node]:
         shape = self._walk.lattice.shape
         return list(of_height(height, bottom(shape), top(shape)))
 
-    def _look(self, node: Node, why: str, works: str, fails: str) -> bool:
+    def _check(self, node: Node, why: str, works: str, fails: str) -> bool:
         if node not in self._works:
             walk = self._walk
             suppressed = walk.suppressed(node)
             holds = self._works[node] = suppressed <= walk.allowed
             decision = f"at most {walk.allowed}: {works}" if holds else f"too many: {fails}"
-            walk.tell(Visit(walk.columns, node, why, suppressed, holds, decision))
+            walk.record(Visit(walk.columns, node, why, suppressed, holds, decision))
         return self._works[node]

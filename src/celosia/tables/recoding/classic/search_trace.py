@@ -1,4 +1,4 @@
-"""What a classic algorithm found, and how it got there, step by step."""
+"""The trace of a classic algorithm: its solutions, and each node that it visited."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from celosia.tables.recoding.roll_up import Node
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One look at a node: where, why, how many records would go, and what follows from that.
+    """One visit to a node: why, how many records would be suppressed, and what follows from that.
 
     >>> print(Visit(("age", "zip"), (0, 1), "the raw table failed", 3, False, "generalise 'age'"))
     age 0, zip 1 (the raw table failed): 3 records to suppress, generalise 'age'
@@ -37,7 +37,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class NodeSolution:
     """A node that an algorithm offers, with what it costs."""
 
     node: Node
@@ -52,7 +52,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class LatticeTally:
     """How much of the lattice over some columns an algorithm had to look at."""
 
     columns: tuple[str, ...]
@@ -63,8 +63,8 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
-    """What an algorithm found and how."""
+class SearchTrace:
+    """The solutions of an algorithm, and the visits that led to them."""
 
     algorithm: str
     k: int
@@ -74,17 +74,17 @@ class Story:
     columns: tuple[str, ...]
     shape: Node
     """Levels of each column."""
-    found: tuple[Choice, ...]
-    """What it offers, least loss first; ties go to the lower node."""
+    solutions: tuple[NodeSolution, ...]
+    """The nodes that it offers, least loss first; ties go to the lower node."""
     guarantee: str
     """What is known of these nodes, and what is not."""
     visits: tuple[Visit, ...] = field(repr=False)
-    tallies: tuple[Tally, ...] = field(repr=False)
+    tallies: tuple[LatticeTally, ...] = field(repr=False)
 
     @property
-    def best(self) -> Choice:
+    def best(self) -> NodeSolution:
         """The node of least loss among those found."""
-        return self.found[0]
+        return self.solutions[0]
 
     @property
     def nodes(self) -> int:
@@ -105,7 +105,7 @@ class Story:
         return _lists(values)  # type: ignore[no-any-return]  # a dictionary stays one
 
     def __str__(self) -> str:
-        others = f" (one of {len(self.found)} nodes)" if len(self.found) > 1 else ""
+        others = f" (one of {len(self.solutions)} nodes)" if len(self.solutions) > 1 else ""
         return (
             f"{self.algorithm}, k = {self.k}: {self.best.node}{others}, "
             f"{self.best.suppressed} of {self.rows} records suppressed, "
