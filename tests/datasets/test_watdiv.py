@@ -20,7 +20,7 @@ from celosia.core.randomness import Seeded
 from celosia.datasets.watdiv.draws import Draws, mean_objects, weights
 from celosia.datasets.watdiv.facts import CHUNK
 from celosia.datasets.watdiv.sizes import expected_facts, sizes_of, users_for
-from celosia.datasets.watdiv.values import Entity, Property
+from celosia.datasets.watdiv.values import EntityValue, Property
 
 SMALL, MIDDLE = 10_000, 100_000
 WSDBM = "http://db.uwaterloo.ca/~galuc/wsdbm/"
@@ -207,7 +207,7 @@ def test_the_lines_are_canonical_as_another_parser_writes_them(tmp_path: Path) -
 @pytest.mark.statistical
 def test_popular_things_are_as_popular_as_the_law_says() -> None:
     draws = Draws(Seeded(5), {"Product": 200})
-    drawn = draws.entities(Entity("Product", flat=5), 50_000)
+    drawn = draws.entities(EntityValue("Product", flat=5), 50_000)
     law = 1 / (np.arange(200) + 5)
     counts = np.bincount(drawn, minlength=200)
     assert stats.chisquare(counts, 50_000 * law / law.sum()).pvalue > 1e-6
@@ -220,8 +220,8 @@ def test_popular_things_are_as_popular_as_the_law_says() -> None:
 def test_several_objects_are_different_and_as_many_as_the_mean_says() -> None:
     sizes = sizes_of(900)
     for wanted in (
-        Property("friends", 100, Entity("User"), most=200),
-        Property("follows", 100, Entity("User", flat=0.02), most=200, skewed=True),
+        Property("friends", 100, EntityValue("User"), most=200),
+        Property("follows", 100, EntityValue("User", flat=0.02), most=200, skewed=True),
     ):
         subjects, objects = Draws(Seeded(3), sizes).pairs(np.arange(900), wanted, "User")
         assert len({*zip(subjects.tolist(), objects.tolist(), strict=True)}) == subjects.size

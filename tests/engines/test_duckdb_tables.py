@@ -21,7 +21,7 @@ from celosia.engines import DuckDBTables, sinks
 from celosia.engines.drafts import FileDraft
 from celosia.engines.duckdb_relations import Relation
 from celosia.engines.recoded_classes import CLASS, DROPPED, numbered
-from celosia.engines.tables import Recoding
+from celosia.engines.tables import RecodingMap
 from celosia.tables import publish_on
 
 SCHEMA = Schema.of(quasi_identifiers=["zip"], sensitive=["job"])
@@ -178,7 +178,7 @@ def test_a_view_is_read_once(tmp_path: Path) -> None:
 
 
 def test_rows_that_should_have_been_kept_are_missed() -> None:
-    recoding = Recoding(
+    recoding = RecodingMap(
         pl.DataFrame({"zip": ["11", "12"]}), pl.DataFrame({"zip": ["11", "*"]}),
         np.array([False, True]), np.array([0, 1]), rows=3, hidden_rows=1,
     )  # fmt: skip

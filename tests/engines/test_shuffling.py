@@ -101,7 +101,7 @@ def test_every_order_is_equally_likely_by_way_of_several_files(
         def __exit__(self, *_: object) -> None:
             pass
 
-    monkeypatch.setattr("celosia.frames.writer", InMemory)
+    monkeypatch.setattr("celosia.frames.open_writer", InMemory)
     monkeypatch.setattr("celosia.frames.read", lambda path: pl.concat(kept.pop(path)))
     monkeypatch.setattr(Path, "unlink", lambda *_: None)
     source, shuffles = Seeded(235), examples(3000)

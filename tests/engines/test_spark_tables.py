@@ -28,7 +28,7 @@ from celosia.engines.spark import row_order, tables
 from celosia.engines.spark.paths import draft_name, forget
 from celosia.engines.spark.row_functions import check_draws
 from celosia.engines.spark.tables import SparkTables
-from celosia.engines.tables import ColumnMap, Recoding
+from celosia.engines.tables import ColumnMap, RecodingMap
 from celosia.tables import publish
 from celosia.tables.run_on_engine import publish_on
 
@@ -132,7 +132,7 @@ def test_every_type_of_cell_and_name_comes_through(engine: SparkTables, tmp_path
     assert_frame_equal(sorted_rows(twice), sorted_rows(plain))
     for recoded in (["Zip Code"], list(types)):
         few = engine.count_groups(source, recoded)
-        recoding = Recoding(
+        recoding = RecodingMap(
             few.values, few.values, np.zeros(few.sizes.size, dtype=bool),
             np.arange(few.sizes.size), 8,
         )  # fmt: skip
@@ -148,7 +148,7 @@ def test_every_type_of_cell_and_name_comes_through(engine: SparkTables, tmp_path
         assert_frame_equal(sorted_rows(found), sorted_rows(plain))
 
 
-def recoding_of_two(rows: int, hidden_rows: int = 0) -> Recoding:
+def recoding_of_two(rows: int, hidden_rows: int = 0) -> RecodingMap:
     """Text to its first letter or as it is, numbers to text; the class (b, 2) is suppressed."""
     words, numbers = pl.Series(["ax", "ay", "bz", None]), pl.Series([1, 2, None])
     maps = (
@@ -166,7 +166,7 @@ def recoding_of_two(rows: int, hidden_rows: int = 0) -> Recoding:
     nodes = pl.DataFrame(
         {"word": [1], "number": [5]}, schema_overrides={"word": pl.UInt32, "number": pl.UInt32}
     )
-    return Recoding(
+    return RecodingMap(
         pairs, starred, hidden.to_numpy(), np.arange(pairs.height), rows, maps, nodes, hidden_rows
     )  # fmt: skip
 
@@ -209,7 +209,11 @@ def test_columns_one_by_one_say_what_combinations_say(
 
 
 def recoded(
-    engine: SparkTables, source: Path | str, target: Path | str, recoding: Recoding, **options: Any
+    engine: SparkTables,
+    source: Path | str,
+    target: Path | str,
+    recoding: RecodingMap,
+    **options: Any,
 ) -> int:
     """Recode and commit; how many rows were written."""
     usual: dict[str, Any] = {"order": "shuffled", "rng": System(), "overwrite": False}
@@ -219,7 +223,7 @@ def recoded(
         return draft.rows
 
 
-def words_recoded(table: pl.DataFrame, hidden: str) -> Recoding:
+def words_recoded(table: pl.DataFrame, hidden: str) -> RecodingMap:
     """Words to their first letter, and one letter suppressed; `same` stays as it is."""
     pairs = table.select("word", "same").unique()
     shown = pairs.with_columns(pl.col("word").str.head(1))
@@ -233,7 +237,7 @@ def words_recoded(table: pl.DataFrame, hidden: str) -> Recoding:
         pl.col("same").replace_strict(same, places, return_dtype=pl.UInt32),
     )
     rows = table["word"].str.starts_with(hidden).sum()
-    return Recoding(
+    return RecodingMap(
         pairs, shown, gone.to_numpy(), np.arange(pairs.height), table.height, maps, pair.unique(),
         int(rows),
     )  # fmt: skip

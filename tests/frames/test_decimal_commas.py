@@ -16,7 +16,7 @@ from celosia import frames
 from celosia.core.errors import InputError
 from celosia.frames import csv_text
 from celosia.frames.dialect import lay_out
-from celosia.frames.options import Options
+from celosia.frames.options import ReadOptions
 
 Save = Callable[..., Path]
 
@@ -288,7 +288,10 @@ def test_the_parts_of_a_file_are_judged_together(
     lines = [f"{n % 9 + 1},{n % 1000:03};{n}.125;1,5;7,125" for n in range(3000)]
     head = "doubtful;pointed;broken;settled\n"
     path = save(head + "\n".join([*lines, "1,111;1.125;x;0,125"]) + "\n")
-    assert len(list(csv_text.text_chunks(lay_out(path, Options(), delimiter=None), Options()))) > 10
+    assert (
+        len(list(csv_text.text_chunks(lay_out(path, ReadOptions(), delimiter=None), ReadOptions())))
+        > 10
+    )
     frame = read_both(path)
     assert [str(kind) for kind in frame.dtypes] == ["Float64", "Float64", "String", "Float64"]
     assert read_both(path, columns=["doubtful"]).dtypes == [pl.Float64]

@@ -59,7 +59,7 @@ def test_delimited_text_reads_back_equal(frame: pl.DataFrame, ending: str, rows:
         frames.write(frame, path)
         assert_frame_equal(frames.read(path, **options), expected)
         assert_frame_equal(pl.concat(frames.read_chunks(path, rows=rows, **options)), expected)
-        with frames.writer(path) as out:
+        with frames.open_writer(path) as out:
             for part in frame.iter_slices(rows) if frame.height else [frame]:
                 out.write(part)
         assert_frame_equal(frames.read(path, **options), expected)
@@ -94,7 +94,7 @@ def test_a_writer_appends_chunks(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"t.{ending}"
     whole = pl.DataFrame({"n": range(10), "s": ["x", None] * 5, "c": ["u", "v"] * 5})
     whole = whole.with_columns(pl.col("c").cast(pl.Categorical))
-    with frames.writer(path) as out:
+    with frames.open_writer(path) as out:
         for part in whole.iter_slices(3):
             out.write(part)
     assert_frame_equal(frames.read(path), whole.with_columns(pl.col("c").cast(pl.String)))
@@ -104,7 +104,7 @@ def test_a_writer_refuses_a_chunk_with_other_columns(tmp_path: Path) -> None:
     first = pl.DataFrame({"a": [1], "b": [1]})
     others = [first.rename({"a": "z"}), first.select("b", "a"), first.cast(pl.Float64)]
     for other in others:
-        with frames.writer(tmp_path / "t.parquet") as out:
+        with frames.open_writer(tmp_path / "t.parquet") as out:
             out.write(first)
             with pytest.raises(InputError) as caught:
                 out.write(other)
@@ -113,13 +113,16 @@ def test_a_writer_refuses_a_chunk_with_other_columns(tmp_path: Path) -> None:
 
 def test_a_writer_refuses_workbooks_and_silence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="chunks"):
-        frames.writer(tmp_path / "t.xlsx")
-    with pytest.raises(InputError, match="nothing was written"), frames.writer(tmp_path / "t.csv"):
+        frames.open_writer(tmp_path / "t.xlsx")
+    with (
+        pytest.raises(InputError, match="nothing was written"),
+        frames.open_writer(tmp_path / "t.csv"),
+    ):
         pass
 
 
 def test_an_error_inside_a_writer_is_not_hidden(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), frames.writer(tmp_path / "t.csv"):
+    with pytest.raises(ZeroDivisionError), frames.open_writer(tmp_path / "t.csv"):
         raise ZeroDivisionError
 
 
@@ -174,7 +177,7 @@ def test_what_a_format_has_no_type_for_becomes_text(
         frames.write(column(values, dtype), path)
         assert frames.read(path)["a"].to_list() == expected
         if ending != "xlsx":
-            with frames.writer(path) as out:
+            with frames.open_writer(path) as out:
                 out.write(column(values, dtype))
             assert frames.read(path)["a"].to_list() == expected
 
@@ -235,7 +238,7 @@ def test_a_workbook_leaves_no_temporary_file_when_it_fails(
 
 
 def test_a_writer_speaks_of_chunks_without_the_path(tmp_path: Path) -> None:
-    with frames.writer(tmp_path / "draft.csv") as out:
+    with frames.open_writer(tmp_path / "draft.csv") as out:
         out.write(column([1], pl.Int64))
         with pytest.raises(InputError, match="'a'") as caught:
             out.write(column([1.5], pl.Float64))
@@ -248,7 +251,7 @@ def test_arrow_files_read_back_equal(frame: pl.DataFrame, rows: int) -> None:
         path = Path(folder) / "t.arrow"
         frames.write(frame, path)
         assert_frame_equal(frames.read(path), frame)
-        with frames.writer(path) as out:
+        with frames.open_writer(path) as out:
             for part in frame.iter_slices(rows) if frame.height else [frame]:
                 out.write(part)
         assert_frame_equal(frames.read(path), frame)

@@ -26,7 +26,7 @@ def write_whole(frame: pl.DataFrame, path: Path) -> None:
 
 
 def write_chunks(frame: pl.DataFrame, path: Path) -> None:
-    with frames.writer(path) as out:
+    with frames.open_writer(path) as out:
         for part in frame.iter_slices(7):
             out.write(part)
 

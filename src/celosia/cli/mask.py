@@ -14,7 +14,7 @@ from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
     from celosia.tables.masking import Recipe
-    from celosia.tables.masking.release import Masking
+    from celosia.tables.masking.release import MaskingRelease
 
 EXAMPLES = """**Examples**
 
@@ -143,7 +143,7 @@ def mask(
         "others": others,
     }
     wish = _recipe(recipe, method, columns, parameters, schema, roles)
-    release: Masking
+    release: MaskingRelease
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
         if engine is not None and output is not None:
@@ -212,7 +212,9 @@ def setting(text: str) -> tuple[str, Any]:
     return name.strip(), options.value(value)
 
 
-def tell(release: Masking, output: Path | None, report: Path | None, *, as_json: bool) -> None:
+def tell(
+    release: MaskingRelease, output: Path | None, report: Path | None, *, as_json: bool
+) -> None:
     """Say what was done, what was measured and where it lies, the most important line last."""
     from celosia.core.release import certificate_path
 

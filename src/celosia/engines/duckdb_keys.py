@@ -98,7 +98,7 @@ def is_simple(values: pl.Series) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class PackedKeys:
     """Several digits as few whole numbers."""
 
     expressions: tuple[str, ...]
@@ -107,7 +107,7 @@ class Words:
     """Of each counted combination."""
 
 
-def pack(digits: Sequence[Digit], codes: Sequence[NDArray[np.int64]]) -> Words:
+def pack(digits: Sequence[Digit], codes: Sequence[NDArray[np.int64]]) -> PackedKeys:
     """Pack the digits of rows, and of combinations, of which each has a place in each column."""
     expressions: list[str] = []
     values: list[NDArray[np.int64]] = []
@@ -122,7 +122,7 @@ def pack(digits: Sequence[Digit], codes: Sequence[NDArray[np.int64]]) -> Words:
             expressions[-1] += f" + {each.times(product)}"
             values[-1] = values[-1] + number * product  # below WORD, as is the product of sizes
             product *= each.size
-    return Words(tuple(expressions), tuple(values))
+    return PackedKeys(tuple(expressions), tuple(values))
 
 
 def recoding_query(  # noqa: PLR0913 - each is one fact of what is read
@@ -130,7 +130,7 @@ def recoding_query(  # noqa: PLR0913 - each is one fact of what is read
     names: Sequence[str],
     *,
     digits: Sequence[Digit],
-    words: Words,
+    words: PackedKeys,
     keep: Sequence[str],
     listed: Mapping[str, pl.Series],
     order: Order,

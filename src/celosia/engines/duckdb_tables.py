@@ -36,7 +36,13 @@ from celosia.engines.duckdb_relations import (
     relation,
     watched,
 )
-from celosia.engines.recoded_classes import Labels, fresh_table, numbered, one_zero, place_of
+from celosia.engines.recoded_classes import (
+    ReleasedLabels,
+    fresh_table,
+    numbered,
+    one_zero,
+    place_of,
+)
 from celosia.engines.shuffling import buckets_for, shuffled_as
 from celosia.engines.sinks import table_draft, write_parquet
 from celosia.engines.tables import (
@@ -44,7 +50,7 @@ from celosia.engines.tables import (
     Draft,
     Order,
     Place,
-    Recoding,
+    RecodingMap,
     changed_source,
     guarded,
     names_files,
@@ -60,7 +66,7 @@ BATCH, LEAST_BATCH = 1_000_000, 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Grouped:
+class _GroupedSource:
     """What `count_groups` leaves for `recode`."""
 
     relation: Relation
@@ -129,7 +135,7 @@ class DuckDBTables:
             )
         self._connection: duckdb.DuckDBPyConnection = opened
         self._relations: dict[Place, Relation] = {}
-        self._grouped: _Grouped | None = None
+        self._grouped: _GroupedSource | None = None
 
     @guarded("DuckDB")
     def columns(self, source: Place) -> dict[str, pl.DataType]:
@@ -187,7 +193,7 @@ class DuckDBTables:
                 values[name], places[name] = coded(grouped[f"k{n}"], found.columns[name])
         for name in columns:
             check_days(name, values[name])
-        self._grouped = _Grouped(found, tables, values, places)
+        self._grouped = _GroupedSource(found, tables, values, places)
         frame = pl.DataFrame([values[name].gather(places[name]).alias(name) for name in columns])
         return Groups(frame, grouped["size"].to_numpy().astype(np.int64))
 
@@ -197,7 +203,7 @@ class DuckDBTables:
         self,
         source: Place,
         target: Place,
-        recoding: Recoding,
+        recoding: RecodingMap,
         *,
         keep: Sequence[str],
         drop_suppressed: bool,
@@ -213,7 +219,7 @@ class DuckDBTables:
         # A list may hold a text that only dropped rows have, and would be written whole.
         whole = not (drop_suppressed and recoding.hidden.any())
         listed = self._listed(found, passed) if whole else {}
-        labels = Labels(recoding, keep, drop=drop_suppressed, listed=listed)
+        labels = ReleasedLabels(recoding, keep, drop=drop_suppressed, listed=listed)
         digits = [self._digit(f"r.k{n}", name, grouped) for n, name in enumerate(recoding.names)]
         codes = [grouped.codes[name][recoding.groups] for name in recoding.names]
         words = pack(digits, codes)
@@ -308,7 +314,7 @@ class DuckDBTables:
         found = self._connection.execute(f"SELECT value FROM {table} ORDER BY code")
         return as_type(pl.DataFrame(found.to_arrow_table()).to_series(), kind)
 
-    def _digit(self, column: str, name: str, grouped: _Grouped) -> Digit:
+    def _digit(self, column: str, name: str, grouped: _GroupedSource) -> Digit:
         """How the values of a column are numbered, with the table that this may need."""
         values = grouped.values[name]
         table = grouped.tables.get(name, f"celosia_w{list(grouped.values).index(name)}")

@@ -26,7 +26,7 @@ from celosia.engines.tables import (
     Draft,
     Order,
     Place,
-    Recoding,
+    RecodingMap,
     changed_source,
     guarded,
     names_files,
@@ -119,7 +119,7 @@ class PostgresTables:
         self,
         source: Place,
         target: Place,
-        recoding: Recoding,
+        recoding: RecodingMap,
         *,
         keep: Sequence[str],
         drop_suppressed: bool,
@@ -294,7 +294,7 @@ class PostgresTables:
                 yield pl.DataFrame(rows, schema=dict(kinds), orient="row")
                 rows, first = cursor.fetchmany(BATCH) if rows else [], False
 
-    def _load(self, recoding: Recoding, texts: Sequence[str]) -> None:
+    def _load(self, recoding: RecodingMap, texts: Sequence[str]) -> None:
         """Give the server what each combination becomes, beside its values there."""
         listed = "".join(f", r{number} text" for number in range(len(texts)))
         self._run("DROP TABLE IF EXISTS pg_temp.celosia_given, pg_temp.celosia_map")

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.engines.tables import Recoding, changed_source
+from celosia.engines.tables import RecodingMap, changed_source
 from celosia.frames import ARROW_LEVEL, bare, encode
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ DROPPED = 2**32 - 1
 """The class of combinations that are left out."""
 
 
-class Labels:
+class ReleasedLabels:
     """What each row shows in each column, as places in a list of labels.
 
     Args:
@@ -38,7 +38,7 @@ class Labels:
 
     def __init__(
         self,
-        recoding: Recoding,
+        recoding: RecodingMap,
         keep: Sequence[str],
         *,
         drop: bool,
@@ -147,7 +147,7 @@ def one_zero(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def numbered(
-    chunks: Iterator[pl.DataFrame], recoding: Recoding, *, drop: bool, places: Sequence[str] = ()
+    chunks: Iterator[pl.DataFrame], recoding: RecodingMap, *, drop: bool, places: Sequence[str] = ()
 ) -> Iterator[pl.DataFrame]:
     """The chunks without the rows that are dropped, refused unless all that were counted come.
 

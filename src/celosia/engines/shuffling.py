@@ -74,7 +74,7 @@ def shuffled_as(
 def _scatter(chunks: Iterator[pl.DataFrame], paths: list[Path], source: Source) -> None:
     """Send each row to one of the files at random."""
     with ExitStack() as stack:
-        writers = [stack.enter_context(frames.writer(path)) for path in paths]
+        writers = [stack.enter_context(frames.open_writer(path)) for path in paths]
         for number, chunk in enumerate(chunks):
             if number == 0:
                 for writer in writers:  # so that a file to which no row is sent exists, too

@@ -49,7 +49,7 @@ class ColumnMap:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recoding:
+class RecodingMap:
     """What becomes of each combination of the quasi-identifiers: once for each, in three frames.
 
     An engine may look every combination up, or, where there are `maps`, each column by itself
@@ -146,7 +146,7 @@ class TableEngine(Protocol):
         self,
         source: Place,
         target: Place,
-        recoding: Recoding,
+        recoding: RecodingMap,
         *,
         keep: Sequence[str],
         drop_suppressed: bool,

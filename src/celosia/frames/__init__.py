@@ -1,6 +1,6 @@
 """Tables in and out: any table or file as a Polars frame, and columns as integer codes."""
 
-from celosia.frames.chunk_writer import Writer, writer
+from celosia.frames.chunk_writer import ChunkWriter, open_writer
 from celosia.frames.codes import Codes, encode
 from celosia.frames.columns import pick, unused_name
 from celosia.frames.conversion import ArrowStream, TableLike, as_frame
@@ -18,19 +18,20 @@ __all__ = [
     "ARROW_LEVEL",
     "SUFFIXES",
     "ArrowStream",
+    "ChunkWriter",
     "Codes",
     "ColumnType",
     "Dialect",
     "Format",
     "Mark",
     "TableLike",
-    "Writer",
     "as_frame",
     "as_text",
     "bare",
     "check_readable",
     "encode",
     "format_of",
+    "open_writer",
     "pick",
     "possible_marks",
     "read",
@@ -41,5 +42,4 @@ __all__ = [
     "with_points",
     "without_marks",
     "write",
-    "writer",
 ]

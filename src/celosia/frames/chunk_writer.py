@@ -17,7 +17,7 @@ from celosia.frames.writers import ARROW_LEVEL, bare, open_output, plain, write_
 _Append = Callable[[pl.DataFrame], object]
 
 
-class Writer:
+class ChunkWriter:
     """Writes frames one after the other into one file; all must have the columns of the first.
 
     Columns that the format has no type for become text, as `write` says.
@@ -25,7 +25,7 @@ class Writer:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "safe.csv"
-    ...     with writer(path) as out:
+    ...     with open_writer(path) as out:
     ...         out.write(pl.DataFrame({"age": [39]}))
     ...         out.write(pl.DataFrame({"age": [50]}))
     ...     path.read_text().split()
@@ -80,7 +80,7 @@ class Writer:
             )
 
 
-def writer(path: str | Path, *, format: Format | None = None) -> Writer:
+def open_writer(path: str | Path, *, format: Format | None = None) -> ChunkWriter:
     """A writer of chunks for CSV, TSV, Parquet, Arrow or JSON lines, by the name of the file."""
     file = Path(path)
     kind = format_of(file, format)
@@ -91,7 +91,7 @@ def writer(path: str | Path, *, format: Format | None = None) -> Writer:
             fix="Choose CSV, Parquet, Arrow or JSON lines.",
             path=str(file),
         )
-    return Writer(file, kind)
+    return ChunkWriter(file, kind)
 
 
 def _arrow_sink(path: Path, format: Format, first: pl.DataFrame) -> Any:

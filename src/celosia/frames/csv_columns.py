@@ -12,7 +12,7 @@ from celosia.frames.inference import Narrow, mark_of, misfits, parse
 _DECIMALS: tuple[Narrow, Narrow] = ("decimal", "decimal comma")
 
 
-class Tally:
+class TypeTally:
     """What a column whose type is not declared may be, after the parts of it that were seen.
 
     Args:
@@ -68,7 +68,7 @@ class Tally:
         return not self._left
 
 
-class DecimalTally(Tally):
+class DecimalTally(TypeTally):
     """The same for a column declared as decimal, which has one decimal mark or the other."""
 
     def __init__(self) -> None:
@@ -119,10 +119,10 @@ def decimal_mark(parts: Iterable[pl.DataFrame]) -> Mark | None:
     It is a comma if there is a column of numbers with a comma that can only be decimal, open if
     there are only such as may stand between thousands, and else a point.
     """
-    tallies: dict[str, Tally] = {}
+    tallies: dict[str, TypeTally] = {}
     for part in parts:
         for column in part.iter_columns():
-            tally = tallies.setdefault(column.name, Tally(["decimal comma"], marks=(",",)))
+            tally = tallies.setdefault(column.name, TypeTally(["decimal comma"], marks=(",",)))
             if not tally.is_text:
                 tally.add(column)
         if all(tally.is_text for tally in tallies.values()):

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import polars as pl
 
-from celosia.frames.csv_columns import DecimalTally, Tally, decimal_mark, doubt_in
+from celosia.frames.csv_columns import DecimalTally, TypeTally, decimal_mark, doubt_in
 from celosia.frames.csv_faults import find_fault, quotes_are_tidy
 from celosia.frames.csv_text import text_chunks, whole_text
 from celosia.frames.decimal_marks import Mark, in_doubt
 from celosia.frames.dialect import Layout, lay_out
 from celosia.frames.formats import Format
 from celosia.frames.inference import Narrow, convert, infer, narrow
-from celosia.frames.options import ColumnType, Options
+from celosia.frames.options import ColumnType, ReadOptions
 
 MarkOfFile = Callable[[], Mark | None]
 
 
-def read_csv(path: Path, format: Format, options: Options) -> pl.DataFrame:
+def read_csv(path: Path, format: Format, options: ReadOptions) -> pl.DataFrame:
     """The whole file as one frame."""
     layout = _checked_layout(path, format, options)
     text = whole_text(layout, options)
@@ -35,7 +35,7 @@ def read_csv(path: Path, format: Format, options: Options) -> pl.DataFrame:
     )
 
 
-def csv_chunks(path: Path, format: Format, options: Options) -> Iterator[pl.DataFrame]:
+def csv_chunks(path: Path, format: Format, options: ReadOptions) -> Iterator[pl.DataFrame]:
     """The file as frames of a few megabytes each, with the types that `read_csv` would give.
 
     The first frame has no rows, so that the columns are known even if the file has none.
@@ -51,7 +51,7 @@ def csv_chunks(path: Path, format: Format, options: Options) -> Iterator[pl.Data
         before += text.height
 
 
-def _checked_layout(path: Path, format: Format, options: Options) -> Layout:
+def _checked_layout(path: Path, format: Format, options: ReadOptions) -> Layout:
     layout = lay_out(path, options, delimiter="\t" if format == "tsv" else None)
     options.check_names(layout.names)
     if not quotes_are_tidy(layout):
@@ -79,7 +79,7 @@ def _typed(
     return values
 
 
-def _settle_types(layout: Layout, options: Options) -> dict[str, ColumnType | Narrow]:
+def _settle_types(layout: Layout, options: ReadOptions) -> dict[str, ColumnType | Narrow]:
     """The type of each column after a pass over all rows."""
 
     @cache
@@ -87,12 +87,12 @@ def _settle_types(layout: Layout, options: Options) -> dict[str, ColumnType | Na
         return decimal_mark(text_chunks(layout, options.for_numbers(layout.names)))
 
     tried, unsettled = narrow(layout.marks), layout.marks if len(layout.marks) > 1 else ()
-    tallies: dict[str, Tally] = {}
+    tallies: dict[str, TypeTally] = {}
     settled: dict[str, ColumnType | Narrow] = {}
     for name in options.columns or layout.names:
         declared = options.types.get(name)
         if declared is None:
-            tallies[name] = Tally(tried, marks=unsettled)
+            tallies[name] = TypeTally(tried, marks=unsettled)
         elif declared == "decimal" and len(layout.marks) > 1:
             tallies[name] = DecimalTally()
         else:

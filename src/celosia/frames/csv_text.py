@@ -15,7 +15,7 @@ from celosia.frames.csv_faults import find_fault
 from celosia.frames.dialect import Layout
 from celosia.frames.encoding import codec
 from celosia.frames.formats import is_gzip, unreadable
-from celosia.frames.options import Options
+from celosia.frames.options import ReadOptions
 
 _BLOCK, _LARGEST_BLOCK = 1 << 23, (1 << 31) - 1
 """Bytes parsed in one go when all is read; a row must fit in them, so the second is tried too."""
@@ -26,7 +26,7 @@ _CHUNK_BLOCK = 1 << 22
 _Result = TypeVar("_Result")
 
 
-def whole_text(layout: Layout, options: Options) -> pl.DataFrame:
+def whole_text(layout: Layout, options: ReadOptions) -> pl.DataFrame:
     """All rows of the columns asked for, every cell as it is written."""
     import pyarrow.csv as arrow  # noqa: PLC0415 - slow to load, and not every caller reads files
 
@@ -41,7 +41,7 @@ def whole_text(layout: Layout, options: Options) -> pl.DataFrame:
     raise unreadable(layout.path, "a row is longer than 2 gigabytes")
 
 
-def text_chunks(layout: Layout, options: Options) -> Iterator[pl.DataFrame]:
+def text_chunks(layout: Layout, options: ReadOptions) -> Iterator[pl.DataFrame]:
     """The same rows in frames of a few megabytes each; the first has none, but the columns."""
     import pyarrow.csv as arrow  # noqa: PLC0415 - as above
 
@@ -65,7 +65,7 @@ def _input(path: Path) -> Any:
     return pa.input_stream(str(path), compression="gzip" if is_gzip(path) else None)
 
 
-def _arrow_options(layout: Layout, options: Options, block: int) -> dict[str, Any]:
+def _arrow_options(layout: Layout, options: ReadOptions, block: int) -> dict[str, Any]:
     import pyarrow as pa  # noqa: PLC0415 - as above
     import pyarrow.csv as arrow  # noqa: PLC0415
 
@@ -118,5 +118,5 @@ def _named(table: Any, layout: Layout) -> pl.DataFrame:
     return frame.rename({place: layout.names[int(place)] for place in frame.columns})
 
 
-def _selected(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
+def _selected(frame: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
     return frame if options.columns is None else pick(frame, options.columns)

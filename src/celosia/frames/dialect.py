@@ -15,7 +15,7 @@ from celosia.core.errors import InputError
 from celosia.frames.columns import check_names
 from celosia.frames.decimal_marks import Mark, marks_for
 from celosia.frames.encoding import open_text, survey
-from celosia.frames.options import Options
+from celosia.frames.options import ReadOptions
 
 _DELIMITERS = "\t|;,"
 """Tried in this order: a comma is often a decimal sign inside a cell, the others hardly ever."""
@@ -59,7 +59,9 @@ class Layout:
     """The decimal marks that columns may have; more than one where none was given."""
 
 
-def lay_out(path: Path, options: Options, *, delimiter: str | None, naming: bool = True) -> Layout:
+def lay_out(
+    path: Path, options: ReadOptions, *, delimiter: str | None, naming: bool = True
+) -> Layout:
     """The layout of a file; what the options say is taken, what they leave open is found out."""
     characters = survey(path, options.encoding)
     if characters is None:
@@ -150,7 +152,7 @@ def _blank_lines(head: str) -> int:
     return next((place for place, line in enumerate(lines) if line.strip("\r\n")), 0)
 
 
-def _undecodable(path: Path, options: Options, delimiter: str | None) -> InputError:
+def _undecodable(path: Path, options: ReadOptions, delimiter: str | None) -> InputError:
     """The error for bytes that are not in the encoding given, with the first row of them."""
     encoding = options.encoding or ""
     row = None

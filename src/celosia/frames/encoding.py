@@ -25,7 +25,7 @@ _MARKS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Characters:
+class EncodingSurvey:
     """What one pass over the bytes of a text file has shown."""
 
     encoding: str
@@ -33,7 +33,7 @@ class Characters:
     """Whether there is a quotation mark anywhere."""
 
 
-def survey(path: Path, encoding: str | None) -> Characters | None:
+def survey(path: Path, encoding: str | None) -> EncodingSurvey | None:
     """What a file shows in the encoding given, or in the one that fits; None if the given does not.
 
     Tried are what a byte order mark says, UTF-8, and windows-1252, each over the whole file.
@@ -90,7 +90,7 @@ def _candidates(path: Path) -> tuple[str, ...]:
     return (marked,) if marked else ("utf-8", "windows-1252")
 
 
-def _try(path: Path, encoding: str, *, allow_zero: bool) -> Characters | None:
+def _try(path: Path, encoding: str, *, allow_zero: bool) -> EncodingSurvey | None:
     """What a pass with one encoding shows; None if the bytes are not in it."""
     decoder = codecs.getincrementaldecoder(codec(encoding))()
     plain = codec(encoding) in {"utf-8-sig", "cp1252", "ascii", "iso8859-1"}
@@ -109,4 +109,4 @@ def _try(path: Path, encoding: str, *, allow_zero: bool) -> Characters | None:
         return None
     if blank:
         raise empty(path)
-    return Characters(encoding, quoted)
+    return EncodingSurvey(encoding, quoted)

@@ -17,7 +17,7 @@ ColumnType = Literal["string", "integer", "decimal", "date"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class ReadOptions:
     """The options of `read` and `read_chunks`; None means: find out."""
 
     delimiter: str | None = None
@@ -65,14 +65,14 @@ class Options:
         if unknown:
             raise _unknown_columns(unknown, names)
 
-    def for_numbers(self, names: Sequence[str]) -> Options:
+    def for_numbers(self, names: Sequence[str]) -> ReadOptions:
         """How to read all columns that may show the decimal mark, whatever columns are wanted.
 
         A column that is declared as something else says nothing about numbers: not even a private
         one, whose cells must decide nothing, and which is therefore declared as text.
         """
         kept = tuple(name for name in names if self.types.get(name, "decimal") == "decimal")
-        return Options(missing=self.missing, columns=kept)
+        return ReadOptions(missing=self.missing, columns=kept)
 
 
 def names_in(given: str | Iterable[str]) -> tuple[str, ...]:

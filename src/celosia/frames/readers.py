@@ -17,7 +17,7 @@ from celosia.frames.excel import read_excel
 from celosia.frames.formats import Format, check_readable, format_of
 from celosia.frames.inference import convert
 from celosia.frames.json_lines import json_lines_chunks, read_json_lines
-from celosia.frames.options import ColumnType, Options, names_in
+from celosia.frames.options import ColumnType, ReadOptions, names_in
 
 
 def read(  # noqa: PLR0913 - each keyword is one thing a file may leave unsaid
@@ -112,8 +112,8 @@ def _options(  # noqa: PLR0913, PLR0917 - the keywords of `read`, in their order
     types: Mapping[str, ColumnType] | None,
     missing: Iterable[str],
     columns: Iterable[str] | None,
-) -> Options:
-    return Options(
+) -> ReadOptions:
+    return ReadOptions(
         delimiter=delimiter,
         encoding=encoding,
         header=header,
@@ -124,7 +124,7 @@ def _options(  # noqa: PLR0913, PLR0917 - the keywords of `read`, in their order
     )
 
 
-def _chunks(file: Path, kind: Format, options: Options, rows: int) -> Iterator[pl.DataFrame]:
+def _chunks(file: Path, kind: Format, options: ReadOptions, rows: int) -> Iterator[pl.DataFrame]:
     if kind == "csv" or kind == "tsv":  # noqa: PLR1714 - narrows the type
         yield from _sized(csv_chunks(file, kind, options), rows)
         return
@@ -141,20 +141,20 @@ def _chunks(file: Path, kind: Format, options: Options, rows: int) -> Iterator[p
         before += part.height
 
 
-def _checked(file: Path, format: Format | None, options: Options) -> Format:
+def _checked(file: Path, format: Format | None, options: ReadOptions) -> Format:
     check_readable(file)
     kind = format_of(file, format)
     options.check_format(kind)
     return kind
 
 
-def _known(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
+def _known(frame: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
     """The same frame, once it is sure that it has every column the options speak of."""
     options.check_names(frame.columns)
     return frame
 
 
-def _finished(frame: pl.DataFrame, options: Options, *, rows_before: int = 0) -> pl.DataFrame:
+def _finished(frame: pl.DataFrame, options: ReadOptions, *, rows_before: int = 0) -> pl.DataFrame:
     """The columns asked for, with the types declared."""
     chosen = frame if options.columns is None else pick(frame, options.columns)
     return chosen.with_columns(

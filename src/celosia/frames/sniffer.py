@@ -13,7 +13,7 @@ from celosia.frames.decimal_marks import Mark
 from celosia.frames.dialect import Dialect, Layout, lay_out
 from celosia.frames.encoding import pieces
 from celosia.frames.formats import check_readable
-from celosia.frames.options import Options
+from celosia.frames.options import ReadOptions
 
 
 def sniff(
@@ -35,7 +35,7 @@ def sniff(
         return layout.dialect
     found: Mark | None = "."
     with suppress(InputError):  # a broken row is for `read` to refuse
-        found = decimal_mark(text_chunks(layout, Options()))
+        found = decimal_mark(text_chunks(layout, ReadOptions()))
     return replace(layout.dialect, decimal=found)
 
 
@@ -64,6 +64,6 @@ def _layout(
 ) -> Layout:
     file = Path(path)
     check_readable(file)
-    options = Options(delimiter=delimiter, encoding=encoding, header=header, decimal=decimal)
+    options = ReadOptions(delimiter=delimiter, encoding=encoding, header=header, decimal=decimal)
     ending = (file.with_suffix("") if file.suffix.lower() == ".gz" else file).suffix.lower()
     return lay_out(file, options, delimiter="\t" if ending == ".tsv" else None, naming=False)

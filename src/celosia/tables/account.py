@@ -15,21 +15,21 @@ from celosia.core.wording import counted
 from celosia.tables.models import SensitiveModel
 from celosia.tables.models.gaps import HOMOGENEITY
 from celosia.tables.options import PublishOptions
-from celosia.tables.protection import Protected
+from celosia.tables.protection import Protection
 from celosia.tables.schema import Role, Schema
 from celosia.tables.solution import ColumnOutcome, Solution
 
 
 def account(
-    made_by: str, options: PublishOptions, schema: Schema, protected: Protected
+    made_by: str, options: PublishOptions, schema: Schema, protection: Protection
 ) -> dict[str, Any]:
     """Everything that a `PublishedTable` says beside its data, as its keyword arguments.
 
     Warnings are raised here as well as recorded.
     """
     # Suppressed records that show the same as a kept class are counted in it.
-    apart = protected.scale.rows - int(protected.kept_sizes.sum())
-    notes = _warnings(options, protected)
+    apart = protection.scale.rows - int(protection.kept_sizes.sum())
+    notes = _warnings(options, protection)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=3)
     names = schema.named(Role.QUASI_IDENTIFIER)
@@ -38,21 +38,21 @@ def account(
         "guarantee": _guarantee(options, schema),
         "provenance": Provenance.now(made_by, parameters, seed=options.rng.seed),
         "warnings": notes,
-        "solution": _solution(protected, options),
-        "risk": RiskProfile.of_sizes(protected.kept_sizes, suppressed=apart),
-        "risk_before": RiskProfile.of_sizes(protected.raw_sizes),
+        "solution": _solution(protection, options),
+        "risk": RiskProfile.of_sizes(protection.kept_sizes, suppressed=apart),
+        "risk_before": RiskProfile.of_sizes(protection.raw_sizes),
     }
 
 
-def _warnings(options: PublishOptions, protected: Protected) -> tuple[str, ...]:
+def _warnings(options: PublishOptions, protection: Protection) -> tuple[str, ...]:
     notes = []
     if options.keep_order:
         notes.append(
             "The rows are in their original order: another release of the same table in the same "
             "order can be joined to this one row by row."
         )
-    suppressed = protected.suppressed
-    if options.drop_suppressed or not protected.crowd_fails:
+    suppressed = protection.suppressed
+    if options.drop_suppressed or not protection.crowd_fails:
         return tuple(notes)
     if suppressed < options.smallest:
         notes.append(
@@ -63,7 +63,7 @@ def _warnings(options: PublishOptions, protected: Protected) -> tuple[str, ...]:
     else:
         notes.append(
             "Whoever fits no class must be among the suppressed records, and these as a class do "
-            f"not meet {' and '.join(protected.crowd_fails)}. Drop suppressed records to close "
+            f"not meet {' and '.join(protection.crowd_fails)}. Drop suppressed records to close "
             "this."
         )
     return tuple(notes)
@@ -98,27 +98,27 @@ def _gaps(options: PublishOptions, schema: Schema) -> tuple[str, ...]:
     return tuple(dict.fromkeys(gap for gap in gaps if gap not in closed))
 
 
-def _solution(protected: Protected, options: PublishOptions) -> Solution:
-    scale = protected.scale
-    sizes, numbers = np.unique(protected.kept_sizes, return_counts=True)
+def _solution(protection: Protection, options: PublishOptions) -> Solution:
+    scale = protection.scale
+    sizes, numbers = np.unique(protection.kept_sizes, return_counts=True)
     return Solution(
         rows=scale.rows,
-        suppressed=protected.suppressed,
-        loss=scale.total(protected.leaf_sums),
+        suppressed=protection.suppressed,
+        loss=scale.total(protection.leaf_sums),
         method=options.method,
         metric=options.metric.name,
-        score=protected.score,
-        rounds=protected.rounds,
+        score=protection.score,
+        rounds=protection.rounds,
         columns=tuple(
             ColumnOutcome(
                 column.name,
-                None if protected.levels is None else protected.levels[number],
+                None if protection.levels is None else protection.levels[number],
                 column.hierarchy.height,
-                scale.column(number, protected.leaf_sums[number]),
+                scale.column(number, protection.leaf_sums[number]),
             )
-            for number, column in enumerate(protected.columns)
+            for number, column in enumerate(protection.columns)
         ),
         smallest_allowed=options.smallest,
         class_sizes=dict(zip(sizes.tolist(), numbers.tolist(), strict=True)),
-        search=protected.certificate,
+        search=protection.certificate,
     )

@@ -19,7 +19,7 @@ from celosia.tables.recoding.local import Round, refine
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recoded:
+class LatticeRecoding:
     """What becomes of each row."""
 
     lattice: Lattice = field(repr=False)
@@ -38,7 +38,7 @@ class Recoded:
 
 def recode_by_lattice(
     table: CodedTable, options: PublishOptions, limit: float, progress: Progress
-) -> Recoded:
+) -> LatticeRecoding:
     """The best node; or with local recoding several, each for those whom the last one suppressed.
 
     Raises:
@@ -59,9 +59,9 @@ def loss_score(options: PublishOptions, lattice: Lattice, leaf_sums: Sequence[in
     return measure.share(measure.product(leaf_sums))
 
 
-def _at_one_node(lattice: Lattice, found: SearchResult) -> Recoded:
+def _at_one_node(lattice: Lattice, found: SearchResult) -> LatticeRecoding:
     best = found.best
-    return Recoded(
+    return LatticeRecoding(
         lattice,
         best.node,
         ~best.kept[lattice.class_of_rows(best.node)],
@@ -75,7 +75,7 @@ def _at_one_node(lattice: Lattice, found: SearchResult) -> Recoded:
 
 def _in_rounds(
     table: CodedTable, lattice: Lattice, options: PublishOptions, progress: Progress
-) -> Recoded:
+) -> LatticeRecoding:
     """Any number may be suppressed at first: the next rounds take most of them up again."""
 
     def search(part: Lattice) -> SearchResult:
@@ -98,7 +98,7 @@ def _in_rounds(
         levels[each.rows] = each.node
     sums = _cost(table, rounds, rest)
     # Of the ways to recode some records apart nothing is proven, so there is no certificate.
-    return Recoded(
+    return LatticeRecoding(
         lattice,
         levels,
         hidden,

@@ -24,7 +24,7 @@ from celosia.tables.verification import joins_suppressed, judge_released, promis
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Protected:
+class Protection:
     """What was chosen, and the quasi-identifiers as they are released."""
 
     columns: tuple[CodedColumn, ...] = field(repr=False)
@@ -51,12 +51,14 @@ class Protected:
     """Which promises the suppressed records do not keep as a class of their own."""
 
 
-def protect(table: CodedTable, options: PublishOptions, progress: Progress) -> Protected:
+def protect(table: CodedTable, options: PublishOptions, progress: Progress) -> Protection:
     """Find a generalisation that meets the options, and recode the rows."""
     part, rows = without_empty(table, options)
     recode = _by_lattice if options.method == "lattice" else _by_mondrian
-    protected = recode(table, part, rows, options, progress)
-    return replace(protected, crowd_fails=promises_broken(protected.hidden, table, options.models))
+    protection = recode(table, part, rows, options, progress)
+    return replace(
+        protection, crowd_fails=promises_broken(protection.hidden, table, options.models)
+    )
 
 
 def without_empty(
@@ -79,7 +81,7 @@ def _by_lattice(
     rows: NDArray[np.int64],
     options: PublishOptions,
     progress: Progress,
-) -> Protected:
+) -> Protection:
     chosen = recode_by_lattice(part, options, limit_for(options, table, part), progress)
     spent = table.records() - part.records()
     hidden = np.ones(table.height, dtype=np.bool_)
@@ -98,7 +100,7 @@ def _by_lattice(
         )
     whole = chosen.lattice if part is table else Lattice(table.columns, table.counts)
     sums = chosen.leaf_sums + spent * np.array(whole.loss.leaves)
-    return Protected(
+    return Protection(
         columns=table.columns,
         scale=whole.loss,
         leaf_sums=tuple(int(total) for total in sums),
@@ -131,7 +133,7 @@ def _by_mondrian(
     rows: NDArray[np.int64],
     options: PublishOptions,
     progress: Progress,
-) -> Protected:
+) -> Protection:
     progress(Step("Partitioning the table", 0))
     cut = mondrian.partition(
         part.columns,
@@ -154,7 +156,7 @@ def _by_mondrian(
     gone = table.records() - part.records()
     leaves = np.array(lattice.loss.leaves)
     sums = tuple(int(total) for total in np.array(mondrian.leaf_sums(cut)) + gone * leaves)
-    return Protected(
+    return Protection(
         columns=table.columns,
         scale=lattice.loss,
         leaf_sums=sums,

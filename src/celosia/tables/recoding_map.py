@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 
 from celosia.engines import Groups
-from celosia.engines.tables import ColumnMap, Recoding, changed_source
+from celosia.engines.tables import ColumnMap, RecodingMap, changed_source
 from celosia.tables.coded_column import CodedColumn
-from celosia.tables.protection import Protected
+from celosia.tables.protection import Protection
 from celosia.tables.run import released_names, without_minus_zero
 from celosia.tables.schema import Role, Schema
 
 
-def recoding_of(schema: Schema, groups: Groups, protected: Protected) -> Recoding:
+def recoding_of(schema: Schema, groups: Groups, protection: Protection) -> RecodingMap:
     """The recoding that was chosen for the groups of a table."""
     # Names of our own: a user's may be patterns to Polars.
     named = [groups.values[name] for name in schema.named(Role.QUASI_IDENTIFIER)]
@@ -26,21 +26,21 @@ def recoding_of(schema: Schema, groups: Groups, protected: Protected) -> Recodin
         places = pl.DataFrame([each.alias(f"q{number}") for number, each in enumerate(named)])
         alike = places.select(pl.struct(pl.all()).is_first_distinct())
         first = alike.to_series().to_numpy()
-    maps, hidden_nodes = _by_column(protected)
-    return Recoding(
+    maps, hidden_nodes = _by_column(protection)
+    return RecodingMap(
         combinations=pl.DataFrame([each.filter(first) for each in named]),
-        released=pl.DataFrame([new.filter(first) for new in protected.released]),
-        hidden=protected.hidden[first],
+        released=pl.DataFrame([new.filter(first) for new in protection.released]),
+        hidden=protection.hidden[first],
         groups=np.flatnonzero(first),
-        rows=protected.scale.rows,
+        rows=protection.scale.rows,
         maps=maps,
         hidden_nodes=hidden_nodes,
-        hidden_rows=int(groups.sizes[protected.hidden].sum()),
+        hidden_rows=int(groups.sizes[protection.hidden].sum()),
     )
 
 
 def recoded(
-    chunks: Iterator[pl.DataFrame], recoding: Recoding, schema: Schema, *, drop: bool
+    chunks: Iterator[pl.DataFrame], recoding: RecodingMap, schema: Schema, *, drop: bool
 ) -> Iterator[pl.DataFrame]:
     """Chunks of a table as they are released, in their order.
 
@@ -57,7 +57,7 @@ def recoded(
 
 
 def _recoded(
-    chunk: pl.DataFrame, recoding: Recoding, keep: list[str], *, drop: bool
+    chunk: pl.DataFrame, recoding: RecodingMap, keep: list[str], *, drop: bool
 ) -> pl.DataFrame:
     # Names of our own: a user's may be patterns to Polars, or the very names used here.
     place = {name: f"c{number}" for number, name in enumerate(chunk.columns)}
@@ -86,33 +86,33 @@ def _recoded(
 
 
 def _by_column(
-    protected: Protected,
+    protection: Protection,
 ) -> tuple[tuple[ColumnMap, ...] | None, pl.DataFrame | None]:
     """What becomes of each value, and which classes are suppressed; None if that does not tell all.
 
     It does not where rows have levels of their own, or where some rows of a class are suppressed
     for an empty cell and others are not.
     """
-    levels = protected.levels
+    levels = protection.levels
     if levels is None:
         return None, None
     nodes = pl.DataFrame(
         [
             pl.Series(f"n{number}", column.hierarchy.nodes[level][column.leaf_of_row], pl.UInt32)
-            for number, (column, level) in enumerate(zip(protected.columns, levels, strict=True))
+            for number, (column, level) in enumerate(zip(protection.columns, levels, strict=True))
         ]
     )
-    hidden = pl.Series(protected.hidden)
+    hidden = pl.Series(protection.hidden)
     gone = nodes.filter(hidden).unique()
     if gone.height and nodes.filter(~hidden).join(gone, on=nodes.columns, how="semi").height:
         return None, None
     maps = tuple(
         _map(column, level, released.dtype)
         for column, level, released in zip(
-            protected.columns, levels, protected.released, strict=True
+            protection.columns, levels, protection.released, strict=True
         )
     )
-    names = dict(zip(nodes.columns, (column.name for column in protected.columns), strict=True))
+    names = dict(zip(nodes.columns, (column.name for column in protection.columns), strict=True))
     return maps, gone.rename(names)
 
 

@@ -95,13 +95,13 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     frame = as_frame(data)
     check_table(frame, schema)
     table = code_table(frame, schema, options.sensitive, population=population, progress=progress)
-    protected = protect(table, options, progress)
+    protection = protect(table, options, progress)
     progress(Step("Recoding the table", 0))
-    recoded = frame.with_columns(protected.released)
+    recoded = frame.with_columns(protection.released)
     shown = pick(recoded, released_names(frame, schema))
     return TableRelease(
-        data=_arrange(shown, protected.hidden, options),
-        **account("celosia.publish", options, schema, protected),
+        data=_arrange(shown, protection.hidden, options),
+        **account("celosia.publish", options, schema, protection),
     )
 
 

@@ -56,7 +56,7 @@ class EngineRelease(PublishedTable):
         raise NotImplementedError
 
 
-class Written(Protocol):
+class EngineOutput(Protocol):
     """A release whose data an engine has written."""
 
     @property
@@ -155,9 +155,9 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
     # A table without rows has no groups.
     check_table(groups.values, Schema(schema.quasi_identifiers, Role.SENSITIVE))
     table = code_table(groups.values, schema, options.sensitive, groups=groups, progress=progress)
-    protected = protect(table, options, progress)
-    recoding = recoding_of(schema, groups, protected)
-    told = account("celosia.tables.publish_on", options, schema, protected)
+    protection = protect(table, options, progress)
+    recoding = recoding_of(schema, groups, protection)
+    told = account("celosia.tables.publish_on", options, schema, protection)
     progress(Step("Recoding on the engine", 0))
     with engine.recode(
         source,
@@ -181,7 +181,7 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
     return release
 
 
-def finish(release: Written, draft: Draft, *, overwrite: bool) -> None:
+def finish(release: EngineOutput, draft: Draft, *, overwrite: bool) -> None:
     """Give data and certificate their names; an older certificate stays if that fails."""
     place = release.target
     file = Path(place).name if names_files(place) else str(place)

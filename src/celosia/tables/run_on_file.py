@@ -96,16 +96,16 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
     file = _File(Path(source), chunk_rows, {"types": schema.types(), **reading}, progress)
     groups = _group(file, schema, options.sensitive)
     table = code_table(groups.values, schema, options.sensitive, groups=groups, progress=progress)
-    protected = protect(table, options, progress)
-    recoding = recoding_of(schema, groups, protected)
-    told = account("celosia.tables.publish_file", options, schema, protected)
+    protection = protect(table, options, progress)
+    recoding = recoding_of(schema, groups, protection)
+    told = account("celosia.tables.publish_file", options, schema, protection)
     with tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder:
         draft = Path(folder) / f"release{''.join(goal.suffixes)}"
         chunks = recoded(
             file.chunks("Recoding the file"), recoding, schema, drop=options.drop_suppressed
         )
         if not options.keep_order:
-            buckets = buckets_for(protected.scale.rows, chunk_rows)
+            buckets = buckets_for(protection.scale.rows, chunk_rows)
             chunks = shuffled(chunks, Path(folder), buckets, options.rng)
         text_columns = _write(chunks, draft)
         release = FileRelease(path=draft, text_columns=text_columns, **told)
@@ -116,7 +116,7 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
 def _check_places(source: Path, goal: Path, *, overwrite: bool) -> None:
     """Refuse, before any work, what could not be read or written at its end."""
     check_writable(goal, overwrite=overwrite)
-    frames.writer(goal)  # refuses a format that cannot grow in chunks
+    frames.open_writer(goal)  # refuses a format that cannot grow in chunks
     frames.check_readable(source)
     if goal.exists() and goal.samefile(source):
         raise InputError(
@@ -163,7 +163,7 @@ def _checked(chunks: Iterator[pl.DataFrame], schema: Schema) -> Iterator[pl.Data
 def _write(chunks: Iterator[pl.DataFrame], path: Path) -> tuple[str, ...]:
     """Write all chunks; returns which columns are text."""
     text: tuple[str, ...] = ()
-    with frames.writer(path) as writer:
+    with frames.open_writer(path) as writer:
         for chunk in chunks:
             writer.write(chunk)
             kinds = (pl.String, pl.Categorical, pl.Enum)

@@ -112,7 +112,7 @@ def test_a_representation_holds_neither_cells_nor_moments() -> None:
 def test_no_cell_makes_a_private_release_refuse(method: private.PrivateMethod) -> None:
     for cell in (math.inf, -math.inf, math.nan, 1e300, None, -0.0):
         made = masked(pl.DataFrame({"x": [1.0, 2.0, cell]}), (method, ["x"]))
-        assert made.guarantee.promise.startswith(str(method.price))
+        assert made.guarantee.promise.startswith(str(method.budget))
 
 
 @pytest.mark.parametrize("method", PRIVATE, ids=IDS)

@@ -15,7 +15,7 @@ from celosia import Schema, Seeded
 from celosia.core.errors import InputError, PrivacyWarning
 from celosia.core.release import certificate_path
 from celosia.tables import masking, private, synthesis
-from celosia.tables.masking import Masked, MaskedTable, Method, Recipe
+from celosia.tables.masking import MaskedTable, Method, MethodResult, Recipe
 
 SCHEMA = Schema.of(
     identifiers=["name"], quasi_identifiers=["age", "zip"], sensitive=["pay"], other_columns=None
@@ -197,7 +197,7 @@ class _Peeking(Method):
     truthful = True
 
     def apply(self, frame, columns, *, rng, progress=None):  # type: ignore[no-untyped-def]
-        return Masked(frame=frame, facts={"rows": frame.height})
+        return MethodResult(frame=frame, facts={"rows": frame.height})
 
 
 def test_warnings_are_not_raised_for_an_ordinary_recipe(people: pl.DataFrame) -> None:

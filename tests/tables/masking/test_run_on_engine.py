@@ -33,10 +33,10 @@ from celosia.engines import DuckDBTables, Groups, PostgresTables, duckdb_tables
 from celosia.engines.spark.tables import SparkTables
 from celosia.tables import masking, private, synthesis
 from celosia.tables.masking import MaskedTable, Method, Recipe, mask, mask_on, methods
-from celosia.tables.masking.batches import Masker, Ready
+from celosia.tables.masking.batches import Masker, PreparedStep
 from celosia.tables.masking.release import StepOutcome
 from celosia.tables.masking.steps import run_steps
-from celosia.tables.masking.value_counts import Tally
+from celosia.tables.masking.value_counts import ValueCounts
 from celosia.tables.run import without_minus_zero, without_trace
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ NUMBERS: list[Method] = [
     masking.Rounding(base=5),
     masking.Rounding(base=0.1),
     masking.Rounding(base=10, random=True),
-    masking.Recoding(breaks=(20, 40, 60)),
-    masking.Recoding(hierarchy=DECADES, level=2),
+    masking.RecodingMap(breaks=(20, 40, 60)),
+    masking.RecodingMap(hierarchy=DECADES, level=2),
     masking.TopBottom(top=60, bottom=20),
     masking.TopBottom(top_quantile=0.9, bottom=25, inclusive=True),
     masking.TopBottom(top_quantile=0.9, bottom_quantile=0.07, replace="mean"),
@@ -63,8 +63,8 @@ NUMBERS: list[Method] = [
     masking.Noise(amount=0.3, multiplicative=True, integer=True, lower=0, upper=90),
 ]
 LETTERS: list[Method] = [
-    masking.Recoding(mapping={"a": "A"}, other="-"),
-    masking.Recoding(hierarchy={"kind": "mask", "levels": [1]}),
+    masking.RecodingMap(mapping={"a": "A"}, other="-"),
+    masking.RecodingMap(hierarchy={"kind": "mask", "levels": [1]}),
     masking.Pram(matrix=MATRIX, values=("c", "a", "b")),
     masking.Pram(matrix=MATRIX),
     masking.Pram(stay=0.75),
@@ -103,9 +103,9 @@ DETERMINISTIC = Recipe.of(
         (masking.TopBottom(top_quantile=0.97, bottom_quantile=0.02, replace="mean"), ["pay"]),
         (masking.Rounding(base=0.5), ["pay", "half"]),
         (masking.TopBottom(top=60, bottom_quantile=0.1), ["age"]),
-        (masking.Recoding(hierarchy={"kind": "mask", "levels": [1]}), ["age"]),
-        (masking.Recoding(mapping={"a": "few", "b": "few"}, other="rest"), ["kind"]),
-        (masking.Recoding(breaks=(0, 3)), ["x.y"]),
+        (masking.RecodingMap(hierarchy={"kind": "mask", "levels": [1]}), ["age"]),
+        (masking.RecodingMap(mapping={"a": "few", "b": "few"}, other="rest"), ["kind"]),
+        (masking.RecodingMap(breaks=(0, 3)), ["x.y"]),
     ],
 )
 RANDOM = Recipe.of(
@@ -154,8 +154,8 @@ def in_memory(frame: pl.DataFrame, recipe: Recipe) -> tuple[pl.DataFrame, tuple[
     return without_trace(made.frame), made.outcomes
 
 
-def counting(cells: pl.Series) -> Tally:
-    return Tally.of(cells, np.ones(len(cells), dtype=np.int64))
+def counting(cells: pl.Series) -> ValueCounts:
+    return ValueCounts.of(cells, np.ones(len(cells), dtype=np.int64))
 
 
 def test_every_method_declares_its_reach() -> None:
@@ -171,13 +171,13 @@ def test_every_method_declares_its_reach() -> None:
 def test_batches_give_what_the_whole_column_gives(method: Method) -> None:
     """Draws come one a cell and in order, so that one source gives the same over batches."""
     cells = cells_for(method)
-    counted: list[Tally] = []
+    counted: list[ValueCounts] = []
 
-    def tally() -> Tally:
+    def value_counts() -> ValueCounts:
         counted.append(counting(cells))
         return counted[0]
 
-    ready = method.cellwise(cells.clear(), tally)
+    ready = method.cell_function(cells.clear(), value_counts)
     assert len(counted) == (method.reach == "facts")
     work = pickle.loads(pickle.dumps(ready.mask))
     whole = method.apply(cells.to_frame(), ["x"], rng=Seeded(9))
@@ -202,10 +202,10 @@ def test_batches_give_what_the_whole_column_gives(method: Method) -> None:
 def test_a_hierarchy_in_a_file_is_read_here_and_not_by_workers(tmp_path: Path) -> None:
     file = tmp_path / "kinds.csv"
     file.write_text("a;few;*\nb;few;*\nc;rest;*\n")
-    method = masking.Recoding(hierarchy={"file": str(file), "delimiter": ";"}, level=1)
+    method = masking.RecodingMap(hierarchy={"file": str(file), "delimiter": ";"}, level=1)
     assert method.reach == "row"
     cells = cells_for(LETTERS[0])
-    ready = method.cellwise(cells.clear(), lambda: pytest.fail("nothing need be counted"))
+    ready = method.cell_function(cells.clear(), lambda: pytest.fail("nothing need be counted"))
     expected = method.apply(cells.to_frame(), ["x"], rng=Seeded(1)).frame["x"]
     file.unlink()
     assert ready.mask(cells, Seeded(1)).to_list() == expected.to_list()
@@ -341,8 +341,8 @@ def test_what_is_drawn_is_drawn_anew_in_every_batch_and_counted_for_nobody(
 def test_real_releases_draw_from_the_system_in_every_batch() -> None:
     recipe = masking.Noise(amount=1)
     cells = pl.Series("x", [0.0, 1.0] * 20)
-    ready = recipe.cellwise(cells.clear(), lambda: counting(cells))
-    masker = Masker(("x",), (), System().seed).then(Ready(1, {"x": ready.mask}, draws=True))
+    ready = recipe.cell_function(cells.clear(), lambda: counting(cells))
+    masker = Masker(("x",), (), System().seed).then(PreparedStep(1, {"x": ready.mask}, draws=True))
     copies = [pickle.loads(pickle.dumps(masker))(cells.to_frame())["x"] for _ in range(2)]
     # Two of 80 draws of 52 bits are equal with a chance of less than 1e-12.
     assert pl.concat(copies).n_unique() == 80
@@ -369,7 +369,7 @@ def test_refusals_leave_nothing(duck: DuckDBTables, raw: Path, tmp_path: Path) -
     assert refused(coded, (rounding, ["age"])).code == "CEL-V004"
     few = masking.TopBottom(top_quantile=0.9999, replace="mean")
     assert refused((few, ["pay"])).code == "CEL-V280"
-    strict = masking.Recoding(mapping={"a": "A"})  # found in the middle of the work
+    strict = masking.RecodingMap(mapping={"a": "A"})  # found in the middle of the work
     assert refused((strict, ["kind"])).code == "CEL-V270"
     nobody = tmp_path / "nobody.parquet"
     people(9).clear().write_parquet(nobody)
@@ -466,7 +466,7 @@ def test_workers_of_spark_draw_by_themselves(spark: SparkSession, tmp_path: Path
         half.write_parquet(tmp_path / "raw" / f"{name}.parquet")
     schema = Schema.of(quasi_identifiers=["y"], other_columns="insensitive")
     recipe = Recipe.of(schema, [(masking.Noise(amount=1), ["x"]), (masking.Pram(stay=0.5), ["y"])])
-    strict = Recipe.of(schema, [(masking.Recoding(mapping={"a": "A"}), ["y"])])
+    strict = Recipe.of(schema, [(masking.RecodingMap(mapping={"a": "A"}), ["y"])])
     with SparkTables() as engine:
         made = mask_on(engine, tmp_path / "raw", tmp_path / "safe", recipe)
         with pytest.raises(InputError, match="step 1 of the recipe") as caught:

@@ -71,7 +71,7 @@ def test_the_promise_states_epsilon_and_neighbours(method: PrivateMethod) -> Non
     promise = method.promise(columns)
     relation = CHANGE_ONE if method in GROUPED else ADD_REMOVE
     assert promise is not None
-    assert str(method.price) in promise
+    assert str(method.budget) in promise
     assert str(relation) in promise
     told = method.guarantee(columns)
     assert told.neighbours == str(relation)
@@ -81,11 +81,11 @@ def test_the_promise_states_epsilon_and_neighbours(method: PrivateMethod) -> Non
 
 @pytest.mark.parametrize("method", [*COUNTED, *GROUPED], ids=ALL_IDS)
 def test_the_loss_is_within_the_price_and_uses_it(method: PrivateMethod) -> None:
-    loss, price = method.privacy_loss(columns_of(method)), method.price
-    spent = loss.pure if price.is_pure else loss.rho
-    assert 0.999 * float(price.whole) < spent <= float(price.whole) * (1 + 1e-12)
-    if not price.is_pure:
-        assert loss.epsilon(price.delta) <= price.epsilon
+    loss, budget = method.privacy_loss(columns_of(method)), method.budget
+    spent = loss.pure if budget.is_pure else loss.rho
+    assert 0.999 * float(budget.whole) < spent <= float(budget.whole) * (1 + 1e-12)
+    if not budget.is_pure:
+        assert loss.epsilon(budget.delta) <= budget.epsilon
 
 
 @pytest.mark.parametrize("method", [*COUNTED, *GROUPED], ids=ALL_IDS)
@@ -192,8 +192,8 @@ def test_a_table_of_nothing_but_noise_is_refused_by_its_price_alone(method: Priv
         with pytest.raises(InputError) as refusal:
             kind(**tiny).apply(rows, ["s", "x", "n"], rng=Seeded(1))
         # Gaussian noise of this size is refused by the mechanism itself.
-        assert refusal.value.code == ("CEL-Y026" if method.price.is_pure else "CEL-M002")
-    if not method.price.is_pure:
+        assert refusal.value.code == ("CEL-Y026" if method.budget.is_pure else "CEL-M002")
+    if not method.budget.is_pure:
         return
     fifty: dict[str, Any] = {**tiny, "rows": 50}
     made = kind(**fifty).apply(table(), ["s", "x", "n"], rng=Seeded(1))

@@ -14,7 +14,7 @@ from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.randomness import Seeded
 from celosia.mechanisms import GaussianCounts, Geometric
-from celosia.tables.private import Price
+from celosia.tables.private import TableBudget
 from celosia.tables.private.budget import down
 
 EPSILONS = st.sampled_from([0.05, 0.5, 1, 3.0, 10])
@@ -23,7 +23,7 @@ DELTAS = st.sampled_from([1e-12, 1e-9, 1e-5])
 
 @given(EPSILONS, DELTAS)
 def test_rho_is_the_largest_within_epsilon_and_delta(epsilon: float, delta: float) -> None:
-    rho = Price(epsilon, delta).whole
+    rho = TableBudget(epsilon, delta).whole
     assert Concentrated(rho).epsilon(delta) <= epsilon
     assert Concentrated(rho * Fraction(1001, 1000)).epsilon(delta) > epsilon
 
@@ -32,33 +32,36 @@ def test_rho_is_the_largest_within_epsilon_and_delta(epsilon: float, delta: floa
 def test_shares_that_sum_to_one_cost_at_most_the_price(
     epsilon: float, delta: float, counts: int, choices: int
 ) -> None:
-    price = Price(epsilon, delta)
+    budget = TableBudget(epsilon, delta)
     share = Fraction(1, counts + choices)
-    parts = [price.counting(share).privacy_loss()] * counts
-    parts += [price.choosing(share, sensitivity=1).privacy_loss()] * choices
-    spent = sum(exact(part.pure if price.is_pure else part.rho) or 0 for part in parts)
+    parts = [budget.count_noise(share).privacy_loss()] * counts
+    parts += [budget.selection(share, sensitivity=1).privacy_loss()] * choices
+    spent = sum(exact(part.pure if budget.is_pure else part.rho) or 0 for part in parts)
     # Losses are rounded up to floats, each by less than one part in 2^52.
-    assert spent <= price.whole * (1 + Fraction(1, 2**40))
-    assert spent > price.whole * Fraction(999, 1000)
+    assert spent <= budget.whole * (1 + Fraction(1, 2**40))
+    assert spent > budget.whole * Fraction(999, 1000)
 
 
 def test_the_tight_account_of_shares_is_within_epsilon_and_delta() -> None:
-    price = Price(1, 1e-6)
-    parts = (price.counting(Fraction(1, 4)).privacy_loss(),) * 4
+    budget = TableBudget(1, 1e-6)
+    parts = (budget.count_noise(Fraction(1, 4)).privacy_loss(),) * 4
     assert Composed(parts).epsilon(1e-6) <= 1
 
 
 def test_the_noise_is_laplace_without_delta_and_gaussian_with_it() -> None:
-    laplace, gaussian = Price(1).counting(Fraction(1, 2)), Price(1, 1e-9).counting(Fraction(1, 2))
+    laplace, gaussian = (
+        TableBudget(1).count_noise(Fraction(1, 2)),
+        TableBudget(1, 1e-9).count_noise(Fraction(1, 2)),
+    )
     assert isinstance(laplace, Geometric)
     assert laplace.law.scale == 2
     assert isinstance(gaussian, GaussianCounts)
-    assert gaussian.law.parameter >= 1 / Price(1, 1e-9).whole  # sigma^2 = 1 / (2 rho / 2)
+    assert gaussian.law.parameter >= 1 / TableBudget(1, 1e-9).whole  # sigma^2 = 1 / (2 rho / 2)
 
 
 def test_no_count_tells_one_row_by_more_than_epsilon() -> None:
     # The acceptance check of the count mechanism at epsilon 1, on two neighbours.
-    noise = Price(1).counting(Fraction(1))
+    noise = TableBudget(1).count_noise(Fraction(1))
     draws = [noise.release(np.full(200_000, count), rng=Seeded(count)) for count in (40, 41)]
     values, counts = np.unique(np.concatenate(draws), return_counts=True)
     for value in values[counts > 2000]:
@@ -81,4 +84,4 @@ def test_a_fraction_is_rounded_down(value: Fraction) -> None:
 @pytest.mark.parametrize(("epsilon", "delta"), [(0, 0), (-1, 0), (1, 1), (1, -0.1), ("1", 0)])
 def test_what_is_no_price_is_refused(epsilon: float, delta: float) -> None:
     with pytest.raises(InputError):
-        Price(epsilon, delta)
+        TableBudget(epsilon, delta)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.tables.private.declarations import Declared, tuples
+from celosia.tables.private.declarations import DomainDeclarations, tuples
 
 NUMBERS = st.one_of(st.none(), st.floats(allow_nan=True, allow_infinity=True))
 TEXTS = st.one_of(st.none(), st.text(max_size=3), st.sampled_from(["f", "m"]))
 SCHEMA = pl.Schema({"x": pl.Float64(), "n": pl.Int64(), "sex": pl.String(), "t": pl.Boolean()})
-DECLARED = Declared(
+DECLARED = DomainDeclarations(
     {"sex": ("f", "m"), "t": (True, False)}, {"x": (-1, 2.5), "n": (3, 12)}, {"x": 5, "n": 4}
 )
 
@@ -52,7 +52,7 @@ def test_cells_drawn_for_a_code_have_that_code(seed: int) -> None:
 
 
 def test_whole_numbers_are_drawn_as_often_each_and_within_their_bin() -> None:
-    (n,) = Declared({}, {"n": (3, 12)}, 4).columns(pl.Schema({"n": pl.Int8()}), ["n"])
+    (n,) = DomainDeclarations({}, {"n": (3, 12)}, 4).columns(pl.Schema({"n": pl.Int8()}), ["n"])
     drawn = n.series(np.repeat(np.arange(4), 30_000), Seeded(1))
     assert drawn.dtype == pl.Int64
     counts = np.bincount(drawn.to_numpy())
@@ -62,14 +62,14 @@ def test_whole_numbers_are_drawn_as_often_each_and_within_their_bin() -> None:
 
 
 def test_a_small_range_of_whole_numbers_has_a_bin_a_value() -> None:
-    (n,) = Declared({}, {"n": (3, 5)}).columns(pl.Schema({"n": pl.Int64()}), ["n"])
+    (n,) = DomainDeclarations({}, {"n": (3, 5)}).columns(pl.Schema({"n": pl.Int64()}), ["n"])
     assert n.labels().to_list() == ["3", "4", "5", None]
     assert n.codes(pl.Series([1, 3, 4, 5, 6, None])).tolist() == [0, 0, 1, 2, 2, 3]
 
 
 def test_labels_tell_the_bins() -> None:
     schema = pl.Schema({"n": pl.Int64(), "x": pl.Float64(), "s": pl.Categorical()})
-    declared = Declared({"s": ("a", "b")}, {"x": (0, 1)}, 2, {"n": (0, 18, 65, 120)})
+    declared = DomainDeclarations({"s": ("a", "b")}, {"x": (0, 1)}, 2, {"n": (0, 18, 65, 120)})
     told = [column.labels().to_list() for column in declared.columns(schema, ["n", "x", "s"])]
     assert told == [
         ["0-17", "18-64", "65-120", None],
@@ -80,7 +80,7 @@ def test_labels_tell_the_bins() -> None:
 
 def test_categories_and_enumerations_are_read_as_texts() -> None:
     for dtype in (pl.Categorical(), pl.Enum(["a", "b", "c"])):
-        (s,) = Declared({"s": ("b", "a")}, {}).columns(pl.Schema({"s": dtype}), ["s"])
+        (s,) = DomainDeclarations({"s": ("b", "a")}, {}).columns(pl.Schema({"s": dtype}), ["s"])
         assert s.codes(pl.Series(["a", "b", "c", None], dtype=dtype)).tolist() == [1, 0, 2, 2]
 
 
@@ -107,14 +107,14 @@ def test_declarations_that_do_not_fit_are_refused(
     domains: dict[str, Any], bounds: dict[str, Any], bins: Any, code: str
 ) -> None:
     with pytest.raises(InputError) as refusal:
-        Declared(domains, bounds, bins).columns(pl.Schema({"a": pl.Int64()}), ["a"])
+        DomainDeclarations(domains, bounds, bins).columns(pl.Schema({"a": pl.Int64()}), ["a"])
     assert refusal.value.code == code
 
 
 def test_bounds_are_for_numbers_only() -> None:
     for dtype in (pl.String(), pl.Boolean(), pl.Date()):
         with pytest.raises(InputError) as refusal:
-            Declared({}, {"a": (0, 1)}).columns(pl.Schema({"a": dtype}), ["a"])
+            DomainDeclarations({}, {"a": (0, 1)}).columns(pl.Schema({"a": dtype}), ["a"])
         assert refusal.value.code == "CEL-Y022"
 
 

@@ -11,14 +11,14 @@ from scipy import stats
 
 from celosia.core.randomness import Seeded
 from celosia.datasets import census
-from celosia.tables.private import Marginals, NoisyHistogram, Price
+from celosia.tables.private import Marginals, NoisyHistogram, TableBudget
 from celosia.tables.private.marginal_tree import (
     STEPS,
-    Plan,
-    chosen_pairs,
-    merged,
+    MarginalPlan,
+    merge_rare_values,
     pair_counts,
     score,
+    select_pairs,
     total_of,
 )
 
@@ -60,22 +60,22 @@ def test_one_row_moves_a_score_by_at_most_its_sensitivity_which_is_reached() -> 
                 pair_counts(codes_of(rows), pair, shape), expected
             )
             largest = max(largest, abs(moved))
-    assert largest == STEPS == Plan(Price(1), 3).choice.sensitivity
+    assert largest == STEPS == MarginalPlan(TableBudget(1), 3).selection.sensitivity
 
 
 def test_no_neighbour_changes_the_chance_of_a_pair_by_more_than_epsilon() -> None:
-    choice = Plan(Price(1), 3).choice
+    selection = MarginalPlan(TableBudget(1), 3).selection
     pairs = list(combinations(range(3), 2))
     expected = {pair: np.full((SIZES[pair[0]], SIZES[pair[1]]), 0.7) for pair in pairs}
 
     def chances(rows: list[tuple[int, ...]]) -> np.ndarray:
         codes = codes_of(rows)
         scores = [score(pair_counts(codes, p, expected[p].shape), expected[p]) for p in pairs]
-        return choice.probabilities(scores)
+        return selection.probabilities(scores)
 
     for rows, row in product(small_tables(), EVERY_ROW):
         ratio = np.log(chances([*rows, row]) / chances(rows))
-        assert np.abs(ratio).max() <= choice.epsilon + 1e-12
+        assert np.abs(ratio).max() <= selection.epsilon + 1e-12
 
 
 def test_pairs_are_chosen_as_the_exponential_mechanism_says() -> None:
@@ -84,7 +84,7 @@ def test_pairs_are_chosen_as_the_exponential_mechanism_says() -> None:
         np.bincount(code, minlength=size).astype(np.float64) + 0.3
         for code, size in zip(codes, SIZES, strict=True)
     ]
-    plan = Plan(Price(60), 3)  # a tenth of it for two choices: 3 each
+    plan = MarginalPlan(TableBudget(60), 3)  # a tenth of it for two choices: 3 each
     total = total_of(singles)
     pairs = list(combinations(range(3), 2))
     weights = []
@@ -98,11 +98,11 @@ def test_pairs_are_chosen_as_the_exponential_mechanism_says() -> None:
             pair_counts(codes, (one, two), (SIZES[one], SIZES[two]))
             - np.outer(fitted[0], fitted[1]) / total
         ).sum()
-        weights.append(np.exp(plan.choice.epsilon * distance / 2))
+        weights.append(np.exp(plan.selection.epsilon * distance / 2))
     rng = Seeded(5)
     found = np.zeros(3)
     for _ in range(2000):
-        found[pairs.index(chosen_pairs(codes, singles, plan, rng=rng)[0])] += 1
+        found[pairs.index(select_pairs(codes, singles, plan, rng=rng)[0])] += 1
     wanted = 2000 * np.array(weights) / np.sum(weights)
     assert stats.chisquare(found, wanted).pvalue > 1e-3
     halved = 2000 * np.sqrt(weights) / np.sum(np.sqrt(weights))
@@ -114,7 +114,7 @@ def test_chosen_pairs_join_all_columns() -> None:
     codes = [rng.integers(0, 3, 500) for _ in range(6)]
     codes[4] = codes[1].copy()
     singles = [np.bincount(code, minlength=3).astype(float) for code in codes]
-    pairs = chosen_pairs(codes, singles, Plan(Price(5, 1e-9), 6), rng=Seeded(1))
+    pairs = select_pairs(codes, singles, MarginalPlan(TableBudget(5, 1e-9), 6), rng=Seeded(1))
     assert pairs[0] == (1, 4)  # the farthest from independent
     reached = {0}
     for _ in pairs:
@@ -126,10 +126,10 @@ def test_chosen_pairs_join_all_columns() -> None:
 @pytest.mark.parametrize("columns", [1, 2, 3, 9])
 @pytest.mark.parametrize("delta", [0.0, 1e-9])
 def test_the_plan_costs_the_price_and_hardly_less(columns: int, delta: float) -> None:
-    price = Price(1, delta)
-    loss = Plan(price, columns).privacy_loss()
+    budget = TableBudget(1, delta)
+    loss = MarginalPlan(budget, columns).privacy_loss()
     spent = loss.pure if delta == 0 else loss.rho
-    assert 0.999 * float(price.whole) < spent <= float(price.whole) * (1 + 1e-12)
+    assert 0.999 * float(budget.whole) < spent <= float(budget.whole) * (1 + 1e-12)
 
 
 def test_the_tight_account_of_a_plan_is_within_epsilon() -> None:
@@ -138,12 +138,12 @@ def test_the_tight_account_of_a_plan_is_within_epsilon() -> None:
 
 def test_rare_values_are_counted_together_and_told_apart_again() -> None:
     noisy = np.array([50.0, -3.0, 2.0, 40.0, 7.0])
-    found = merged(noisy, 3.0)
+    found = merge_rare_values(noisy, 3.0)
     assert found.counts.tolist() == [50, 40, 6]
     assert found.places.tolist() == [0, 2, 2, 1, 2]
     assert found.rare.tolist() == [1, 2, 4]
     assert found.chances.tolist() == [0, 2, 7]
-    alone = merged(np.array([50.0, 1.0, 40.0]), 3.0)
+    alone = merge_rare_values(np.array([50.0, 1.0, 40.0]), 3.0)
     assert alone.places.tolist() == [0, 1, 2]
     assert alone.rare.size == 0
 
@@ -187,7 +187,7 @@ def test_pairs_of_the_census_are_better_kept_than_by_columns_alone(people: pl.Da
 
 def test_two_columns_that_are_one_stay_so() -> None:
     rng = np.random.default_rng(1)
-    side = rng.choice(["left", "right"], 5000)
+    side = rng.selection(["left", "right"], 5000)
     frame = pl.DataFrame({"a": side, "b": side})
     domain = ("left", "right")
     for delta in (0.0, 1e-9):

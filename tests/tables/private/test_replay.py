@@ -21,7 +21,7 @@ from celosia.core.randomness import Seeded, Source
 from celosia.mechanisms import Exponential, Geometric
 from celosia.mechanisms.additive.base import Additive
 from celosia.mechanisms.mechanism import Measurement
-from celosia.tables.masking.method import Masked
+from celosia.tables.masking.method import MethodResult
 from celosia.tables.private import (
     Contingency,
     Marginals,
@@ -67,7 +67,7 @@ class Tape:
 
 def run(
     method: PrivateMethod, frame: pl.DataFrame, tape: Tape, monkeypatch: pytest.MonkeyPatch
-) -> Masked:
+) -> MethodResult:
     with monkeypatch.context() as patch:
         for kind in (Additive, Exponential):
             original = kind.measure

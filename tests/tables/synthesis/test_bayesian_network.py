@@ -12,7 +12,7 @@ from scipy import stats
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.tables.synthesis import BayesianNetwork
-from celosia.tables.synthesis.bins import binned
+from celosia.tables.synthesis.bins import bin_variable
 from celosia.tables.synthesis.structure import Node, cases, information, learn
 from celosia.tables.synthesis.variables import variable
 
@@ -91,7 +91,7 @@ def test_bins_are_disjoint_and_give_back_values_of_their_own(
     cells: list[float | None], bins: int
 ) -> None:
     frame = pl.DataFrame({"x": cells}, schema={"x": pl.Float64})
-    found = binned(variable(frame, "x"), bins)
+    found = bin_variable(variable(frame, "x"), bins)
     assert found.low.size <= max(bins, 1)
     assert np.all(found.high[:-1] < found.low[1:])
     assert found.codes.max() < found.size
@@ -103,7 +103,7 @@ def test_bins_are_disjoint_and_give_back_values_of_their_own(
 
 
 def test_every_whole_number_of_a_bin_is_drawn_and_none_beyond() -> None:
-    found = binned(variable(pl.DataFrame({"x": range(20)}), "x"), 2)
+    found = bin_variable(variable(pl.DataFrame({"x": range(20)}), "x"), 2)
     made = found.series(np.repeat(found.codes, 100), Seeded(1))
     assert sorted(made.unique()) == list(range(20))
 

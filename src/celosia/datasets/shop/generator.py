@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 
-Whole = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
 REGIONS = ("AFRICA", "AMERICA", "ASIA", "EUROPE", "MIDDLE EAST")
 _NATIONS = (
@@ -82,7 +82,7 @@ def make_tables(
     return tables
 
 
-def ordering_customers(drawn: Whole, customers: int) -> Whole:
+def ordering_customers(drawn: Integers, customers: int) -> Integers:
     """Customers who order: a key that three divides stands for the next one.
 
     After the last customer there is none, and it stands for the one before.
@@ -94,7 +94,7 @@ def ordering_customers(drawn: Whole, customers: int) -> Whole:
     return np.where(moved > customers, drawn - 1, moved)
 
 
-def suppliers_of(part: Whole, place: Whole, suppliers: int) -> Whole:
+def suppliers_of(part: Integers, place: Integers, suppliers: int) -> Integers:
     """The supplier at a place (0 to 3) of a part; the four of a part are four different ones.
 
     As in the benchmark, they are a good quarter of all suppliers apart; the step is kept below a
@@ -104,7 +104,7 @@ def suppliers_of(part: Whole, place: Whole, suppliers: int) -> Whole:
     return (part + place * step) % suppliers + 1
 
 
-def price_of(part: Whole) -> Whole:
+def price_of(part: Integers) -> Integers:
     """What a part costs, in cents: it follows from its key."""
     return 90_000 + part // 10 % 20_001 + 100 * (part % 1000)
 
@@ -185,20 +185,20 @@ def _orders(
     return table, lineitem
 
 
-def _between(rng: Source, least: int, most: int, size: int) -> Whole:
+def _between(rng: Source, least: int, most: int, size: int) -> Integers:
     return least + rng.integers(most - least + 1, size)
 
 
-def _money(cents: Whole) -> pl.Series:
+def _money(cents: Integers) -> pl.Series:
     """Cents as decimals of two places, exactly."""
     frame = pl.DataFrame({"cents": cents}).select(pl.col("cents").cast(pl.Decimal(17, 2)) / 100)
     return frame["cents"].cast(pl.Decimal(15, 2))
 
 
-def _texts(values: Sequence[str], codes: Whole) -> pl.Series:
+def _texts(values: Sequence[str], codes: Integers) -> pl.Series:
     return pl.Series(list(values))[codes]
 
 
-def _dates(days: Whole) -> pl.Series:
+def _dates(days: Integers) -> pl.Series:
     since = (FIRST_ORDER - date(1970, 1, 1)).days
     return pl.Series((days + since).astype(np.int32)).cast(pl.Date)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.randomness import Source
-from celosia.datasets.watdiv.values import Entity, Property
+from celosia.datasets.watdiv.values import EntityValue, Property
 
 Numbers = NDArray[np.int64]
 
@@ -17,7 +17,7 @@ SPARE = 4
 
 
 def weights(size: int, flat: float) -> Numbers:
-    """How likely each of `size` entities is, as whole numbers; see `values.Entity`.
+    """How likely each of `size` entities is, as whole numbers; see `values.EntityValue`.
 
     >>> (weights(4, 1)[[0, 1, 3]] >> 38).tolist()
     [4, 2, 1]
@@ -33,7 +33,7 @@ class Draws:
     def __init__(self, rng: Source, sizes: Mapping[str, int]):
         self._rng = rng
         self._sizes = sizes
-        self._tables: dict[Entity, Numbers] = {}
+        self._tables: dict[EntityValue, Numbers] = {}
 
     def below(self, bound: int, size: int) -> Numbers:
         """Uniform numbers from 0 to `bound` - 1."""
@@ -50,7 +50,7 @@ class Draws:
         """
         return self._rng.permutation(size) * bound // max(size, 1)
 
-    def entities(self, wanted: Entity, size: int) -> Numbers:
+    def entities(self, wanted: EntityValue, size: int) -> Numbers:
         """Numbers of entities of a kind, popular ones more often."""
         count = self._sizes[wanted.kind]
         if wanted.flat is None:
@@ -67,7 +67,7 @@ class Draws:
         More objects are drawn than needed, and the first different ones are taken. Who likes the
         most popular things only may end up with one or two fewer.
         """
-        assert isinstance(wanted.value, Entity)
+        assert isinstance(wanted.value, EntityValue)
         degrees = self._degrees(wanted, subjects.size)
         tries = degrees + degrees // 2 + SPARE
         place = np.repeat(np.arange(subjects.size), tries)
@@ -84,7 +84,7 @@ class Draws:
         return subjects[place[kept]], objects[kept]
 
     def _degrees(self, wanted: Property, size: int) -> Numbers:
-        assert isinstance(wanted.value, Entity)
+        assert isinstance(wanted.value, EntityValue)
         most = most_objects(wanted, self._sizes)
         if wanted.skewed:
             return 1 + self.spread(most, size) * self.spread(most, size) // most
@@ -93,7 +93,7 @@ class Draws:
 
 def most_objects(wanted: Property, sizes: Mapping[str, int]) -> int:
     """The most objects of one subject: in a small graph not more than a third of all."""
-    assert isinstance(wanted.value, Entity)
+    assert isinstance(wanted.value, EntityValue)
     return min(wanted.most, max(1, sizes[wanted.value.kind] // 3))
 
 

@@ -12,7 +12,16 @@ import polars as pl
 from celosia.core.randomness import Seeded
 from celosia.datasets.watdiv.draws import Draws, Numbers
 from celosia.datasets.watdiv.schema import CATEGORIES_APART, KINDS, PREFIXES, Kind
-from celosia.datasets.watdiv.values import Day, Entity, Money, Own, Property, Value, Whole, Words
+from celosia.datasets.watdiv.values import (
+    DayRange,
+    EntityText,
+    EntityValue,
+    IntegerRange,
+    MoneyRange,
+    Property,
+    Value,
+    WordText,
+)
 
 CHUNK = 2_000
 """Entities at a time; a batch is some hundred times as many facts at most."""
@@ -90,10 +99,10 @@ def _describe(kind: Kind, entities: Numbers, draws: Draws) -> Iterator[Facts]:
         if each.groups:
             has &= np.isin(category % CATEGORIES_APART, each.groups)
         chosen = entities[has]
-        if isinstance(each.value, Entity) and each.value.kind == _CATEGORY:
+        if isinstance(each.value, EntityValue) and each.value.kind == _CATEGORY:
             category = draws.entities(each.value, chosen.size)  # all products have one
             yield _facts(kind.name, each, chosen, _named(_CATEGORY, category))
-        elif isinstance(each.value, Entity) and each.most > 1:
+        elif isinstance(each.value, EntityValue) and each.most > 1:
             subjects, objects = draws.pairs(chosen, each, kind.name)
             yield _facts(kind.name, each, subjects, _named(each.value.kind, objects))
         else:
@@ -110,24 +119,24 @@ def _terms(value: Value, entities: Numbers, draws: Draws) -> Terms:
     """A value for each entity."""
     size = entities.size
     match value:
-        case Entity():
+        case EntityValue():
             return _named(value.kind, draws.entities(value, size))
-        case Whole():
+        case IntegerRange():
             return _typed(pl.Series(draws.between(value.least, value.most, size)), "integer")
-        case Money():
+        case MoneyRange():
             cents = pl.Series(draws.between(value.least, value.most, size))
             whole, rest = (cents // 100).cast(pl.String), (cents % 100).cast(pl.String)
             return _typed(whole + "." + rest.str.zfill(2), "decimal")
-        case Day():
+        case DayRange():
             days = draws.between(_since(value.first), _since(value.last), size)
             return _typed(pl.Series(days.astype(np.int32)).cast(pl.Date).cast(pl.String), "date")
-        case Words():
+        case WordText():
             texts = [pl.Series(each)[draws.below(len(each), size)] for each in value.lists]
             joined = pl.DataFrame({str(at): text for at, text in enumerate(texts)}).select(
                 pl.concat_str(pl.all(), separator=" ")
             )
             return Terms('"', joined.to_series(), '"')
-        case Own():
+        case EntityText():
             before, _, after = value.form.replace("xsd:integer", f"<{XSD}integer>").partition("{}")
             return Terms(before, pl.Series(entities), after)
 

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
 from celosia.datasets.watdiv.schema import FUNCTIONAL, KINDS, PREFIXES, VALUES
-from celosia.datasets.watdiv.values import Entity, Money, Property, Whole
+from celosia.datasets.watdiv.values import EntityValue, IntegerRange, MoneyRange, Property
 
 Unit = Literal["entity", "triple"]
 Private = Literal["people", "everything"]
@@ -85,7 +85,7 @@ def _classes(private: Private) -> dict[str, list[str]]:
     names = {kind.name: kind.class_name for kind in KINDS}
     for kind in KINDS:
         for each in kind.properties:
-            subject = each.value.kind if isinstance(each.value, Entity) else ""
+            subject = each.value.kind if isinstance(each.value, EntityValue) else ""
             all_of[names[subject] if each.reverse else kind.class_name].append(each.predicate)
     if private == "everything":
         return all_of
@@ -119,8 +119,8 @@ def _bounds(said: Property) -> list[str]:
     value = said.value
     if not said.bounded:
         return []
-    assert isinstance(value, Whole | Money)
-    unit, grid = (1, "1") if isinstance(value, Whole) else (100, "0.01")
+    assert isinstance(value, IntegerRange | MoneyRange)
+    unit, grid = (1, "1") if isinstance(value, IntegerRange) else (100, "0.01")
     most = -(-value.most // unit)
     return [f"lower = {value.least // unit}", f"upper = {most}", f"grid = {grid}"]
 

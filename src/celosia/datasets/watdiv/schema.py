@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 
-from celosia.datasets.watdiv.values import Day, Entity, Money, Own, Property, Whole, Words
+from celosia.datasets.watdiv.values import (
+    DayRange,
+    EntityText,
+    EntityValue,
+    IntegerRange,
+    MoneyRange,
+    Property,
+    WordText,
+)
 from celosia.datasets.watdiv.words import ADJECTIVES, FAMILY, GIVEN, HOURS, JOBS, NOUNS
 
 PREFIXES: Mapping[str, str] = MappingProxyType(
@@ -33,8 +41,8 @@ PREFIXES: Mapping[str, str] = MappingProxyType(
 )
 """As the published queries have them."""
 
-_PHRASE = Words((ADJECTIVES, NOUNS))
-_LONG = Words((ADJECTIVES, NOUNS, ADJECTIVES, NOUNS))
+_PHRASE = WordText((ADJECTIVES, NOUNS))
+_LONG = WordText((ADJECTIVES, NOUNS, ADJECTIVES, NOUNS))
 
 CATEGORIES_APART = 5
 """Each fifth category is of one group: things, music, films, books and tools in turn."""
@@ -60,21 +68,21 @@ _USER = Kind(
     class_name="User",
     per_thousand=1000,
     properties=(
-        Property("wsdbm:userId", 100, Own('"{}"^^xsd:integer')),
-        Property("foaf:givenName", 70, Words((GIVEN,))),
-        Property("foaf:familyName", 70, Words((FAMILY,))),
-        Property("rdf:type", 60, Entity("Role")),
-        Property("wsdbm:gender", 60, Entity("Gender")),
-        Property("foaf:age", 50, Entity("AgeGroup")),
-        Property("dct:Location", 40, Entity("City", flat=20)),
-        Property("sorg:nationality", 40, Entity("Country", flat=2)),
-        Property("sorg:birthDate", 20, Day(date(1930, 1, 1), date(2004, 12, 31))),
-        Property("sorg:jobTitle", 10, Words((JOBS,))),
-        Property("foaf:homepage", 10, Entity("Website", flat=20)),
-        Property("wsdbm:friendOf", 40, Entity("User"), most=200),
-        Property("wsdbm:follows", 60, Entity("User", flat=0.02), most=200, skewed=True),
-        Property("wsdbm:likes", 50, Entity("Product", flat=5), most=20, skewed=True),
-        Property("wsdbm:subscribes", 40, Entity("Website", flat=20), most=9),
+        Property("wsdbm:userId", 100, EntityText('"{}"^^xsd:integer')),
+        Property("foaf:givenName", 70, WordText((GIVEN,))),
+        Property("foaf:familyName", 70, WordText((FAMILY,))),
+        Property("rdf:type", 60, EntityValue("Role")),
+        Property("wsdbm:gender", 60, EntityValue("Gender")),
+        Property("foaf:age", 50, EntityValue("AgeGroup")),
+        Property("dct:Location", 40, EntityValue("City", flat=20)),
+        Property("sorg:nationality", 40, EntityValue("Country", flat=2)),
+        Property("sorg:birthDate", 20, DayRange(date(1930, 1, 1), date(2004, 12, 31))),
+        Property("sorg:jobTitle", 10, WordText((JOBS,))),
+        Property("foaf:homepage", 10, EntityValue("Website", flat=20)),
+        Property("wsdbm:friendOf", 40, EntityValue("User"), most=200),
+        Property("wsdbm:follows", 60, EntityValue("User", flat=0.02), most=200, skewed=True),
+        Property("wsdbm:likes", 50, EntityValue("Product", flat=5), most=20, skewed=True),
+        Property("wsdbm:subscribes", 40, EntityValue("Website", flat=20), most=9),
     ),
 )
 _PRODUCT = Kind(
@@ -82,24 +90,24 @@ _PRODUCT = Kind(
     class_name="Product",
     per_thousand=250,
     properties=(
-        Property("rdf:type", 100, Entity("ProductCategory", flat=4)),
-        Property("wsdbm:hasGenre", 100, Entity("SubGenre", flat=10), most=4),
-        Property("og:tag", 80, Entity("Topic", flat=60), most=5),
+        Property("rdf:type", 100, EntityValue("ProductCategory", flat=4)),
+        Property("wsdbm:hasGenre", 100, EntityValue("SubGenre", flat=10), most=4),
+        Property("og:tag", 80, EntityValue("Topic", flat=60), most=5),
         Property("og:title", 80, _PHRASE),
         Property("sorg:keywords", 60, _PHRASE),
         Property("sorg:description", 60, _LONG),
-        Property("sorg:language", 50, Entity("Language", flat=1)),
-        Property("sorg:contentRating", 40, Whole(0, 18), bounded=True),
-        Property("foaf:homepage", 40, Entity("Website", flat=20)),
+        Property("sorg:language", 50, EntityValue("Language", flat=1)),
+        Property("sorg:contentRating", 40, IntegerRange(0, 18), bounded=True),
+        Property("foaf:homepage", 40, EntityValue("Website", flat=20)),
         Property("sorg:caption", 40, _PHRASE),
         Property("sorg:text", 30, _LONG),
-        Property("sorg:contentSize", 30, Whole(1, 5000), bounded=True),
-        Property("mo:artist", 90, Entity("User", flat=0.05), most=5, groups=(MUSIC,)),
-        Property("sorg:trailer", 80, Own("<http://films.example.org/{}>"), groups=(FILM,)),
-        Property("sorg:actor", 90, Entity("User", flat=0.05), most=5, groups=(FILM,)),
-        Property("sorg:director", 60, Entity("User", flat=0.05), groups=(FILM,)),
-        Property("sorg:author", 90, Entity("User", flat=0.05), most=3, groups=(BOOK,)),
-        Property("sorg:numberOfPages", 90, Whole(20, 1500), groups=(BOOK,), bounded=True),
+        Property("sorg:contentSize", 30, IntegerRange(1, 5000), bounded=True),
+        Property("mo:artist", 90, EntityValue("User", flat=0.05), most=5, groups=(MUSIC,)),
+        Property("sorg:trailer", 80, EntityText("<http://films.example.org/{}>"), groups=(FILM,)),
+        Property("sorg:actor", 90, EntityValue("User", flat=0.05), most=5, groups=(FILM,)),
+        Property("sorg:director", 60, EntityValue("User", flat=0.05), groups=(FILM,)),
+        Property("sorg:author", 90, EntityValue("User", flat=0.05), most=3, groups=(BOOK,)),
+        Property("sorg:numberOfPages", 90, IntegerRange(20, 1500), groups=(BOOK,), bounded=True),
         Property("sorg:publisher", 60, _PHRASE, groups=(MUSIC, BOOK)),
     ),
 )
@@ -108,15 +116,15 @@ _OFFER = Kind(
     class_name="Offer",
     per_thousand=900,
     properties=(
-        Property("gr:offers", 100, Entity("Retailer", flat=10), reverse=True),
-        Property("gr:includes", 100, Entity("Product", flat=0.25)),
-        Property("gr:price", 100, Money(100, 99_999), bounded=True),
-        Property("gr:serialNumber", 100, Whole(10_000_000, 99_999_999)),
-        Property("sorg:eligibleQuantity", 100, Whole(1, 50), bounded=True),
-        Property("sorg:eligibleRegion", 100, Entity("Country", flat=2), most=4),
-        Property("gr:validFrom", 60, Day(date(2013, 1, 1), date(2014, 12, 31))),
-        Property("gr:validThrough", 60, Day(date(2015, 1, 1), date(2016, 12, 31))),
-        Property("sorg:priceValidUntil", 40, Day(date(2015, 1, 1), date(2016, 12, 31))),
+        Property("gr:offers", 100, EntityValue("Retailer", flat=10), reverse=True),
+        Property("gr:includes", 100, EntityValue("Product", flat=0.25)),
+        Property("gr:price", 100, MoneyRange(100, 99_999), bounded=True),
+        Property("gr:serialNumber", 100, IntegerRange(10_000_000, 99_999_999)),
+        Property("sorg:eligibleQuantity", 100, IntegerRange(1, 50), bounded=True),
+        Property("sorg:eligibleRegion", 100, EntityValue("Country", flat=2), most=4),
+        Property("gr:validFrom", 60, DayRange(date(2013, 1, 1), date(2014, 12, 31))),
+        Property("gr:validThrough", 60, DayRange(date(2015, 1, 1), date(2016, 12, 31))),
+        Property("sorg:priceValidUntil", 40, DayRange(date(2015, 1, 1), date(2016, 12, 31))),
     ),
 )
 _REVIEW = Kind(
@@ -124,12 +132,12 @@ _REVIEW = Kind(
     class_name="Review",
     per_thousand=1500,
     properties=(
-        Property("rev:hasReview", 100, Entity("Product", flat=20), reverse=True),
-        Property("rev:reviewer", 100, Entity("User", flat=0.25)),
-        Property("rev:rating", 100, Whole(1, 10), bounded=True),
+        Property("rev:hasReview", 100, EntityValue("Product", flat=20), reverse=True),
+        Property("rev:reviewer", 100, EntityValue("User", flat=0.25)),
+        Property("rev:rating", 100, IntegerRange(1, 10), bounded=True),
         Property("rev:text", 70, _LONG),
         Property("rev:title", 50, _PHRASE),
-        Property("rev:totalVotes", 30, Whole(0, 500), bounded=True),
+        Property("rev:totalVotes", 30, IntegerRange(0, 500), bounded=True),
     ),
 )
 _PURCHASE = Kind(
@@ -137,9 +145,9 @@ _PURCHASE = Kind(
     class_name="Purchase",
     per_thousand=1500,
     properties=(
-        Property("wsdbm:makesPurchase", 100, Entity("User", flat=0.25), reverse=True),
-        Property("wsdbm:purchaseFor", 100, Entity("Product", flat=20)),
-        Property("wsdbm:purchaseDate", 80, Day(date(2013, 1, 1), date(2014, 12, 31))),
+        Property("wsdbm:makesPurchase", 100, EntityValue("User", flat=0.25), reverse=True),
+        Property("wsdbm:purchaseFor", 100, EntityValue("Product", flat=20)),
+        Property("wsdbm:purchaseDate", 80, DayRange(date(2013, 1, 1), date(2014, 12, 31))),
     ),
 )
 _RETAILER = Kind(
@@ -149,9 +157,9 @@ _RETAILER = Kind(
     properties=(
         Property("gr:name", 100, _PHRASE),
         Property("sorg:legalName", 90, _PHRASE),
-        Property("sorg:contactPoint", 90, Entity("User", flat=0.25)),
-        Property("sorg:email", 90, Own('"retailer{}@example.org"')),
-        Property("sorg:openingHours", 80, Words((HOURS,))),
+        Property("sorg:contactPoint", 90, EntityValue("User", flat=0.25)),
+        Property("sorg:email", 90, EntityText('"retailer{}@example.org"')),
+        Property("sorg:openingHours", 80, WordText((HOURS,))),
     ),
 )
 _WEBSITE = Kind(
@@ -159,9 +167,9 @@ _WEBSITE = Kind(
     class_name="Website",
     per_thousand=100,
     properties=(
-        Property("sorg:url", 100, Own("<http://site{}.example.org/>")),
-        Property("wsdbm:hits", 100, Whole(0, 1_000_000), bounded=True),
-        Property("sorg:language", 80, Entity("Language", flat=1)),
+        Property("sorg:url", 100, EntityText("<http://site{}.example.org/>")),
+        Property("wsdbm:hits", 100, IntegerRange(0, 1_000_000), bounded=True),
+        Property("sorg:language", 80, EntityValue("Language", flat=1)),
     ),
 )
 _GENRE = Kind(
@@ -169,15 +177,15 @@ _GENRE = Kind(
     class_name="Genre",
     fixed=145,
     properties=(
-        Property("rdf:type", 100, Entity("Genre")),
-        Property("og:tag", 100, Entity("Topic", flat=60), most=5),
+        Property("rdf:type", 100, EntityValue("Genre")),
+        Property("og:tag", 100, EntityValue("Topic", flat=60), most=5),
     ),
 )
 _CITY = Kind(
     name="City",
     class_name="City",
     fixed=240,
-    properties=(Property("gn:parentCountry", 100, Entity("Country", flat=8)),),
+    properties=(Property("gn:parentCountry", 100, EntityValue("Country", flat=8)),),
 )
 KINDS = (_CITY, _GENRE, _WEBSITE, _RETAILER, _PRODUCT, _OFFER, _USER, _REVIEW, _PURCHASE)
 """Kinds of which something is said, in the order in which it is."""

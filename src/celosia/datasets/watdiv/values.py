@@ -7,7 +7,7 @@ from datetime import date
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class EntityValue:
     """One of the entities of a kind, the first of them the most popular.
 
     The chance of the entity at place r (from 0) goes with 1 / (r + flat), as in Zipf's law with the
@@ -20,7 +20,7 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class IntegerRange:
     """A whole number, uniform between two ends."""
 
     least: int
@@ -28,7 +28,7 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Money:
+class MoneyRange:
     """A decimal of two places, uniform between two ends in cents."""
 
     least: int
@@ -36,7 +36,7 @@ class Money:
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class DayRange:
     """A day, uniform between two ends."""
 
     first: date
@@ -44,20 +44,20 @@ class Day:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordText:
     """A text of one word from each list."""
 
     lists: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class EntityText:
     """A term that follows from the number of the entity, which stands for the braces."""
 
     form: str
 
 
-Value = Entity | Whole | Money | Day | Words | Own
+Value = EntityValue | IntegerRange | MoneyRange | DayRange | WordText | EntityText
 
 
 @dataclass(frozen=True, slots=True)

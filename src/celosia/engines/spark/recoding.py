@@ -19,7 +19,7 @@ import polars as pl
 
 from celosia.engines.spark.execution import CHANGED
 from celosia.engines.spark.types import as_table
-from celosia.engines.tables import ColumnMap, Recoding
+from celosia.engines.tables import ColumnMap, RecodingMap
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -77,7 +77,7 @@ class Digits:
         return asked.join(first, on="node", how="left", maintain_order="left")
 
 
-def digits_of(recoding: Recoding) -> list[Digits] | None:
+def digits_of(recoding: RecodingMap) -> list[Digits] | None:
     """The columns one by one; None where only whole combinations tell what is released."""
     if recoding.maps is None or recoding.hidden_nodes is None:
         return None
@@ -114,7 +114,7 @@ def _digits(name: str, column: ColumnMap, shown: pl.Series) -> Digits | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Recoded:
+class RecodedRows:
     """Rows on the way to their release.
 
     What is shuffled is `carried` and nothing else: it says no more than what is shown in the end.
@@ -134,11 +134,11 @@ def by_digits(  # noqa: PLR0913 - one fact each
     frame: DataFrame,
     names: Sequence[str],
     digits: list[Digits],
-    recoding: Recoding,
+    recoding: RecodingMap,
     *,
     every: bool,
     drop: bool,
-) -> Recoded:
+) -> RecodedRows:
     """The rows with their labels as one number.
 
     Args:
@@ -172,7 +172,7 @@ def by_digits(  # noqa: PLR0913 - one fact each
     frame = frame.withColumn(KEY, key)
     frame, is_hidden = _marked(session, frame, names, digits, shifts=shifts, recoding=recoding)
     stars = is_hidden if not drop else None
-    return Recoded(
+    return RecodedRows(
         frame,
         is_hidden,
         _carried(names, digits, shifts, stars),
@@ -197,7 +197,7 @@ def _marked(  # noqa: PLR0913 - one fact each
     digits: list[Digits],
     *,
     shifts: dict[str, int],
-    recoding: Recoding,
+    recoding: RecodingMap,
 ) -> tuple[DataFrame, Column | None]:
     """The rows joined with the suppressed classes, and what tells that a row is of one of them.
 
@@ -306,8 +306,8 @@ def one_zero(here: str, kind: pl.DataType) -> Column:
 
 
 def by_combinations(
-    session: SparkSession, frame: DataFrame, names: Sequence[str], recoding: Recoding
-) -> Recoded:
+    session: SparkSession, frame: DataFrame, names: Sequence[str], recoding: RecodingMap
+) -> RecodedRows:
     """The rows with what their combinations show."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
@@ -326,7 +326,7 @@ def by_combinations(
     frame = frame.join(F.broadcast(lookup) if small else lookup, met, "left")
     found = F.coalesce(F.col("hidden"), F.raise_error(F.lit(CHANGED)).cast("boolean"))
     shown = {name: F.col(f"r{number}") for number, name in enumerate(recoding.names)}
-    return Recoded(
+    return RecodedRows(
         frame.withColumn("hidden", found).where(F.col("hidden").isNotNull()),
         F.col("hidden"),
         {each: F.col(each) for each in outside},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from celosia.engines.spark.recoding import Recoded, place
+from celosia.engines.spark.recoding import RecodedRows, place
 from celosia.engines.tables import Order
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def in_order(frame: DataFrame, order: Order, parts: int) -> DataFrame:
 
 
 def shown_columns(
-    rows: DataFrame, found: Recoded, names: Sequence[str], keep: Sequence[str]
+    rows: DataFrame, found: RecodedRows, names: Sequence[str], keep: Sequence[str]
 ) -> DataFrame:
     """The released columns, in their order."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 - its usual name

@@ -27,7 +27,7 @@ from celosia.engines.spark.paths import (
     stamps_elsewhere,
 )
 from celosia.engines.spark.recoding import (
-    Recoded,
+    RecodedRows,
     by_combinations,
     by_digits,
     digits_of,
@@ -47,7 +47,7 @@ from celosia.engines.tables import (
     Draft,
     Order,
     Place,
-    Recoding,
+    RecodingMap,
     changed_source,
     names_files,
     not_found,
@@ -153,7 +153,7 @@ class SparkTables:
         self,
         source: Place,
         target: Place,
-        recoding: Recoding,
+        recoding: RecodingMap,
         *,
         keep: Sequence[str],
         drop_suppressed: bool,
@@ -289,7 +289,7 @@ class SparkTables:
         plain = [F.col(each).alias(each, metadata={}) for each in places]
         return found.toDF(*places).select(*plain)
 
-    def _narrow(self, source: Place, found: Recoded, keep: Sequence[str]) -> DataFrame:
+    def _narrow(self, source: Place, found: RecodedRows, keep: Sequence[str]) -> DataFrame:
         """The columns that are shuffled: the recoded ones as they are carried, then the others."""
         types = self.columns(source)
         names = list(types)

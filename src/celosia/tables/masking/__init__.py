@@ -1,7 +1,7 @@
 """Masking: noise, microaggregation, swapping, PRAM, rounding, coding, suppression, recipes."""
 
 from celosia.tables.masking.coding import Recoding, Sampling, TopBottom
-from celosia.tables.masking.method import Masked, Method, Reach
+from celosia.tables.masking.method import Method, MethodResult, Reach
 from celosia.tables.masking.microaggregation import (
     Mdav,
     Microaggregation,
@@ -21,19 +21,19 @@ from celosia.tables.masking.perturbation import (
 )
 from celosia.tables.masking.recipe import Recipe, RecipeStep
 from celosia.tables.masking.registry import method_from, methods
-from celosia.tables.masking.release import EngineMasked, MaskedTable, StepOutcome
+from celosia.tables.masking.release import EngineMaskedTable, MaskedTable, StepOutcome
 from celosia.tables.masking.risk_utility_map import map_methods, variants
 from celosia.tables.masking.run import mask
 from celosia.tables.masking.run_on_engine import mask_on
 from celosia.tables.masking.suppression import LocalSuppression
 
 __all__ = [
-    "EngineMasked",
+    "EngineMaskedTable",
     "LocalSuppression",
-    "Masked",
     "MaskedTable",
     "Mdav",
     "Method",
+    "MethodResult",
     "Microaggregation",
     "Noise",
     "Pram",

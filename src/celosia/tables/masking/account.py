@@ -28,7 +28,7 @@ linking easier, so the risk is told too high rather than too low."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outsiders:
+class Holdout:
     """People who were not in the table, to try whether those who were can be told from them."""
 
     table: pl.DataFrame = field(repr=False)
@@ -99,7 +99,7 @@ def account(  # noqa: PLR0913 - two tables and how they are read
     recipe: Recipe,
     *,
     rows: NDArray[np.int64] | None,
-    outsiders: Outsiders | None = None,
+    holdout: Holdout | None = None,
     progress: Progress,
 ) -> Account:
     """Compare a masked table with its original.
@@ -109,7 +109,7 @@ def account(  # noqa: PLR0913 - two tables and how they are read
         masked: what the steps made of it.
         recipe: the roles and steps.
         rows: the original row of each masked one; None where the rows are new.
-        outsiders: people who were held back, where the rows are new.
+        holdout: people who were held back, where the rows are new.
         progress: called as the work proceeds.
     """
     progress(Step("Measuring risk and use", 0))
@@ -130,7 +130,7 @@ def account(  # noqa: PLR0913 - two tables and how they are read
     return Account(
         risk=measure(masked, keys) if keys and masked.height else None,
         risk_before=measure(raw, keys) if keys else None,
-        compared=_compared(raw, masked, known, told, rows, outsiders, progress),
+        compared=_compared(raw, masked, known, told, rows, holdout, progress),
     )
 
 
@@ -140,7 +140,7 @@ def _compared(  # noqa: PLR0913, PLR0917 - two tables and how they are read
     known: list[str],
     told: list[str],
     rows: NDArray[np.int64] | None,
-    outsiders: Outsiders | None,
+    holdout: Holdout | None,
     progress: Progress,
 ) -> MaskedAccount | SyntheticAccount | None:
     if not known or not masked.height:
@@ -151,9 +151,9 @@ def _compared(  # noqa: PLR0913, PLR0917 - two tables and how they are read
             before,
             after,
             known,
-            holdout=None if outsiders is None else outsiders.table,
+            holdout=None if holdout is None else holdout.table,
             sensitive=told,
-            rng=None if outsiders is None else outsiders.rng,
+            rng=None if holdout is None else holdout.rng,
             progress=progress,
         )
     if raw.height <= MOST_RECORDS:

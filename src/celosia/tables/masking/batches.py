@@ -17,7 +17,7 @@ from celosia.tables.run import without_minus_zero
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ready:
+class PreparedStep:
     """One step, made ready."""
 
     number: int
@@ -37,11 +37,11 @@ class Masker:
 
     names: tuple[str, ...]
     """The columns that are released, in order; others are left out."""
-    steps: tuple[Ready, ...]
+    steps: tuple[PreparedStep, ...]
     seed: int | None
     """Makes a simulation: each batch draws from this seed and its own rows."""
 
-    def then(self, step: Ready) -> Masker:
+    def then(self, step: PreparedStep) -> Masker:
         """The same with one step more."""
         return replace(self, steps=(*self.steps, step))
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.core.neighbours import Neighbours
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
-from celosia.tables.masking.value_counts import Tally
+from celosia.tables.masking.value_counts import ValueCounts
 
 Reach = Literal["row", "facts", "whole"]
 """What the result of a row depends on, besides the row and the parameters: on nothing; on facts of
@@ -32,7 +32,7 @@ Cells = Callable[[pl.Series, Source], pl.Series]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cellwise:
+class CellFunction:
     """A method made ready for one column, so that batches of its rows can be masked anywhere."""
 
     mask: Cells = field(repr=False)
@@ -42,7 +42,7 @@ class Cellwise:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Masked:
+class MethodResult:
     """A table after one method, and what the method has to say about it."""
 
     frame: pl.DataFrame
@@ -91,18 +91,20 @@ class Method(ABC):
         """Whether it draws with these parameters."""
         return self.randomised
 
-    def cellwise(self, column: pl.Series, tally: Callable[[], Tally]) -> Cellwise:
+    def cell_function(
+        self, column: pl.Series, value_counts: Callable[[], ValueCounts]
+    ) -> CellFunction:
         """The method made ready for one column; of those that reach no other rows.
 
         Args:
             column: without cells, for its name and type.
-            tally: counts the values of the column; called only where the result needs it.
+            value_counts: counts the values of the column; called only where the result needs it.
 
         Raises:
             InputError: the column has the wrong type, or a parameter does not fit it.
         """
         assert self.reach == "row", "facts are read by a method of its own"
-        return Cellwise(partial(_alone, self))
+        return CellFunction(partial(_alone, self))
 
     @abstractmethod
     def apply(
@@ -112,7 +114,7 @@ class Method(ABC):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         """Mask `columns` of a table; the given frame stays as it is.
 
         Raises:

@@ -49,7 +49,7 @@ def _without(facts: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Masking(Release):
+class MaskingRelease(Release):
     """What was done to a table and what was measured, wherever its rows are."""
 
     kind: ClassVar[str] = "masked table"
@@ -87,7 +87,7 @@ class Masking(Release):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaskedTable(Masking):
+class MaskedTable(MaskingRelease):
     """A table after a recipe."""
 
     data: pl.DataFrame = field(repr=False)
@@ -126,7 +126,7 @@ class MaskedTable(Masking):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineMasked(Masking):
+class EngineMaskedTable(MaskingRelease):
     """A masked table that lies where an engine has written it.
 
     A Parquet file with its certificate loads as `MaskedTable`, too.

@@ -19,7 +19,7 @@ from celosia.tables.masking.account import Account, Outsiders, account, evenly
 from celosia.tables.masking.promises import guarantee, is_private
 from celosia.tables.masking.recipe import Recipe
 from celosia.tables.masking.release import MaskedTable
-from celosia.tables.masking.steps import Stepped, run_steps
+from celosia.tables.masking.steps import RecipeResult, run_steps
 from celosia.tables.run import (
     check_table,
     released_names,
@@ -121,7 +121,7 @@ def check_widths(frame: pl.DataFrame) -> None:
         )
 
 
-def _outsiders(holdout: Any, made: Stepped, rng: Source) -> Outsiders | None:
+def _outsiders(holdout: Any, made: RecipeResult, rng: Source) -> Outsiders | None:
     if holdout is None:
         return None
     if made.rows is not None:
@@ -137,7 +137,7 @@ def _outsiders(holdout: Any, made: Stepped, rng: Source) -> Outsiders | None:
 
 def _account(
     raw: pl.DataFrame,
-    made: Stepped,
+    made: RecipeResult,
     recipe: Recipe,
     outsiders: Outsiders | None,
     progress: Progress,

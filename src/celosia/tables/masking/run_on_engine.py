@@ -27,14 +27,14 @@ from celosia.engines.tables import Draft, Place, TableEngine, changed_source
 from celosia.frames import pick
 from celosia.frames.columns import check_names
 from celosia.tables.masking.account import Account
-from celosia.tables.masking.batches import Masker, Ready
+from celosia.tables.masking.batches import Masker, PreparedStep
 from celosia.tables.masking.columns import check_columns
 from celosia.tables.masking.promises import guarantee
 from celosia.tables.masking.recipe import Recipe
-from celosia.tables.masking.release import EngineMasked, StepOutcome
+from celosia.tables.masking.release import EngineMaskedTable, StepOutcome
 from celosia.tables.masking.run import check_widths, order_warnings
 from celosia.tables.masking.steps import at_step
-from celosia.tables.masking.value_counts import Tally
+from celosia.tables.masking.value_counts import ValueCounts
 from celosia.tables.run import released_names
 from celosia.tables.run_on_engine import certificate_place, finish, text_columns
 from celosia.tables.schema import Role
@@ -61,7 +61,7 @@ def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
     progress: Progress = silent,
     overwrite: bool = True,
     certificate: str | Path | None = None,
-) -> EngineMasked:
+) -> EngineMaskedTable:
     """Mask a table of an engine to another place of it; as `mask` otherwise.
 
     The release and its certificate appear together at the end, or neither does. What memory here
@@ -122,7 +122,7 @@ def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
             "quasi_identifiers": list(recipe.schema.named(Role.QUASI_IDENTIFIER)),
             "engine": engine.name,
         }
-        release = EngineMasked(
+        release = EngineMaskedTable(
             guarantee=_promised(recipe, names, told, rng, keep_order=keep_order),
             provenance=Provenance.now("celosia.tables.masking.mask_on", parameters, seed=rng.seed),
             warnings=notes,
@@ -162,11 +162,11 @@ class _Preparing:
                 check_columns(empty, step.columns, step.method.kind)
                 shown = self.masker(empty)
                 ready = {
-                    name: step.method.cellwise(shown.get_column(name), self._tally(name))
+                    name: step.method.cell_function(shown.get_column(name), self._tally(name))
                     for name in step.columns
                 }
             masks = {name: each.mask for name, each in ready.items()}
-            self.masker = self.masker.then(Ready(number, masks, draws=step.method.draws))
+            self.masker = self.masker.then(PreparedStep(number, masks, draws=step.method.draws))
             with at_step(number):
                 self.masker(empty)  # refuses columns of the wrong type
             facts = {name: dict(each.facts) for name, each in ready.items() if each.facts}
@@ -188,12 +188,12 @@ class _Preparing:
             after = _profile(self.masker.only(keys)(groups.values), groups)
         return Account(risk=after, risk_before=_profile(groups.values, groups), compared=None)
 
-    def _tally(self, name: str) -> Callable[[], Tally]:
+    def _tally(self, name: str) -> Callable[[], ValueCounts]:
         earlier = self.masker.only([name])
 
-        def count() -> Tally:
+        def count() -> ValueCounts:
             groups = self._groups([name])
-            return Tally.of(earlier(groups.values).get_column(name), groups.sizes)
+            return ValueCounts.of(earlier(groups.values).get_column(name), groups.sizes)
 
         return count
 

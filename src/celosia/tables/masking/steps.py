@@ -18,7 +18,7 @@ from celosia.tables.masking.release import StepOutcome
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stepped:
+class RecipeResult:
     """A table after every step of a recipe."""
 
     frame: pl.DataFrame
@@ -27,7 +27,7 @@ class Stepped:
     outcomes: tuple[StepOutcome, ...]
 
 
-def run_steps(raw: pl.DataFrame, recipe: Recipe, rng: Source, progress: Progress) -> Stepped:
+def run_steps(raw: pl.DataFrame, recipe: Recipe, rng: Source, progress: Progress) -> RecipeResult:
     """Apply the steps one after the other; an error says at which of them."""
     frame, outcomes = raw, []
     rows: NDArray[np.int64] | None = np.arange(raw.height, dtype=np.int64)
@@ -45,7 +45,7 @@ def run_steps(raw: pl.DataFrame, recipe: Recipe, rng: Source, progress: Progress
                 step.method.kind, step.columns, dict(done.facts), tuple(step.method.confidential)
             )
         )
-    return Stepped(frame, rows, tuple(outcomes))
+    return RecipeResult(frame, rows, tuple(outcomes))
 
 
 @contextmanager

@@ -25,7 +25,7 @@ _HIGH_HALF = np.uint64(~((1 << 27) - 1) & (2**64 - 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+class ValueCounts:
     """The distinct values of a column from least to greatest, and how many rows have each."""
 
     values: pl.Series = field(repr=False)
@@ -34,10 +34,10 @@ class Tally:
     """Rows whose cell is empty or no number."""
 
     @classmethod
-    def of(cls, values: pl.Series, sizes: Sizes) -> Tally:
+    def of(cls, values: pl.Series, sizes: Sizes) -> ValueCounts:
         """Values, some of them perhaps equal or empty, with the rows of each.
 
-        >>> found = Tally.of(pl.Series([3, None, 1, 3]), np.array([1, 2, 4, 5]))
+        >>> found = ValueCounts.of(pl.Series([3, None, 1, 3]), np.array([1, 2, 4, 5]))
         >>> found.values.to_list(), found.sizes.tolist(), found.empty
         ([1, 3], [4, 6], 2)
         """
@@ -54,28 +54,28 @@ class Tally:
         """All rows that were counted."""
         return int(self.sizes.sum()) + self.empty
 
-    def as_numbers(self, column: str, method: str) -> NumberTally:
+    def as_numbers(self, column: str, method: str) -> NumberCounts:
         """The same of numbers.
 
         Raises:
             InputError: CEL-V004 it holds none, CEL-V005 some are infinite.
         """
         found = numbers(self.values.to_frame(column), [column], method)[:, 0]
-        return NumberTally.of(found, self.sizes)
+        return NumberCounts.of(found, self.sizes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NumberTally:
+class NumberCounts:
     """Distinct numbers from least to greatest, how many rows have each, and what follows."""
 
     values: Floats = field(repr=False)
     sizes: Sizes = field(repr=False)
 
     @classmethod
-    def of(cls, values: Floats, sizes: Sizes | None = None) -> NumberTally:
+    def of(cls, values: Floats, sizes: Sizes | None = None) -> NumberCounts:
         """Numbers in any order, each once or so often as `sizes` says; NaN is left out.
 
-        >>> found = NumberTally.of(np.array([5.0, np.nan, 2.0, 5.0]))
+        >>> found = NumberCounts.of(np.array([5.0, np.nan, 2.0, 5.0]))
         >>> found.values.tolist(), found.sizes.tolist()
         ([2.0, 5.0], [1, 2])
         """
@@ -110,7 +110,7 @@ class NumberTally:
     def quantile(self, share: float) -> float:
         """The quantile between two neighbours in proportion, as NumPy's default.
 
-        >>> NumberTally.of(np.array([1.0, 2.0, 4.0])).quantile(0.75)
+        >>> NumberCounts.of(np.array([1.0, 2.0, 4.0])).quantile(0.75)
         3.0
         """
         place = share * (self.count - 1)
@@ -125,9 +125,9 @@ class NumberTally:
         width = last - first
         return last - width * (1 - rest) if rest >= 0.5 else first + width * rest
 
-    def where(self, chosen: NDArray[np.bool_]) -> NumberTally:
+    def where(self, chosen: NDArray[np.bool_]) -> NumberCounts:
         """Some of the values."""
-        return NumberTally(self.values[chosen], self.sizes[chosen])
+        return NumberCounts(self.values[chosen], self.sizes[chosen])
 
 
 def total(values: Floats, sizes: Sizes) -> float:

@@ -5,7 +5,7 @@ declared beforehand. Noise is exact and on whole numbers, by `celosia.mechanisms
 """
 
 from celosia.tables.masking.method import Method
-from celosia.tables.private.budget import Price
+from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.contingency import Contingency
 from celosia.tables.private.histogram import NoisyHistogram
 from celosia.tables.private.marginals import Marginals
@@ -25,7 +25,7 @@ __all__ = [
     "Contingency",
     "Marginals",
     "NoisyHistogram",
-    "Price",
     "PrivateMethod",
     "PrivateMicroaggregation",
+    "TableBudget",
 ]

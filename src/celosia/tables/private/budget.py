@@ -18,16 +18,16 @@ HALVINGS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class TableBudget:
     """An epsilon, and a delta; shares of it buy noise on counts and choices among candidates.
 
     With a delta of 0 shares are of epsilon, and counts get discrete Laplace noise. With a delta
     above 0 they are of the rho whose zCDP implies (epsilon, delta)-DP, and counts get discrete
-    Gaussian noise. Shares that sum to at most 1 cost at most the price: epsilons and rhos add up.
+    Gaussian noise. Shares that sum to at most 1 cost at most the budget: epsilons and rhos add up.
 
     Reference: Bun & Steinke 2016; Canonne, Kamath & Steinke 2020, Prop. 12 for the conversion.
 
-    >>> print(Price(1), Price(1, 1e-9))
+    >>> print(TableBudget(1), TableBudget(1, 1e-9))
     1-differential privacy (1, 1e-09)-differential privacy
     """
 
@@ -48,13 +48,13 @@ class Price:
         """What is divided: epsilon, or the rho within epsilon and delta."""
         return check_epsilon(self.epsilon) if self.is_pure else _rho(self.epsilon, self.delta)
 
-    def counting(self, share: Fraction) -> Geometric | GaussianCounts:
+    def count_noise(self, share: Fraction) -> Geometric | GaussianCounts:
         """Noise for disjoint counts: one row more or less moves one of them by 1."""
         if self.is_pure:
             return Geometric(epsilon=down(self.whole * share))
         return GaussianCounts(rho=down(self.whole * share))
 
-    def choosing(self, share: Fraction, *, sensitivity: int) -> Exponential:
+    def selection(self, share: Fraction, *, sensitivity: int) -> Exponential:
         """One choice by scores that one row more or less moves by at most `sensitivity` each.
 
         The exponential mechanism of epsilon is epsilon^2/8-zCDP (Cesar & Rogers 2021).

@@ -20,16 +20,16 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.mechanisms import GaussianCounts, Geometric
-from celosia.tables.masking.method import Masked
+from celosia.tables.masking.method import MethodResult
 from celosia.tables.masking.parameters import choice, listed, put, whole_number
-from celosia.tables.private.budget import Price
+from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.consistency import (
     Axes,
     least_squares,
     onto_simplex,
     whole_numbers,
 )
-from celosia.tables.private.declarations import Declared, tuples
+from celosia.tables.private.declarations import DomainDeclarations, tuples
 from celosia.tables.private.domain import PublicColumn
 from celosia.tables.private.histogram import COUNTS, ROWS, drawn
 from celosia.tables.private.method import PrivateMethod, check_astray
@@ -58,7 +58,7 @@ class Contingency(PrivateMethod):
     clamped; a value that is not listed and an empty cell are one more value, released as empty.
 
     Guarantee: epsilon-DP, or (epsilon, delta)-DP, when neighbours add or remove one row, which
-    moves one cell of the table and one of each margin by 1; they have equal shares of the price.
+    moves one cell of the table and one of each margin by 1; they have equal shares of the budget.
     Declarations must not depend on the data.
 
     Reference: Barak et al. 2007, Privacy, accuracy and consistency too, PODS; Hay et al. 2010,
@@ -92,15 +92,15 @@ class Contingency(PrivateMethod):
         choice(self.kind, "output", self.output, (COUNTS, ROWS))
         check_rows(self.rows)
         self._declared()
-        self.price  # noqa: B018 - checks epsilon and delta
+        self.budget  # noqa: B018 - checks epsilon and delta
 
     @property
-    def price(self) -> Price:
+    def budget(self) -> TableBudget:
         """The epsilon and the delta."""
-        return Price(self.epsilon, self.delta)
+        return TableBudget(self.epsilon, self.delta)
 
-    def _declared(self) -> Declared:
-        return Declared(self.domains or {}, self.bounds or {}, self.bins)
+    def _declared(self) -> DomainDeclarations:
+        return DomainDeclarations(self.domains or {}, self.bounds or {}, self.bins)
 
     def _margins(self, columns: int) -> list[Axes]:
         """The axes of all margins that are counted, the whole table last."""
@@ -108,7 +108,7 @@ class Contingency(PrivateMethod):
         return [axes for size in sizes for axes in combinations(range(columns), size)]
 
     def _noise(self, columns: int) -> Geometric | GaussianCounts:
-        return self.price.counting(Fraction(1, len(self._margins(columns))))
+        return self.budget.count_noise(Fraction(1, len(self._margins(columns))))
 
     def privacy_loss(self, columns: Sequence[str]) -> Loss:
         """The losses of the table and its margins together."""
@@ -122,7 +122,7 @@ class Contingency(PrivateMethod):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         check_whole_table(frame, columns, self.kind)
         public = self._declared().columns(frame.schema, columns)
         self._check_size(public)
@@ -153,7 +153,7 @@ class Contingency(PrivateMethod):
                 for column, code in zip(public, codes, strict=True)
             ]
             told = pick(pl.DataFrame(made), frame.columns)
-        return Masked(
+        return MethodResult(
             frame=told,
             facts={
                 "rows": told.height,

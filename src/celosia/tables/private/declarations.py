@@ -12,7 +12,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import real, whole
-from celosia.tables.private.domain import Listed, PublicColumn, Ranged
+from celosia.tables.private.domain import ListedColumn, PublicColumn, RangedColumn
 
 LARGEST = 2**53
 """Of a bound: whole numbers beyond it are not exact as floats."""
@@ -22,7 +22,7 @@ Lists = Mapping[str, tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DomainDeclarations:
     """What is declared of the columns of a table.
 
     Args:
@@ -77,22 +77,22 @@ class Declared:
 
     def _column(self, name: str, dtype: pl.DataType) -> PublicColumn:
         if name in self.domains:
-            return Listed(name, _values(name, dtype, self.domains[name]))
+            return ListedColumn(name, _values(name, dtype, self.domains[name]))
         if not dtype.is_numeric():
             raise _misfit(name, dtype, "bounds")
         edges = (self.edges or {}).get(name)
         if edges is not None:
             integer = dtype.is_integer() and all(float(edge).is_integer() for edge in edges)
-            return Ranged(name, tuple(float(edge) for edge in edges), integer)
+            return RangedColumn(name, tuple(float(edge) for edge in edges), integer)
         low, high = (float(bound) for bound in self.bounds[name])
         bins = self.bins if isinstance(self.bins, int) else self.bins.get(name, 16)
         if dtype.is_integer() and low.is_integer() and high.is_integer():
             width = int(high - low) + 1
             bins = min(bins, width)
             starts = [low + width * place // bins for place in range(bins)]
-            return Ranged(name, (*starts, high), True)
+            return RangedColumn(name, (*starts, high), True)
         step = (high - low) / bins
-        return Ranged(name, (*(low + step * place for place in range(bins)), high), False)
+        return RangedColumn(name, (*(low + step * place for place in range(bins)), high), False)
 
 
 def tuples(given: object, name: str) -> dict[str, tuple[Any, ...]] | None:

@@ -49,7 +49,7 @@ class PublicColumn(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Listed(PublicColumn):
+class ListedColumn(PublicColumn):
     """A column of listed values."""
 
     name: str
@@ -74,7 +74,7 @@ class Listed(PublicColumn):
 
 
 @dataclass(frozen=True, eq=False)
-class Ranged(PublicColumn):
+class RangedColumn(PublicColumn):
     """A column of numbers in bins; what lies beyond the ends is clamped to them."""
 
     name: str

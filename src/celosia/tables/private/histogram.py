@@ -17,11 +17,11 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.mechanisms import GaussianCounts, Geometric
-from celosia.tables.masking.method import Masked
+from celosia.tables.masking.method import MethodResult
 from celosia.tables.masking.parameters import choice, put
-from celosia.tables.private.budget import Price
+from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.consistency import onto_simplex, whole_numbers
-from celosia.tables.private.declarations import Declared, tuples
+from celosia.tables.private.declarations import DomainDeclarations, tuples
 from celosia.tables.private.marginal_tree import total_of
 from celosia.tables.private.method import PrivateMethod, check_astray
 from celosia.tables.synthesis.checks import MOST_ROWS, check_rows, check_whole_table
@@ -44,7 +44,7 @@ class NoisyHistogram(PrivateMethod):
     the ends is clamped; a value that is not listed and an empty cell go to one more bin.
 
     Guarantee: epsilon-DP, or (epsilon, delta)-DP, when neighbours add or remove one row, which
-    moves one bin of each column by 1; columns have equal shares of the price. Declarations must
+    moves one bin of each column by 1; columns have equal shares of the budget. Declarations must
     not depend on the data.
 
     Reference: Dwork et al. 2006; Dwork & Roth 2014, section 3.3.
@@ -74,18 +74,18 @@ class NoisyHistogram(PrivateMethod):
         choice(self.kind, "output", self.output, (ROWS, COUNTS))
         check_rows(self.rows)
         self._declared()
-        self.price  # noqa: B018 - checks epsilon and delta
+        self.budget  # noqa: B018 - checks epsilon and delta
 
     @property
-    def price(self) -> Price:
+    def budget(self) -> TableBudget:
         """The epsilon and the delta."""
-        return Price(self.epsilon, self.delta)
+        return TableBudget(self.epsilon, self.delta)
 
-    def _declared(self) -> Declared:
-        return Declared(self.domains or {}, self.bounds or {}, self.bins, self.edges)
+    def _declared(self) -> DomainDeclarations:
+        return DomainDeclarations(self.domains or {}, self.bounds or {}, self.bins, self.edges)
 
     def _noise(self, columns: int) -> Geometric | GaussianCounts:
-        return self.price.counting(Fraction(1, columns))
+        return self.budget.count_noise(Fraction(1, columns))
 
     def privacy_loss(self, columns: Sequence[str]) -> Loss:
         """The losses of the histograms of all columns together."""
@@ -98,7 +98,7 @@ class NoisyHistogram(PrivateMethod):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         check_whole_table(frame, columns, self.kind)
         public = self._declared().columns(frame.schema, columns)
         noise = self._noise(len(columns))
@@ -132,7 +132,7 @@ class NoisyHistogram(PrivateMethod):
                 for column, counts in zip(public, best, strict=True)
             ]
             told = pick(pl.DataFrame(made), frame.columns)
-        return Masked(
+        return MethodResult(
             frame=told,
             facts={
                 "rows": told.height,

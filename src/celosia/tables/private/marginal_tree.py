@@ -14,7 +14,7 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Composed
 from celosia.core.randomness import Source
 from celosia.mechanisms import Exponential, GaussianCounts, Geometric
-from celosia.tables.private.budget import Price
+from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.consistency import onto_simplex
 
 Codes = NDArray[np.int64]
@@ -25,17 +25,17 @@ STEPS = 2**10
 """Steps of a score for one row: expected counts are rounded to as many parts of a row."""
 MOST_EXPECTED = 2.0**32
 """Rows that are expected at most; with STEPS and fewer than 2^31 rows, scores stay below 2^50."""
-CHOOSING = Fraction(1, 10)
-"""The share of the price for choosing pairs: to measure them well matters more."""
+SELECTION_SHARE = Fraction(1, 10)
+"""The share of the budget for choosing pairs: to measure them well matters more."""
 RARE = 3.0
 """Deviations of the noise below which the values of a column are counted together."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MarginalPlan:
     """What each part of the measurements costs, for a table of so many columns.
 
-    Guarantee: the price, under adding or removing one row. A row has one code in each column, so
+    Guarantee: the budget, under adding or removing one row. A row has one code in each column, so
     it moves one count of each one-way and of each two-way marginal by 1, and each score by at most
     1: a score is the sum of the distances of the counts of a pair from numbers that are fixed when
     it is computed, and one of these counts moves by 1. The costs of all parts are fixed beforehand
@@ -44,34 +44,34 @@ class Plan:
     Reference: McKenna, Miklau & Sheldon 2021, Winning the NIST Contest, section 3 (MST).
     """
 
-    price: Price
+    budget: TableBudget
     columns: int
 
     @property
-    def choices(self) -> int:
+    def selections(self) -> int:
         """How many pairs are chosen; two columns are one pair, which needs no choice."""
         return self.columns - 1 if self.columns > 2 else 0
 
     @property
     def single(self) -> Geometric | GaussianCounts:
         """The noise of a one-way marginal."""
-        return self.price.counting(self._share(0) / self.columns)
+        return self.budget.count_noise(self._share(0) / self.columns)
 
     @property
-    def choice(self) -> Exponential:
+    def selection(self) -> Exponential:
         """The choice of a pair."""
-        return self.price.choosing(self._share(1) / self.choices, sensitivity=STEPS)
+        return self.budget.selection(self._share(1) / self.selections, sensitivity=STEPS)
 
     @property
     def double(self) -> Geometric | GaussianCounts:
         """The noise of a two-way marginal."""
-        return self.price.counting(self._share(2) / (self.columns - 1))
+        return self.budget.count_noise(self._share(2) / (self.columns - 1))
 
     def privacy_loss(self) -> Loss:
         """The losses of all measurements."""
         parts = [self.single.privacy_loss()] * self.columns
-        if self.choices:
-            parts += [self.choice.privacy_loss()] * self.choices
+        if self.selections:
+            parts += [self.selection.privacy_loss()] * self.selections
         if self.columns > 1:
             parts += [self.double.privacy_loss()] * (self.columns - 1)
         return Composed(tuple(parts))
@@ -80,12 +80,12 @@ class Plan:
         """A tenth for the choices and the rest in halves; where nothing is to be chosen, all."""
         if self.columns == 1:
             return Fraction(1)
-        choices = CHOOSING if self.choices else Fraction(0)
-        return choices if part == 1 else (1 - choices) / 2
+        selections = SELECTION_SHARE if self.selections else Fraction(0)
+        return selections if part == 1 else (1 - selections) / 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Merged:
+class MergedMarginal:
     """The noisy counts of a column after its rare values were put together in one code."""
 
     counts: Numbers
@@ -98,7 +98,7 @@ class Merged:
     """How they are told apart again: by their noisy counts."""
 
 
-def merged(noisy: Numbers, deviation: float) -> Merged:
+def merge_rare_values(noisy: Numbers, deviation: float) -> MergedMarginal:
     """Values that the noise hides, counted together: a pair of columns then has fewer cells.
 
     It looks at released numbers only.
@@ -108,7 +108,7 @@ def merged(noisy: Numbers, deviation: float) -> Merged:
         hidden[:] = False
     places = np.where(hidden, int((~hidden).sum()), np.cumsum(~hidden) - 1)
     counts: Numbers = np.bincount(places, weights=noisy).astype(np.float64)
-    return Merged(counts, places, np.flatnonzero(hidden), np.maximum(noisy[hidden], 0.0))
+    return MergedMarginal(counts, places, np.flatnonzero(hidden), np.maximum(noisy[hidden], 0.0))
 
 
 def total_of(marginals: Sequence[Numbers]) -> float:
@@ -127,10 +127,10 @@ def score(counts: Codes, expected: Numbers) -> int:
     return int(np.abs(counts * STEPS - goal).sum())
 
 
-def chosen_pairs(
+def select_pairs(
     codes: Sequence[Codes],
     singles: Sequence[Numbers],
-    plan: Plan,
+    plan: MarginalPlan,
     *,
     rng: Source,
     told: Callable[[int], None] = lambda _: None,
@@ -158,7 +158,7 @@ def chosen_pairs(
     while len(chosen) < plan.columns - 1:
         told(len(chosen))
         open_pairs = [pair for pair in pairs if parts[pair[0]] != parts[pair[1]]]
-        place = plan.choice.release([scores[pair] for pair in open_pairs], rng=rng)
+        place = plan.selection.release([scores[pair] for pair in open_pairs], rng=rng)
         chosen.append(open_pairs[place])
         old, new = (parts[end] for end in open_pairs[place])
         parts = [new if part == old else part for part in parts]

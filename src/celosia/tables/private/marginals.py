@@ -14,18 +14,18 @@ from celosia.accounting.loss import Loss
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
-from celosia.tables.masking.method import Masked
+from celosia.tables.masking.method import MethodResult
 from celosia.tables.masking.parameters import put
-from celosia.tables.private.budget import Price
+from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.consistency import onto_simplex, with_margins
-from celosia.tables.private.declarations import Declared, tuples
+from celosia.tables.private.declarations import DomainDeclarations, tuples
 from celosia.tables.private.marginal_tree import (
-    Merged,
+    MarginalPlan,
+    MergedMarginal,
     Pair,
-    Plan,
-    chosen_pairs,
-    merged,
+    merge_rare_values,
     pair_counts,
+    select_pairs,
     total_of,
 )
 from celosia.tables.private.method import PrivateMethod, check_astray
@@ -51,8 +51,8 @@ class Marginals(PrivateMethod):
     are one more value, released as an empty cell. Never does a cell cause an error.
 
     Guarantee: (epsilon, delta)-DP when neighbours add or remove one row, if declarations do not
-    depend on the data; see `spanning.Plan` for the proof. The number of rows is noisy too, unless
-    `rows` gives it.
+    depend on the data; see `marginal_tree.MarginalPlan` for the proof. The number of rows is noisy
+    too, unless `rows` gives it.
 
     Reference: McKenna, Miklau & Sheldon 2021, Winning the NIST Contest: a scalable and general
     approach to differentially private synthetic data (MST); McKenna, Sheldon & Miklau 2019
@@ -78,19 +78,19 @@ class Marginals(PrivateMethod):
         put(self, domains=tuples(self.domains, "domains"), bounds=tuples(self.bounds, "bounds"))
         check_rows(self.rows)
         self._declared()
-        self.price  # noqa: B018 - checks epsilon and delta
+        self.budget  # noqa: B018 - checks epsilon and delta
 
     @property
-    def price(self) -> Price:
+    def budget(self) -> TableBudget:
         """The epsilon and the delta."""
-        return Price(self.epsilon, self.delta)
+        return TableBudget(self.epsilon, self.delta)
 
-    def _declared(self) -> Declared:
-        return Declared(self.domains or {}, self.bounds or {}, self.bins)
+    def _declared(self) -> DomainDeclarations:
+        return DomainDeclarations(self.domains or {}, self.bounds or {}, self.bins)
 
     def privacy_loss(self, columns: Sequence[str]) -> Loss:
         """The losses of all measurements together."""
-        return Plan(self.price, len(columns)).privacy_loss()
+        return MarginalPlan(self.budget, len(columns)).privacy_loss()
 
     def apply(  # noqa: D102 - as in Method
         self,
@@ -99,10 +99,10 @@ class Marginals(PrivateMethod):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         check_whole_table(frame, columns, self.kind)
         public = self._declared().columns(frame.schema, columns)
-        plan = Plan(self.price, len(columns))
+        plan = MarginalPlan(self.budget, len(columns))
         loss = plan.privacy_loss()  # refuses what cannot be drawn, before anything is
         least = min(column.size for column in public)
         check_astray(self.rows, variance=plan.single.variance, cells=least)
@@ -113,11 +113,11 @@ class Marginals(PrivateMethod):
             progress(Step("measuring marginals", place, steps))
             counts = np.bincount(given[place], minlength=column.size).astype(np.int64)
             noisy = plan.single.release(counts, rng=rng).astype(np.float64)
-            singles.append(merged(noisy, plan.single.variance**0.5))
+            singles.append(merge_rare_values(noisy, plan.single.variance**0.5))
         codes = [each.places[code] for each, code in zip(singles, given, strict=True)]
         pairs: list[Pair] = []
         if len(columns) > 1:
-            pairs = chosen_pairs(
+            pairs = select_pairs(
                 codes,
                 [each.counts for each in singles],
                 plan,
@@ -136,7 +136,7 @@ class Marginals(PrivateMethod):
         count = min(total, MOST_ROWS) if self.rows is None else self.rows
         drawn = _drawn(fitted, singles, count, rng)
         cells = [column.series(code, rng) for column, code in zip(public, drawn, strict=True)]
-        return Masked(
+        return MethodResult(
             frame=pick(pl.DataFrame(cells), frame.columns),
             facts={
                 "rows": count,
@@ -163,7 +163,7 @@ class _Tree:
     """Parent, child, and the counts of their pair, parent first."""
 
 
-def _fitted(singles: list[Numbers], doubles: Mapping[Pair, Codes], plan: Plan) -> _Tree:
+def _fitted(singles: list[Numbers], doubles: Mapping[Pair, Codes], plan: MarginalPlan) -> _Tree:
     """The marginals of a tree that are near to all noisy ones, by least squares in two stages.
 
     First the one-way marginals, from their own counts and from the sums of the pairs they are in,
@@ -193,7 +193,7 @@ def _fitted(singles: list[Numbers], doubles: Mapping[Pair, Codes], plan: Plan) -
     return _Tree(best, edges)
 
 
-def _drawn(tree: _Tree, singles: Sequence[Merged], count: int, rng: Source) -> list[Codes]:
+def _drawn(tree: _Tree, singles: Sequence[MergedMarginal], count: int, rng: Source) -> list[Codes]:
     """Codes of new rows, from the root along the edges, with rare values told apart again."""
     nowhere = np.zeros(count, dtype=np.int64)
     drawn = [nowhere for _ in singles]

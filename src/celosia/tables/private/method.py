@@ -1,4 +1,4 @@
-"""What every differentially private table has in common: a price, neighbours, and a guarantee."""
+"""What every differentially private table has in common: a budget, neighbours, and a guarantee."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from celosia.core.errors import InputError
 from celosia.core.guarantee import Guarantee
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.tables.masking.method import Method
-from celosia.tables.private.budget import Price
+from celosia.tables.private.budget import TableBudget
 
 MOST_ASTRAY = 1e7
 """Rows that a noisy number of rows may be off by, as a standard deviation, and still be made."""
@@ -21,7 +21,7 @@ MOST_ASTRAY = 1e7
 def check_astray(rows: int | None, *, variance: float, cells: int) -> None:
     """Refuse to make as many rows as noise says where that is nothing but noise.
 
-    It looks at the price and the declarations only. Without it a tiny epsilon would fill the memory
+    It uses the budget and the declarations only. Without it a tiny epsilon would fill the memory
     with rows of nobody.
 
     Args:
@@ -43,7 +43,7 @@ class PrivateMethod(Method):
     """A method whose result is differentially private, whatever an attacker knows.
 
     Everything in the result, its number of rows and its facts too, is computed from noisy numbers
-    that the price paid for, and from what was declared. No cell value can make it refuse: what was
+    that the budget paid for, and from what was declared. No cell value can make it refuse: what was
     not declared is clamped to the bounds or counted as none of the declared values.
     """
 
@@ -59,7 +59,7 @@ class PrivateMethod(Method):
 
     @property
     @abstractmethod
-    def price(self) -> Price:
+    def budget(self) -> TableBudget:
         """The epsilon and the delta."""
 
     @abstractmethod
@@ -67,12 +67,12 @@ class PrivateMethod(Method):
         """What the result costs for these columns, for a budget to be charged."""
 
     def promise(self, columns: Sequence[str]) -> str | None:  # noqa: D102 - as in Method
-        return f"{self.price} when neighbours {self.neighbours}, over {', '.join(columns)}"
+        return f"{self.budget} when neighbours {self.neighbours}, over {', '.join(columns)}"
 
     def guarantee(self, columns: Sequence[str], *, simulation: bool = False) -> Guarantee:
         """The promise with what it assumes and leaves open."""
         return Guarantee(
-            promise=str(self.price),
+            promise=str(self.budget),
             unit=self.neighbours.unit,
             protects="nobody can tell, beyond what epsilon allows, whether any one row was in the "
             "table or what it held",

@@ -20,10 +20,10 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.mechanisms import Geometric
-from celosia.tables.masking.method import Masked
+from celosia.tables.masking.method import MethodResult
 from celosia.tables.masking.parameters import choice, put, whole_number
-from celosia.tables.private.budget import Price, down
-from celosia.tables.private.declarations import Declared, tuples
+from celosia.tables.private.budget import TableBudget, down
+from celosia.tables.private.declarations import DomainDeclarations, tuples
 from celosia.tables.private.method import PrivateMethod
 from celosia.tables.synthesis.checks import check_whole_table
 
@@ -78,19 +78,19 @@ class PrivateMicroaggregation(PrivateMethod):
 
     def __post_init__(self) -> None:
         put(self, bounds=tuples(self.bounds, "bounds") or {})
-        Declared({}, self.bounds)
+        DomainDeclarations({}, self.bounds)
         whole_number(self.kind, "k", self.k, least=1)
         choice(self.kind, "order", self.order, (SEPARATE, JOINT))
-        self.price  # noqa: B018 - checks epsilon
+        self.budget  # noqa: B018 - checks epsilon
 
     @property
-    def price(self) -> Price:
+    def budget(self) -> TableBudget:
         """The epsilon."""
-        return Price(self.epsilon)
+        return TableBudget(self.epsilon)
 
     def privacy_loss(self, columns: Sequence[str]) -> Loss:
         """Equal shares of epsilon, one a column."""
-        return Composed((Pure(Fraction(self.price.whole, len(columns))),) * len(columns))
+        return Composed((Pure(Fraction(self.budget.whole, len(columns))),) * len(columns))
 
     def apply(  # noqa: D102 - as in Method
         self,
@@ -99,9 +99,9 @@ class PrivateMicroaggregation(PrivateMethod):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         check_whole_table(frame, columns, self.kind)
-        Declared({}, self.bounds).columns(frame.schema, columns)
+        DomainDeclarations({}, self.bounds).columns(frame.schema, columns)
         if self.k > frame.height:
             raise InputError(
                 "CEL-Y023",
@@ -131,7 +131,7 @@ class PrivateMicroaggregation(PrivateMethod):
             means = np.repeat(scale.values(np.clip(noisy, 0, scale.steps)), sizes)
             shuffled = means[rng.permutation(means.size)] if self.order == SEPARATE else means
             cells.append(pl.Series(name, shuffled))
-        return Masked(
+        return MethodResult(
             frame=pick(pl.DataFrame(cells), frame.columns),
             facts={
                 "groups": int(starts.size),
@@ -168,7 +168,7 @@ class PrivateMicroaggregation(PrivateMethod):
         return np.lexsort((*points, key))
 
     def _noise(self, columns: int, *, steps: int, groups: int) -> Geometric:
-        share = down(self.price.whole * Fraction(1, columns))
+        share = down(self.budget.whole * Fraction(1, columns))
         moved = steps if self.order == SEPARATE else steps * groups
         return Geometric(
             epsilon=share, sensitivity=moved, dimension=groups, neighbours=self.neighbours

@@ -49,7 +49,7 @@ def descend(  # noqa: PLR0913 - as for `optimum`
     return _Descent(lattice, models, suppression, metric or Loss(), progress).found(time_limit)
 
 
-class _Look(NamedTuple):
+class _NodeEvaluation(NamedTuple):
     """What is kept of an evaluated node: its classes would fill the memory."""
 
     node: Node
@@ -71,7 +71,7 @@ class _Descent:
         self.allowed = min(allowance(suppression, lattice.rows), lattice.rows - 1)
         self.measure = metric.over(lattice)
         self.progress = progress
-        self.known: dict[Node, _Look] = {}
+        self.known: dict[Node, _NodeEvaluation] = {}
 
     def found(self, time_limit: float | None) -> SearchResult:
         started, seconds = monotonic(), SECONDS if time_limit is None else time_limit
@@ -127,7 +127,7 @@ class _Descent:
         for _ in range(ORDERS - 2):
             yield [by_gain[place] for place in chance.permutation(len(by_gain))]
 
-    def _go_down(self, order: Sequence[int], reach: Node, deadline: float) -> _Look:
+    def _go_down(self, order: Sequence[int], reach: Node, deadline: float) -> _NodeEvaluation:
         """From the top, lower each column as far as the models and the loss allow."""
         here = self._look(self.lattice.top)
         for column in order:
@@ -141,12 +141,12 @@ class _Descent:
                     break
         return here
 
-    def _look(self, node: Node) -> _Look:
+    def _look(self, node: Node) -> _NodeEvaluation:
         if node not in self.known:
             self.progress(Step("Going down the lattice", len(self.known)))
             outcome = self.lattice.evaluate(node, self.models)
             score = self.measure.score(outcome)
-            self.known[node] = _Look(node, score, outcome.suppressed, outcome.must_go)
+            self.known[node] = _NodeEvaluation(node, score, outcome.suppressed, outcome.must_go)
         return self.known[node]
 
 

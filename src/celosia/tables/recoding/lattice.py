@@ -19,7 +19,7 @@ from celosia.tables.coded_sensitive import CodedSensitive
 from celosia.tables.metrics.loss import LossScale
 from celosia.tables.models import Classes, Histogram, Model, Verdict, judge_all
 from celosia.tables.recoding import _kernels
-from celosia.tables.recoding.packed_keys import PackedColumn, Place, lay_out, pack
+from celosia.tables.recoding.packed_keys import BitField, PackedColumn, lay_out, pack
 from celosia.tables.recoding.roll_up import ClassTable, Node, RollUp, merged
 
 
@@ -178,7 +178,7 @@ class Lattice:
         return places, self._leaves
 
     def _leaf_counts(
-        self, column: CodedColumn, present: NDArray[np.int64], place: Place
+        self, column: CodedColumn, present: NDArray[np.int64], place: BitField
     ) -> NDArray[np.int64]:
         # From the combinations, which are far fewer than the rows.
         counts = np.zeros(len(column.hierarchy.leaves), dtype=np.int64)

@@ -20,7 +20,7 @@ WORD_BITS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BitField:
     """Where a column's code lies in a key."""
 
     word: int
@@ -38,7 +38,7 @@ class PackedColumn:
     Only leaves that occur in the data get a code; that keeps keys short.
     """
 
-    def __init__(self, hierarchy: Hierarchy, present: NDArray[np.int64], place: Place):
+    def __init__(self, hierarchy: Hierarchy, present: NDArray[np.int64], place: BitField):
         self.place = place
         self.codes: list[NDArray[np.int64]] = []
         """For each level: raw code -> code there."""
@@ -67,20 +67,20 @@ class PackedColumn:
         keys[:, self.place.word] = (keys[:, self.place.word] & rest) | raised
 
 
-def lay_out(cardinalities: Sequence[int]) -> tuple[list[Place], int]:
+def lay_out(cardinalities: Sequence[int]) -> tuple[list[BitField], int]:
     """A place for each column, given its number of values; and the number of words.
 
     >>> places, words = lay_out([5, 100])
     >>> places[1], words
     (Place(word=0, bit=3, mask=127), 1)
     """
-    places: list[Place] = []
+    places: list[BitField] = []
     word = bit = 0
     for cardinality in cardinalities:
         bits = max(1, (cardinality - 1).bit_length())
         if bit + bits > WORD_BITS:
             word, bit = word + 1, 0
-        places.append(Place(word, bit, (1 << bits) - 1))
+        places.append(BitField(word, bit, (1 << bits) - 1))
         bit += bits
     return places, word + 1
 
@@ -88,7 +88,7 @@ def lay_out(cardinalities: Sequence[int]) -> tuple[list[Place], int]:
 def pack(
     columns: Sequence[NDArray[np.int32]],
     present: Sequence[NDArray[np.int64]],
-    places: Sequence[Place],
+    places: Sequence[BitField],
     words: int,
 ) -> NDArray[np.uint64]:
     """One key per row from each column's leaves; `present` lists the leaves that occur in it."""

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.parameters import number
-from celosia.tables.synthesis.bins import Binned, binned
+from celosia.tables.synthesis.bins import BinnedVariable, bin_variable
 from celosia.tables.synthesis.checks import (
     NO_PROMISE,
     check_filled,
@@ -69,10 +69,10 @@ class BayesianNetwork(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         check_whole_table(frame, columns, self.kind)
         check_filled(frame, self.kind)
-        found = [binned(each, self.bins) for each in variables(frame, columns)]
+        found = [bin_variable(each, self.bins) for each in variables(frame, columns)]
         nodes = learn(
             [each.codes for each in found],
             [each.size for each in found],
@@ -83,14 +83,14 @@ class BayesianNetwork(Method):
         drawn = self._drawn(found, nodes, count, rng)
         cells = [each.series(codes, rng) for each, codes in zip(found, drawn, strict=True)]
         parents = {columns[each.child]: [columns[one] for one in each.parents] for each in nodes}
-        return Masked(
+        return MethodResult(
             frame=pick(pl.DataFrame(cells), frame.columns),
             facts={"rows": count, "parents": parents},
             synthetic=True,
         )
 
     def _drawn(
-        self, found: Sequence[Binned], nodes: Sequence[Node], count: int, rng: Source
+        self, found: Sequence[BinnedVariable], nodes: Sequence[Node], count: int, rng: Source
     ) -> list[NDArray[np.int64]]:
         given, sizes = [each.codes for each in found], [each.size for each in found]
         drawn = [np.zeros(count, dtype=np.int64) for _ in found]

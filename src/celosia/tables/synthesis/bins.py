@@ -14,7 +14,7 @@ from celosia.tables.synthesis.variables import Variable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Binned:
+class BinnedVariable:
     """A variable as codes from 0 on; the last code stands for empty cells where there are any."""
 
     variable: Variable
@@ -40,7 +40,7 @@ class Binned:
         return self.variable.series(np.where(empty, np.nan, values))
 
 
-def binned(variable: Variable, bins: int) -> Binned:
+def bin_variable(variable: Variable, bins: int) -> BinnedVariable:
     """A variable in at most `bins` bins by quantiles; categories and few numbers stay."""
     known = ~np.isnan(variable.values)
     found = variable.values[known]
@@ -58,4 +58,4 @@ def binned(variable: Variable, bins: int) -> Binned:
         np.maximum.at(high, codes, found)
     every = np.full(variable.values.size, low.size, dtype=np.int64)
     every[known] = codes
-    return Binned(variable, every, low.size + int(not known.all()), low, high)
+    return BinnedVariable(variable, every, low.size + int(not known.all()), low, high)

@@ -14,7 +14,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.draws import normals
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.parameters import choice, names, wrong
 from celosia.tables.synthesis.checks import (
     NO_PROMISE,
@@ -76,7 +76,7 @@ class Copula(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         check_whole_table(frame, columns, self.kind)
         check_filled(frame, self.kind)
         progress(Step("fitting a copula", 0, len(columns) + 1))
@@ -94,7 +94,9 @@ class Copula(Method):
             "latent variables": len(latents),
             "least eigenvalue": float(np.linalg.eigvalsh(correlation)[0]) if latents else 1.0,
         }
-        return Masked(frame=pick(pl.DataFrame(cells), frame.columns), facts=facts, synthetic=True)
+        return MethodResult(
+            frame=pick(pl.DataFrame(cells), frame.columns), facts=facts, synthetic=True
+        )
 
     def _values(self, variable: Variable, place: int, latents: list[Name], drawn: Matrix) -> Matrix:
         """The values of one variable from the normal numbers of its latent variables."""

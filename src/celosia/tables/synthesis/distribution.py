@@ -16,7 +16,7 @@ from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.parameters import choice, flag, names
 from celosia.tables.synthesis.checks import (
     NO_PROMISE,
@@ -24,7 +24,14 @@ from celosia.tables.synthesis.checks import (
     check_rows,
     check_whole_table,
 )
-from celosia.tables.synthesis.families import AIC, FAMILIES, KS, Fitted, best_family, check_families
+from celosia.tables.synthesis.families import (
+    AIC,
+    FAMILIES,
+    KS,
+    FittedDistribution,
+    best_family,
+    check_families,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +95,7 @@ class Distribution(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         matrix = numbers(frame, columns, self.kind)
         check_filled(frame, self.kind)
         if self.rows is not None:
@@ -105,14 +112,19 @@ class Distribution(Method):
         for place, found in enumerate(fits):
             drawn[:, place] = self._column(matrix[:, place], found, anew, count, rng)
         base = frame if count == frame.height else frame.clear(count)
-        return Masked(
+        return MethodResult(
             frame=pick(with_numbers(base, columns, drawn, integer=self.integer), frame.columns),
             facts={name: found.as_dict() for name, found in zip(columns, fits, strict=True)},
             synthetic=anew,
         )
 
     def _column(
-        self, values: NDArray[np.float64], found: Fitted, anew: bool, count: int, rng: Source
+        self,
+        values: NDArray[np.float64],
+        found: FittedDistribution,
+        anew: bool,
+        count: int,
+        rng: Source,
     ) -> NDArray[np.float64]:
         missing = np.isnan(values)
         if anew:

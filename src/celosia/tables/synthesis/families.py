@@ -20,7 +20,7 @@ LARGEST = 1e100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fitted:
+class FittedDistribution:
     """A family with its parameters, and how well it fits."""
 
     family: str
@@ -136,7 +136,7 @@ def check_families(families: Sequence[str]) -> None:
 
 def best_family(
     values: Numbers, *, column: str, families: Sequence[str] = FAMILIES, by: str = AIC
-) -> Fitted:
+) -> FittedDistribution:
     """The family that fits best, by Akaike's criterion or the Kolmogorov-Smirnov distance.
 
     Families of positive numbers are tried only where all values are above 0.
@@ -172,7 +172,7 @@ def best_family(
     return min(tried, key=lambda found: found.aic if by == AIC else found.distance)
 
 
-def fit(values: Numbers, family: str) -> Fitted:
+def fit(values: Numbers, family: str) -> FittedDistribution:
     """One family, fitted by maximum likelihood."""
     from scipy import stats  # noqa: PLC0415 - heavy
 
@@ -184,7 +184,7 @@ def fit(values: Numbers, family: str) -> Fitted:
     steps = np.arange(values.size + 1) / values.size
     distance = max(np.max(steps[1:] - levels), np.max(levels - steps[:-1]))
     aic = 2 * told.free - 2 * float(np.sum(law.logpdf(ordered)))
-    return Fitted(family, parameters, aic, float(distance), law)
+    return FittedDistribution(family, parameters, aic, float(distance), law)
 
 
 def _applies(values: Numbers, family: str) -> bool:

@@ -16,7 +16,7 @@ from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.columns import check_columns
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.parameters import flag
 from celosia.tables.synthesis.checks import (
     NO_PROMISE,
@@ -83,7 +83,7 @@ class Trees(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         if self.partial:
             check_columns(frame, columns, self.kind)
         else:
@@ -112,7 +112,7 @@ class Trees(Method):
             seen.append(_feature(variable))
             made.append(seen[-1][donors])
         drawn = pl.DataFrame(cells)
-        return Masked(
+        return MethodResult(
             frame=(frame.with_columns(cells) if self.partial else pick(drawn, frame.columns)),
             facts={"rows": count, "leaves": leaves},
             synthetic=not self.partial,

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 from celosia.assess.risk import measure
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.tables.masking.method import Masked
+from celosia.tables.masking.method import MethodResult
 from celosia.tables.masking.microaggregation import (
     METHODS,
     JointMicroaggregation,
@@ -34,7 +34,7 @@ JOINT: tuple[type[JointMicroaggregation], ...] = (
 )
 
 
-def masked(frame: pl.DataFrame, method: JointMicroaggregation, *columns: str) -> Masked:
+def masked(frame: pl.DataFrame, method: JointMicroaggregation, *columns: str) -> MethodResult:
     return method.apply(frame, columns or frame.columns, rng=Seeded(1))
 
 

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 from celosia.assess.risk import measure
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.tables.masking.method import Masked
+from celosia.tables.masking.method import MethodResult
 from celosia.tables.masking.microaggregation import Microaggregation
 
 MEDICAL = pl.DataFrame(
@@ -38,7 +38,7 @@ PRINTED = [27, 46, 21, 39, 46, 65, 65, 21, 27, 39]
 JOBS = pl.DataFrame({"job": ["nurse", "cook", "cook", "nurse"], "salary": [2700, 2950, 2760, 3500]})
 
 
-def masked(frame: pl.DataFrame, method: Microaggregation, *columns: str) -> Masked:
+def masked(frame: pl.DataFrame, method: Microaggregation, *columns: str) -> MethodResult:
     return method.apply(frame, columns, rng=Seeded(1))
 
 

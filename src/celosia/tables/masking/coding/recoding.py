@@ -20,7 +20,7 @@ from celosia.frames import as_text
 from celosia.tables.hierarchies import Builder, Hierarchy, from_table
 from celosia.tables.masking.coding.labels import interval_labels
 from celosia.tables.masking.columns import cells, check_columns, numbers
-from celosia.tables.masking.method import Cellwise, Masked, Method, Reach
+from celosia.tables.masking.method import CellFunction, Method, MethodResult, Reach
 from celosia.tables.masking.parameters import (
     exactly_one,
     listed,
@@ -31,7 +31,7 @@ from celosia.tables.masking.parameters import (
     whole_number,
     wrong,
 )
-from celosia.tables.masking.value_counts import Tally
+from celosia.tables.masking.value_counts import ValueCounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class Recoding(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         check_columns(frame, columns, self.kind)
         recoded = [self._recoded(cells(frame, name), name) for name in columns]
         facts = {
@@ -115,7 +115,7 @@ class Recoding(Method):
             for name, labels in zip(columns, recoded, strict=True)
         }
         named = [labels.alias(name) for name, labels in zip(columns, recoded, strict=True)]
-        return Masked(frame=frame.with_columns(named), facts=facts)
+        return MethodResult(frame=frame.with_columns(named), facts=facts)
 
     @property
     def reach(self) -> Reach:
@@ -123,19 +123,21 @@ class Recoding(Method):
         made_here = self.hierarchy is not None and "file" not in self.hierarchy
         return "facts" if made_here else "row"
 
-    def cellwise(self, column: pl.Series, tally: Callable[[], Tally]) -> Cellwise:
+    def cell_function(
+        self, column: pl.Series, value_counts: Callable[[], ValueCounts]
+    ) -> CellFunction:
         """Labels by breaks or a mapping, or of all values that a hierarchy has."""
         if self.hierarchy is None:
-            return Cellwise(partial(_labelled, self, None))
+            return CellFunction(partial(_labelled, self, None))
         if self.reach == "facts":
-            texts = as_text(_without_nan(tally().values)).unique()
+            texts = as_text(_without_nan(value_counts().values)).unique()
             known = self._by_level(texts, column.name)
             told = {"values": len(known), "labels": len(set(known.values()))}
-            return Cellwise(partial(_labelled, self, known), told)
+            return CellFunction(partial(_labelled, self, known), told)
         tree = from_table(self.hierarchy, folder=Path())
         assert isinstance(tree, Hierarchy), "a file holds all leaves"
         known = self._by_level(pl.Series(tree.leaves, dtype=pl.String), column.name)
-        return Cellwise(partial(_labelled, self, known))
+        return CellFunction(partial(_labelled, self, known))
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return ("a label that few records have still singles them out",)

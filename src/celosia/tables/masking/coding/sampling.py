@@ -16,7 +16,7 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.columns import check_columns
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.parameters import exactly_one, names, number, put, whole_number
 
 Rows = NDArray[np.int64]
@@ -73,7 +73,7 @@ class Sampling(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         if self.by:
             check_columns(frame, self.by, self.kind)
         wanted = self._wanted(frame.height)
@@ -88,7 +88,7 @@ class Sampling(Method):
             "strata": int(sizes.size),
             "strata_left_out": int((shares == 0).sum()),
         }
-        return Masked(frame=frame[rows], facts=facts, rows=rows)
+        return MethodResult(frame=frame[rows], facts=facts, rows=rows)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return (

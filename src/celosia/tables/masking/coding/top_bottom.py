@@ -17,9 +17,9 @@ from celosia.core.randomness import Source
 from celosia.frames import as_text
 from celosia.tables.masking.coding.labels import written
 from celosia.tables.masking.columns import cells, numbers
-from celosia.tables.masking.method import Cellwise, Masked, Method, Reach
+from celosia.tables.masking.method import CellFunction, Method, MethodResult, Reach
 from celosia.tables.masking.parameters import choice, flag, not_together, number, put, wrong
-from celosia.tables.masking.value_counts import NumberTally, Tally
+from celosia.tables.masking.value_counts import NumberCounts, ValueCounts
 
 Matrix = NDArray[np.float64]
 
@@ -95,15 +95,15 @@ class TopBottom(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         matrix = numbers(frame, columns, self.kind)
         coded, facts = [], {}
         for place, name in enumerate(columns):
             values = matrix[:, place]
-            ends = self._ends(partial(NumberTally.of, values), name)
+            ends = self._ends(partial(NumberCounts.of, values), name)
             coded.append(self._released(cells(frame, name), values, ends).alias(name))
             facts[name] = {end: int(rows.sum()) for end, rows in self._beyond(values, ends).items()}
-        return Masked(frame=frame.with_columns(coded), facts=facts)
+        return MethodResult(frame=frame.with_columns(coded), facts=facts)
 
     @property
     def reach(self) -> Reach:
@@ -111,17 +111,19 @@ class TopBottom(Method):
         given = self.top_quantile is None and self.bottom_quantile is None
         return "row" if given and self.replace == "label" else "facts"
 
-    def cellwise(self, column: pl.Series, tally: Callable[[], Tally]) -> Cellwise:
+    def cell_function(
+        self, column: pl.Series, value_counts: Callable[[], ValueCounts]
+    ) -> CellFunction:
         """Thresholds, and what stands for the values beyond them, from the whole column."""
         name = column.name
         numbers(column.to_frame(), [name], self.kind)  # refuses text before anything is counted
         if self.reach == "row":
-            return Cellwise(partial(_coded, self, self._ends(None, name)))
-        counted = tally().as_numbers(name, self.kind)
+            return CellFunction(partial(_coded, self, self._ends(None, name)))
+        counted = value_counts().as_numbers(name, self.kind)
         ends = self._ends(lambda: counted, name)
         beyond = self._beyond(counted.values, ends)
         facts = {end: int(counted.sizes[rows].sum()) for end, rows in beyond.items()}
-        return Cellwise(partial(_coded, self, ends), facts)
+        return CellFunction(partial(_coded, self, ends), facts)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         gaps = ["who is beyond a threshold is still told, and the values between are as they were"]
@@ -137,11 +139,11 @@ class TopBottom(Method):
         if low is not None and high is not None and low >= high:
             raise wrong(self.kind, "bottom", "smaller than 'top'")
 
-    def _ends(self, tally: Callable[[], NumberTally] | None, name: str) -> _Ends:
+    def _ends(self, value_counts: Callable[[], NumberCounts] | None, name: str) -> _Ends:
         """The thresholds of a column, and what is released beyond them."""
-        if self.reach == "row" or tally is None:
+        if self.reach == "row" or value_counts is None:
             return _Ends(self.bottom, self.top, {})
-        counted = tally()
+        counted = value_counts()
         low = self._threshold(counted, self.bottom, self.bottom_quantile, name)
         high = self._threshold(counted, self.top, self.top_quantile, name)
         self._check_ends(low, high)
@@ -181,7 +183,7 @@ class TopBottom(Method):
         return f"{loose if self.inclusive else strict}{written(threshold)}"
 
     def _threshold(
-        self, counted: NumberTally, given: float | None, share: float | None, name: str
+        self, counted: NumberCounts, given: float | None, share: float | None, name: str
     ) -> float | None:
         if share is None:
             return given
@@ -194,7 +196,7 @@ class TopBottom(Method):
             )
         return counted.quantile(share)
 
-    def _average(self, coded: NumberTally, end: str, name: str) -> float:
+    def _average(self, coded: NumberCounts, end: str, name: str) -> float:
         if coded.count == 0:
             return 0.0  # of no cell
         if coded.count < FEWEST:

@@ -16,9 +16,9 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.core.wording import counted
 from celosia.tables.masking.columns import with_categories, with_numbers
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.microaggregation.limits import check_choice, check_k, check_records
-from celosia.tables.masking.microaggregation.points import Kinds, Points, as_points
+from celosia.tables.masking.microaggregation.points import ColumnKinds, Points, as_points
 from celosia.tables.masking.microaggregation.representatives import (
     MEAN,
     MEDIAN,
@@ -103,9 +103,9 @@ class JointMicroaggregation(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         """Mask the columns together; see `Method.apply`."""
-        kinds = Kinds(self.nominal, self.ordinal, self.orders or {})
+        kinds = ColumnKinds(self.nominal, self.ordinal, self.orders or {})
         points = as_points(frame, columns, kinds=kinds, method=self.kind)
         check_records(frame.height, self.k)
         patterns, emptied = self._patterns(points)
@@ -116,7 +116,7 @@ class JointMicroaggregation(Method):
             labels[rows] = self.groups(part, progress=progress) + labels.max() + 1
         masked = self._written(frame, columns, points, patterns, labels)
         facts = _facts(points, patterns, labels)
-        return Masked(frame=masked, facts={"k": self.k, **facts, "emptied_cells": emptied})
+        return MethodResult(frame=masked, facts={"k": self.k, **facts, "emptied_cells": emptied})
 
     def promise(self, columns: Sequence[str]) -> str | None:
         """The columns are k-anonymous together."""

@@ -33,7 +33,7 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True)
-class Kinds:
+class ColumnKinds:
     """Which columns are categories, and the order of those that have one."""
 
     nominal: tuple[str, ...] = ()
@@ -57,7 +57,9 @@ class Kinds:
             )
 
 
-def as_points(frame: pl.DataFrame, columns: Sequence[str], *, kinds: Kinds, method: str) -> Points:
+def as_points(
+    frame: pl.DataFrame, columns: Sequence[str], *, kinds: ColumnKinds, method: str
+) -> Points:
     """The columns of a table as points.
 
     Numeric columns alone are standardised. Beside categories every column spans one, as in Gower's

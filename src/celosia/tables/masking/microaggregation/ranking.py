@@ -21,7 +21,7 @@ from celosia.tables.masking.columns import (
     with_categories,
     with_numbers,
 )
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.microaggregation.limits import check_choice, check_k, check_varies
 from celosia.tables.masking.microaggregation.representatives import (
     MEAN,
@@ -92,7 +92,7 @@ class Microaggregation(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         """Mask each of the columns; see `Method.apply`."""
         check_columns(frame, columns, self.kind)
         if self.by is not None:
@@ -101,7 +101,7 @@ class Microaggregation(Method):
         for done, name in enumerate(columns):
             masked, facts[name] = self._one(frame, masked, name)
             progress(Step("group columns", done + 1, len(columns)))
-        return Masked(frame=masked, facts={"k": self.k, "columns": facts})
+        return MethodResult(frame=masked, facts={"k": self.k, "columns": facts})
 
     def promise(self, columns: Sequence[str]) -> str | None:
         """Each value occurs k times, where there is one column."""

@@ -16,7 +16,7 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.draws import normals, uniforms
-from celosia.tables.masking.method import Cellwise, Masked, Method, Reach
+from celosia.tables.masking.method import CellFunction, Method, MethodResult, Reach
 from celosia.tables.masking.parameters import (
     choice,
     exactly_one,
@@ -34,7 +34,7 @@ from celosia.tables.masking.perturbation.moments import (
     mixing,
     sample_moments,
 )
-from celosia.tables.masking.value_counts import NumberTally, Tally
+from celosia.tables.masking.value_counts import NumberCounts, ValueCounts
 
 Matrix = NDArray[np.float64]
 
@@ -131,7 +131,7 @@ class Noise(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         matrix = numbers(frame, columns, self.kind)
         spread = _spread(matrix, columns)
         factor = mixing(correlations(matrix, columns)) if self.correlated else None
@@ -145,24 +145,28 @@ class Noise(Method):
         facts: dict[str, Any] = {
             name: {
                 "noise": self.ratio * (1.0 if self.multiplicative else float(spread[place])),
-                "isolated": self._isolated(NumberTally.of(matrix[:, place]), float(spread[place])),
+                "isolated": self._isolated(NumberCounts.of(matrix[:, place]), float(spread[place])),
                 "bounded": int(clipped[place]),
             }
             for place, name in enumerate(columns)
         }
-        return Masked(frame=with_numbers(frame, columns, masked, integer=self.integer), facts=facts)
+        return MethodResult(
+            frame=with_numbers(frame, columns, masked, integer=self.integer), facts=facts
+        )
 
     @property
     def reach(self) -> Reach:
         """Correlations, and moments that are restored exactly, are those of all rows together."""
         return "whole" if self.correlated or self.correct == "exact" else "facts"
 
-    def cellwise(self, column: pl.Series, tally: Callable[[], Tally]) -> Cellwise:
+    def cell_function(
+        self, column: pl.Series, value_counts: Callable[[], ValueCounts]
+    ) -> CellFunction:
         """Noise in the measure of the whole column's deviation."""
         assert self.reach == "facts", "each column is masked by itself"
         name = column.name
         numbers(column.to_frame(), [name], self.kind)  # refuses text before anything is counted
-        counted = tally().as_numbers(name, self.kind)
+        counted = value_counts().as_numbers(name, self.kind)
         check_varied(counted.values, name, self.kind)
         spread = counted.deviation
         if not 0 < spread < math.inf:
@@ -171,7 +175,7 @@ class Noise(Method):
             "noise": self.ratio * (1.0 if self.multiplicative else spread),
             "isolated": self._isolated(counted, spread),
         }
-        return Cellwise(partial(_noisy_cells, self, counted.mean, spread), facts)
+        return CellFunction(partial(_noisy_cells, self, counted.mean, spread), facts)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         gaps = ["noise does not hide a value that lies farther from all others than it is wide"]
@@ -211,7 +215,7 @@ class Noise(Method):
                 raise too_large(name, self.kind)
         return masked, outside
 
-    def _isolated(self, counted: NumberTally, spread: float) -> int:
+    def _isolated(self, counted: NumberCounts, spread: float) -> int:
         """How many cells lie farther from all others of their column than the noise is wide.
 
         A record that is alone in one column is alone in all together, so this is a lower bound.

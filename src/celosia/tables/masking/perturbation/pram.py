@@ -17,7 +17,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import categories, check_columns, with_categories
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import Cellwise, Masked, Method, Reach
+from celosia.tables.masking.method import CellFunction, Method, MethodResult, Reach
 from celosia.tables.masking.parameters import (
     choice,
     exactly_one,
@@ -37,7 +37,7 @@ from celosia.tables.masking.perturbation.transitions import (
     plain_matrix,
     unbiased_counts,
 )
-from celosia.tables.masking.value_counts import Tally
+from celosia.tables.masking.value_counts import ValueCounts
 
 Codes = NDArray[np.int64]
 Matrix = NDArray[np.float64]
@@ -123,7 +123,7 @@ class Pram(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         check_columns(frame, columns, self.kind)
         ready = []
         for name in columns:  # all are checked before anything is drawn
@@ -137,7 +137,7 @@ class Pram(Method):
             changed = randomised(codes, transitions, rng)
             masked = with_categories(masked, name, changed, values)
             facts[name] = self._facts(codes, changed, transitions)
-        return Masked(frame=masked, facts=facts)
+        return MethodResult(frame=masked, facts=facts)
 
     @property
     def reach(self) -> Reach:
@@ -145,20 +145,22 @@ class Pram(Method):
         given = self.matrix is not None and self.values and not self._reads_counts()
         return "row" if given else "facts"
 
-    def cellwise(self, column: pl.Series, tally: Callable[[], Tally]) -> Cellwise:
+    def cell_function(
+        self, column: pl.Series, value_counts: Callable[[], ValueCounts]
+    ) -> CellFunction:
         """One matrix for all batches of the column."""
         name = column.name
         if self.reach == "row":
             values = categories(column.to_frame(), name, self.values)[1]
             counts = np.zeros(len(values), dtype=np.int64)
         else:
-            counted = tally()
+            counted = value_counts()
             codes, values = categories(counted.values.to_frame(name), name, self.values or None)
             check_varied(codes, name, self.kind)
             counts = np.zeros(len(values), dtype=np.int64)
             counts[codes] = counted.sizes
         transitions = self._transitions(counts, name)
-        return Cellwise(partial(_changed, values, transitions), self._published(transitions))
+        return CellFunction(partial(_changed, values, transitions), self._published(transitions))
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         gaps = ["a category that is true of few records changes by chance only, and often not"]

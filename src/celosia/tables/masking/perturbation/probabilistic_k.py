@@ -14,7 +14,7 @@ from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import categories, cells, check_columns, numbers
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.microaggregation.limits import check_k, check_records
 from celosia.tables.masking.parameters import choice, put
 from celosia.tables.masking.perturbation.cells import check_varied
@@ -66,7 +66,7 @@ class ProbabilisticK(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         check_columns(frame, columns, self.kind)
         check_records(frame.height, self.k)
         matrix = self._matrix(frame, columns)
@@ -84,7 +84,7 @@ class ProbabilisticK(Method):
             "smallest_group": int(sizes.min()),
             "largest_group": int(sizes.max()),
         }
-        return Masked(frame=frame.with_columns(swapped), facts=facts)
+        return MethodResult(frame=frame.with_columns(swapped), facts=facts)
 
     def promise(self, columns: Sequence[str]) -> str:  # noqa: D102 - as in Method
         return f"a record is linked by {', '.join(columns)} with a chance of at most 1/{self.k}"

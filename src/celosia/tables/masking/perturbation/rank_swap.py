@@ -16,7 +16,7 @@ from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import cells, check_columns
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.parameters import (
     exactly_one,
     listed,
@@ -105,7 +105,7 @@ class RankSwap(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         check_columns(frame, columns, self.kind)
         ready = []
         for name in columns:  # all are checked before anything is drawn
@@ -124,7 +124,7 @@ class RankSwap(Method):
             source[rows[by_rank]] = rows[by_rank[partner]]
             swapped.append(cells(frame, name).gather(source).alias(name))
             facts[name] = _facts(placed, partner)
-        return Masked(frame=frame.with_columns(swapped), facts=facts)
+        return MethodResult(frame=frame.with_columns(swapped), facts=facts)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return (

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import numbers, with_numbers
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.parameters import flag, put, whole_number
 from celosia.tables.masking.perturbation.cells import check_varied, filled, too_large
 
@@ -62,7 +62,7 @@ class Resampling(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         matrix = numbers(frame, columns, self.kind)
         for place, name in enumerate(columns):
             values = matrix[filled(matrix, place), place]
@@ -76,7 +76,7 @@ class Resampling(Method):
             by_rank = np.argsort(matrix[rows, place], kind="stable")
             averages = rank_averages(matrix[rows[by_rank], place], self.samples, rng)
             masked[rows[by_rank], place] = averages
-        return Masked(
+        return MethodResult(
             frame=with_numbers(frame, columns, masked, integer=self.integer),
             facts={"samples": self.samples},
         )

@@ -15,7 +15,7 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.parameters import flag, number, put, wrong
 from celosia.tables.masking.perturbation.cells import too_large
 
@@ -85,7 +85,7 @@ class Rounding(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         matrix = numbers(frame, columns, self.kind)
         units = [self._units(matrix[:, place], name) for place, name in enumerate(columns)]
         rounded, facts = [], {}
@@ -95,7 +95,7 @@ class Rounding(Method):
             whole = cells(frame, name).dtype.is_integer() and self._denominator() == 1
             rounded.append((series.cast(pl.Int64) if whole else series).alias(name))
             facts[name] = {"changed": int((np.abs(released - matrix[:, place]) > 0).sum())}
-        return Masked(frame=frame.with_columns(rounded), facts=facts)
+        return MethodResult(frame=frame.with_columns(rounded), facts=facts)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return ("rounded values need not add up to rounded totals",)

@@ -15,7 +15,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.draws import normals
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.parameters import names, put
 from celosia.tables.masking.perturbation.cells import check_varied, filled
 from celosia.tables.masking.perturbation.moments import correlations, mixing
@@ -66,7 +66,7 @@ class Shuffling(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         both = [name for name in columns if name in self.given]
         if both:
             raise InputError(
@@ -96,7 +96,7 @@ class Shuffling(Method):
             name: {"explained_by_given": float(share)}
             for name, share in zip(columns, explained, strict=True)
         }
-        return Masked(frame=frame.with_columns(shuffled), facts=facts)
+        return MethodResult(frame=frame.with_columns(shuffled), facts=facts)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return (

@@ -17,7 +17,7 @@ from celosia.core.randomness import Source
 from celosia.core.wording import did_you_mean
 from celosia.frames import as_text, encode
 from celosia.tables.masking.columns import cells, check_columns
-from celosia.tables.masking.method import Masked, Method
+from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.suppression import minimum, own_value, wildcard
 from celosia.tables.masking.suppression.costs import (
     BLANK,
@@ -110,7 +110,7 @@ class LocalSuppression(Method):
         *,
         rng: Source,
         progress: Progress = silent,
-    ) -> Masked:
+    ) -> MethodResult:
         self._check(frame, columns)
         if not frame.height:
             raise InputError(
@@ -127,7 +127,7 @@ class LocalSuppression(Method):
             best = minimum.Minimum(start, bound, cost_of(codes, start, costs) <= bound)
         released = self._write(frame, columns, (best.released == BLANK) & (codes != BLANK))
         self._verify(released, columns)
-        return Masked(frame=released, facts=self._facts(columns, codes, start, best, costs))
+        return MethodResult(frame=released, facts=self._facts(columns, codes, start, best, costs))
 
     def promise(self, columns: Sequence[str]) -> str | None:  # noqa: D102 - as in Method
         what = "every combination" if self.subsets is None else f"each {self.subsets} together"

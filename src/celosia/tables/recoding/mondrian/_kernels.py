@@ -3,7 +3,7 @@
 Records are rows of a matrix of ranks and are moved together with their row number, so that every
 node of the partition is a stretch of neighbouring rows: `start` up to, not including, `end`.
 
-What the kernels know of the columns are `facts`, one row a column (see `Sheet`): whether it is
+What the kernels know of the columns are `facts`, one row a column (see `RankTable`): whether it is
 ranged, how many of its ranks have a size, its leaves, and where its tree begins in `ancestors` and
 `under`, which hold a row of `leaves` numbers for each level. `Scratch` are arrays as long as the
 largest column has leaves; the first of them is all 0 between calls, and so is the last.

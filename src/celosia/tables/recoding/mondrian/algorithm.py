@@ -35,7 +35,7 @@ from celosia.tables.recoding.infeasibility import impossible
 from celosia.tables.recoding.mondrian.count_cuts import cut_by_counts
 from celosia.tables.recoding.mondrian.model_cuts import Judge, cut_by_judgement
 from celosia.tables.recoding.mondrian.partition import Partition
-from celosia.tables.recoding.mondrian.rank_table import Sheet
+from celosia.tables.recoding.mondrian.rank_table import RankTable
 
 
 def partition(  # noqa: PLR0913 - each is a choice of its own
@@ -75,18 +75,20 @@ def partition(  # noqa: PLR0913 - each is a choice of its own
     """
     _check(columns, models)
     assert not (relaxed and counts is not None), "a row of several records cannot be cut"
-    sheet = Sheet(columns, _weights(weights, len(columns)), relaxed=bool(relaxed), counts=counts)
+    rank_table = RankTable(
+        columns, _weights(weights, len(columns)), relaxed=bool(relaxed), counts=counts
+    )
     counting = all(isinstance(model, KAnonymity) for model in models)
-    judge = Judge(sheet, models, () if counting else sensitive)
-    whole = judge.classes(np.array([[0, sheet.records]], dtype=np.int64))
+    judge = Judge(rank_table, models, () if counting else sensitive)
+    whole = judge.classes(np.array([[0, rank_table.records]], dtype=np.int64))
     least = max(model.smallest for model in models)
     if int(whole.sizes[0]) < least or not judge_all(whole, models).held.all():
         raise impossible(whole, models, suppression=0.0)
     if counting:
-        cut_by_counts(sheet, least, progress)
+        cut_by_counts(rank_table, least, progress)
     else:
-        cut_by_judgement(sheet, judge, least, progress)
-    cut = Partition.of(sheet)
+        cut_by_judgement(rank_table, judge, least, progress)
+    cut = Partition.of(rank_table)
     told_apart = cut.told_apart()
     if told_apart is not cut:
         _check_joined(told_apart, models, () if counting else sensitive, counts)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 import numpy as np
 
 from celosia.core.progress import Progress, Step
-from celosia.tables.recoding.mondrian.rank_table import Nodes, Sheet
+from celosia.tables.recoding.mondrian.rank_table import Nodes, RankTable
 
 STAGE = "Partitioning the records"
 SHARES = 16
@@ -18,7 +18,7 @@ SMALLEST_TASK = 20_000
 """Fewer records are not worth a task."""
 
 
-def cut_by_counts(sheet: Sheet, least: int, progress: Progress) -> None:
+def cut_by_counts(rank_table: RankTable, least: int, progress: Progress) -> None:
     """Cut until no part can be cut into parts of at least `least` records.
 
     Each thread has stretches of the sheet for itself, and what becomes of a stretch does not depend
@@ -26,26 +26,28 @@ def cut_by_counts(sheet: Sheet, least: int, progress: Progress) -> None:
     """
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         try:
-            tasks = _tasks(sheet, least, pool, progress)
-            cuts = {pool.submit(sheet.split_to_the_end, task, least): task for task in tasks}
+            tasks = _tasks(rank_table, least, pool, progress)
+            cuts = {pool.submit(rank_table.split_to_the_end, task, least): task for task in tasks}
             done = 0
             for cut in as_completed(cuts):
                 cut.result()
                 done += _records(cuts[cut])
-                progress(Step(STAGE, done, sheet.records))
+                progress(Step(STAGE, done, rank_table.records))
         except BaseException:  # cancelled: what has not begun need not begin
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _tasks(sheet: Sheet, least: int, pool: ThreadPoolExecutor, progress: Progress) -> list[Nodes]:
+def _tasks(
+    rank_table: RankTable, least: int, pool: ThreadPoolExecutor, progress: Progress
+) -> list[Nodes]:
     """Nodes to be cut to the end, in groups of neighbours, the largest group first."""
-    most = max(sheet.records // SHARES, SMALLEST_TASK)
-    large: Nodes = np.array([[0, sheet.records]], dtype=np.int64)
+    most = max(rank_table.records // SHARES, SMALLEST_TASK)
+    large: Nodes = np.array([[0, rank_table.records]], dtype=np.int64)
     small: list[Nodes] = []
     while large.size:
-        progress(Step(STAGE, 0, sheet.records))
-        cuts = pool.map(lambda node: _cut_once(sheet, node, least), large)
+        progress(Step(STAGE, 0, rank_table.records))
+        cuts = pool.map(lambda node: _cut_once(rank_table, node, least), large)
         parts = np.concatenate(list(cuts))
         is_large = parts[:, 1] - parts[:, 0] > most
         small.append(parts[~is_large])
@@ -62,8 +64,8 @@ def _records(nodes: Nodes) -> int:
     return int((nodes[:, 1] - nodes[:, 0]).sum())
 
 
-def _cut_once(sheet: Sheet, node: Nodes, least: int) -> Nodes:
+def _cut_once(rank_table: RankTable, node: Nodes, least: int) -> Nodes:
     """The parts of a node, none if it is to stay as it is."""
-    parts, _, _ = sheet.split_each(node.reshape(1, 2), np.zeros(1, dtype=np.int64), least)
-    sheet.firsts[parts[:, 0]] = True
+    parts, _, _ = rank_table.split_each(node.reshape(1, 2), np.zeros(1, dtype=np.int64), least)
+    rank_table.firsts[parts[:, 0]] = True
     return parts

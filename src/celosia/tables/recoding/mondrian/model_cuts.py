@@ -12,14 +12,16 @@ from celosia.tables.coded_sensitive import CodedSensitive
 from celosia.tables.models import Classes, Histogram, Model, judge_all
 from celosia.tables.recoding.mondrian import _table_kernels
 from celosia.tables.recoding.mondrian.count_cuts import STAGE
-from celosia.tables.recoding.mondrian.rank_table import Nodes, Sheet
+from celosia.tables.recoding.mondrian.rank_table import Nodes, RankTable
 
 
 class Judge:
     """What the models say of stretches of a sheet."""
 
-    def __init__(self, sheet: Sheet, models: Sequence[Model], sensitive: Sequence[CodedSensitive]):
-        self._sheet = sheet
+    def __init__(
+        self, rank_table: RankTable, models: Sequence[Model], sensitive: Sequence[CodedSensitive]
+    ):
+        self._sheet = rank_table
         self._models = models
         self._sensitive = sensitive
 
@@ -41,18 +43,18 @@ class Judge:
         return judge_all(self.classes(nodes), self._models).held
 
 
-def cut_by_judgement(sheet: Sheet, judge: Judge, least: int, progress: Progress) -> None:
+def cut_by_judgement(rank_table: RankTable, judge: Judge, least: int, progress: Progress) -> None:
     """Cut until no part can be cut into parts that meet every model.
 
     Every node proposes its best cut, and all parts are judged at once. A node whose proposal was
     turned down comes back with the next column.
     """
-    nodes: Nodes = np.array([[0, sheet.records]], dtype=np.int64)
+    nodes: Nodes = np.array([[0, rank_table.records]], dtype=np.int64)
     skips = np.zeros(1, dtype=np.int64)
     while nodes.shape[0]:
         open_records = int((nodes[:, 1] - nodes[:, 0]).sum())
-        progress(Step(STAGE, sheet.records - open_records, sheet.records))
-        parts, begins, turns = sheet.split_each(nodes, skips, least)
+        progress(Step(STAGE, rank_table.records - open_records, rank_table.records))
+        parts, begins, turns = rank_table.split_each(nodes, skips, least)
         held = judge(parts)
         node_of_part = np.repeat(np.arange(nodes.shape[0]), np.diff(begins))
         failed = np.bincount(node_of_part[~held], minlength=nodes.shape[0])
@@ -60,22 +62,22 @@ def cut_by_judgement(sheet: Sheet, judge: Judge, least: int, progress: Progress)
         joined = []
         for node in np.flatnonzero((failed > 0) & (np.diff(begins) > 2)):
             own = slice(int(begins[node]), int(begins[node + 1]))
-            if _join_failed(sheet, parts[own], held[own], kept[own]):
+            if _join_failed(rank_table, parts[own], held[own], kept[own]):
                 joined.append(own.stop - 1)
         held[joined] = judge(parts[joined])
         good = np.ones(nodes.shape[0], dtype=np.bool_)
         good[node_of_part[~held & kept]] = False
         good &= np.diff(begins) > 0
         cut = parts[kept & good[node_of_part]]
-        sheet.firsts[cut[:, 0]] = True
-        again = ~good & (turns < len(sheet.axes))
-        large = sheet.sizes(cut) >= 2 * least
+        rank_table.firsts[cut[:, 0]] = True
+        again = ~good & (turns < len(rank_table.axes))
+        large = rank_table.sizes(cut) >= 2 * least
         nodes = np.concatenate([cut[large], nodes[again]])
         skips = np.concatenate([np.zeros(int(large.sum()), dtype=np.int64), turns[again]])
 
 
 def _join_failed(
-    sheet: Sheet, parts: Nodes, held: NDArray[np.bool_], kept: NDArray[np.bool_]
+    rank_table: RankTable, parts: Nodes, held: NDArray[np.bool_], kept: NDArray[np.bool_]
 ) -> bool:
     """Put the parts of one node that failed with its last one, which may hold as a whole.
 
@@ -89,7 +91,7 @@ def _join_failed(
         behind[-2] = True
     if behind.all():
         return False
-    parts[-1, 0] = sheet.bring_behind(parts, behind)
+    parts[-1, 0] = rank_table.bring_behind(parts, behind)
     kept[:] = ~behind
     kept[-1] = True
     return True

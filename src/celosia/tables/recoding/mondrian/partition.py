@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.core.wording import counted
 from celosia.tables.recoding.mondrian.axis import Axis
-from celosia.tables.recoding.mondrian.rank_table import Sheet
+from celosia.tables.recoding.mondrian.rank_table import RankTable
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,14 +32,14 @@ class Partition:
     """Records of each class."""
 
     @classmethod
-    def of(cls, sheet: Sheet) -> Partition:
+    def of(cls, rank_table: RankTable) -> Partition:
         """The parts of a sheet that is fully cut."""
-        bounds = sheet.bounds()
+        bounds = rank_table.bounds()
         lengths = np.diff(bounds)
-        class_of_row = np.empty(sheet.records, dtype=np.int32)
-        class_of_row[sheet.rows] = np.repeat(np.arange(lengths.size, dtype=np.int32), lengths)
-        sizes = sheet.sizes(np.column_stack([bounds[:-1], bounds[1:]]))
-        return cls(sheet.axes, class_of_row, *sheet.ends(bounds), sizes)
+        class_of_row = np.empty(rank_table.records, dtype=np.int32)
+        class_of_row[rank_table.rows] = np.repeat(np.arange(lengths.size, dtype=np.int32), lengths)
+        sizes = rank_table.sizes(np.column_stack([bounds[:-1], bounds[1:]]))
+        return cls(rank_table.axes, class_of_row, *rank_table.ends(bounds), sizes)
 
     @property
     def rows(self) -> int:

@@ -23,7 +23,7 @@ def axis_of(column: CodedColumn) -> Axis:
     return RangedAxis(column) if is_ranged(column) else TreeAxis(column)
 
 
-class Sheet:
+class RankTable:
     """All records as rows of ranks, in the smallest type that holds them.
 
     Args:
