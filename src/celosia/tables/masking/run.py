@@ -15,7 +15,7 @@ from celosia.core.progress import Progress, silent
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
 from celosia.frames import as_frame, pick
-from celosia.tables.masking.account import Account, Outsiders, account, evenly
+from celosia.tables.masking.account import Account, Holdout, account, evenly
 from celosia.tables.masking.promises import guarantee, is_private
 from celosia.tables.masking.recipe import Recipe
 from celosia.tables.masking.release import MaskedTable
@@ -69,8 +69,8 @@ def mask(  # noqa: PLR0913 - a table, a recipe, and how it is done
     raw = without_minus_zero(pick(frame, released_names(frame, recipe.schema)))
     made = run_steps(raw, recipe, rng, progress)
     names = recipe.schema.named(Role.QUASI_IDENTIFIER)
-    outsiders = _outsiders(holdout, made, rng)
-    told = _account(raw, made, recipe, outsiders, progress)
+    held_back = _sample_holdout(holdout, made, rng)
+    told = _account(raw, made, recipe, held_back, progress)
     notes = order_warnings(keep_order)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
@@ -121,7 +121,7 @@ def check_widths(frame: pl.DataFrame) -> None:
         )
 
 
-def _outsiders(holdout: Any, made: RecipeResult, rng: Source) -> Outsiders | None:
+def _sample_holdout(holdout: Any, made: RecipeResult, rng: Source) -> Holdout | None:
     if holdout is None:
         return None
     if made.rows is not None:
@@ -132,14 +132,14 @@ def _outsiders(holdout: Any, made: RecipeResult, rng: Source) -> Outsiders | Non
             fix="Leave it out, or use a method that makes new rows.",
         )
     people = as_frame(holdout)
-    return Outsiders(without_minus_zero(people[evenly(people.height)]), rng)
+    return Holdout(without_minus_zero(people[evenly(people.height)]), rng)
 
 
 def _account(
     raw: pl.DataFrame,
     made: RecipeResult,
     recipe: Recipe,
-    outsiders: Outsiders | None,
+    holdout: Holdout | None,
     progress: Progress,
 ) -> Account:
     nothing = Account(risk=None, risk_before=None, compared=None)
@@ -147,10 +147,10 @@ def _account(
         return nothing
     try:
         return account(
-            raw, made.frame, recipe, rows=made.rows, outsiders=outsiders, progress=progress
+            raw, made.frame, recipe, rows=made.rows, holdout=holdout, progress=progress
         )
     except InputError:
-        if not is_private(recipe) or outsiders is not None:
+        if not is_private(recipe) or holdout is not None:
             raise
         # A cell that cannot be measured, such as an infinite one, must not show by a refusal.
         return nothing
