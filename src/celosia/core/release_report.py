@@ -24,8 +24,8 @@ def promise_blocks(guarantee: Guarantee) -> list[Block]:
 
 def facts_block(title: str, facts: Mapping[str, Any]) -> list[Block]:
     """What a method has to say, unfolded on demand; nothing where it says nothing."""
-    told = [(name.replace("_", " "), plain(value)) for name, value in facts.items()]
-    return [Details(title, [Facts(told)])] if told else []
+    items = [(name.replace("_", " "), plain(value)) for name, value in facts.items()]
+    return [Details(title, [Facts(items)])] if items else []
 
 
 def made_blocks(provenance: Provenance) -> list[Block]:
@@ -59,10 +59,10 @@ def plain(value: Any) -> str:
     return ", ".join(map(plain, value))
 
 
-def told_numbers(facts: Mapping[str, Any]) -> str:
+def format_numbers(facts: Mapping[str, Any]) -> str:
     """The numbers among the facts of a method, for one line.
 
-    >>> told_numbers({"k": 5, "edges_added": 1200, "done": True})
+    >>> format_numbers({"k": 5, "edges_added": 1200, "done": True})
     'k 5, edges added 1,200'
     """
     return ", ".join(

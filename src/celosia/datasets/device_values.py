@@ -180,5 +180,5 @@ def _table(values: NDArray[Any], rng: Source) -> pl.DataFrame:
     while len(known := dict.fromkeys(names)) < len(names):
         more = _strings("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", len(names) - len(known), 10, rng)
         names = [*known, *more]
-    told = values if values.dtype.kind == "i" else pl.Series(values.tolist(), dtype=pl.String)
-    return pl.DataFrame({"user_id": pl.Series(names, dtype=pl.String), "value": told})
+    column = values if values.dtype.kind == "i" else pl.Series(values.tolist(), dtype=pl.String)
+    return pl.DataFrame({"user_id": pl.Series(names, dtype=pl.String), "value": column})

@@ -125,9 +125,9 @@ def relation(connection: duckdb.DuckDBPyConnection, place: Place) -> Relation:
     hive = "true" if any("=" in part for part in _below(place, files[0])) else "false"
     scan = f"read_parquet([{listed}], hive_partitioning = {hive})"
     own = _own_types(connection, place, scan)
-    told = _told_types(place, files[0])
+    stated = _stated_types(place, files[0])
     # Files that were split by the values of a column have this one in the name of their folder.
-    types = dict(zip([*told, *list(own)[len(told) :]], own.values(), strict=True)) | told
+    types = dict(zip([*stated, *list(own)[len(stated) :]], own.values(), strict=True)) | stated
     return Relation(place, scan, types, stamps)
 
 
@@ -241,7 +241,7 @@ def _is_view(connection: duckdb.DuckDBPyConnection, place: Place) -> bool:
     return any(not within or schema in within for (schema,) in views)
 
 
-def _told_types(place: Place, file: Path) -> dict[str, pl.DataType]:
+def _stated_types(place: Place, file: Path) -> dict[str, pl.DataType]:
     """The types by which Polars reads a file, of which DuckDB knows some by another name."""
     import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where an engine is wanted
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -262,11 +262,11 @@ def _told_types(place: Place, file: Path) -> dict[str, pl.DataType]:
     return types
 
 
-def _published(name: str, kind: pl.DataType, told: str) -> pl.DataType:
+def _published(name: str, kind: pl.DataType, described: str) -> pl.DataType:
     wide = isinstance(kind, pl.Int128 | pl.UInt128)
     if isinstance(kind, _PLAIN) or (kind.is_numeric() and not wide):
         return kind
-    raise unpublishable(name, told)
+    raise unpublishable(name, described)
 
 
 def _stamp(file: Path) -> Stamp:

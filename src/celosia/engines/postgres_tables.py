@@ -281,9 +281,9 @@ class PostgresTables:
             return
         tests = ", ".join(f"bool_or({test.format(cell)})" for cell, (_, test) in strange.items())
         found = self._one(f"SELECT {tests} FROM {rows_of}", ())
-        for (cell, (told, _)), holds in zip(strange.items(), found, strict=True):
+        for (cell, (described, _)), holds in zip(strange.items(), found, strict=True):
             if holds:
-                raise unpublishable(columns[cell].name, told)
+                raise unpublishable(columns[cell].name, described)
 
     def _rows(self, query: str, kinds: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         """The rows of a query in chunks, read as they are asked for; at least one chunk."""

@@ -69,8 +69,8 @@ class ServerColumn:
             return "numeric with NaN", "{} = 'NaN'"
         if isinstance(self.kind, pl.Date | pl.Datetime):
             kind = "date" if self.kind == pl.Date else "timestamp"
-            told = f"{kind} with infinite values or years out of 1 to 9999"
-            return told, "NOT ({0} >= '0001-01-01' AND {0} < '10000-01-01')"
+            described = f"{kind} with infinite values or years out of 1 to 9999"
+            return described, "NOT ({0} >= '0001-01-01' AND {0} < '10000-01-01')"
         if self.kind == pl.Time:
             return "time with 24:00", "{} = '24:00'"
         return None
@@ -88,8 +88,8 @@ def server_column(described: Any, enums: set[int]) -> ServerColumn:
     if number in enums:
         return ServerColumn(name, pl.String(), number)
     if number not in _PLAIN:
-        told = "numeric without a precision" if number == _NUMERIC else described.type_display
-        raise unpublishable(name, told)
+        type_name = "numeric without a precision" if number == _NUMERIC else described.type_display
+        raise unpublishable(name, type_name)
     return ServerColumn(name, _PLAIN[number], number)
 
 

@@ -49,8 +49,8 @@ class ParquetSink:
 
         if self._writer is None:
             # Readers are told the types without the lists, which they would take for categories.
-            told = _unlisted(table.schema)
-            self.columns = pl.Schema(pl.from_arrow(told.empty_table()).schema)  # type: ignore[union-attr]
+            plain = _unlisted(table.schema)
+            self.columns = pl.Schema(pl.from_arrow(plain.empty_table()).schema)  # type: ignore[union-attr]
             lists = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
             self._writer = pq.ParquetWriter(
                 str(self._path),
@@ -60,7 +60,7 @@ class ParquetSink:
                 write_statistics=[name for name in table.schema.names if name not in lists],
                 write_batch_size=1 << 16,
             )
-            message = base64.b64encode(told.serialize().to_pybytes())
+            message = base64.b64encode(plain.serialize().to_pybytes())
             self._writer.add_key_value_metadata({"ARROW:schema": message.decode()})
         self._writer.write_table(table)
         self.rows += table.num_rows

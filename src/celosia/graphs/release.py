@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.release import Release
-from celosia.core.release_report import told_numbers
+from celosia.core.release_report import format_numbers
 from celosia.core.report import Document
 from celosia.frames.formats import open_bytes
 from celosia.graphs import report
@@ -65,7 +65,7 @@ class MethodOutcome:
         return {"method": self.method, "facts": self.facts, "kept": self.kept}
 
     def __str__(self) -> str:
-        told = told_numbers(self.facts)
+        told = format_numbers(self.facts)
         return f"{self.method}: {told}; kept: {self.kept}" if told else self.method
 
 

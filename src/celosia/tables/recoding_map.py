@@ -24,8 +24,8 @@ def recoding_of(schema: Schema, groups: Groups, protection: Protection) -> Recod
     if len(named) < groups.values.width:
         # Groups that differ only in a sensitive value share what becomes of them.
         places = pl.DataFrame([each.alias(f"q{number}") for number, each in enumerate(named)])
-        alike = places.select(pl.struct(pl.all()).is_first_distinct())
-        first = alike.to_series().to_numpy()
+        distinct = places.select(pl.struct(pl.all()).is_first_distinct())
+        first = distinct.to_series().to_numpy()
     maps, hidden_nodes = _by_column(protection)
     return RecodingMap(
         combinations=pl.DataFrame([each.filter(first) for each in named]),

@@ -157,7 +157,7 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
     table = code_table(groups.values, schema, options.sensitive, groups=groups, progress=progress)
     protection = protect(table, options, progress)
     recoding = recoding_of(schema, groups, protection)
-    told = account("celosia.tables.publish_on", options, schema, protection)
+    statements = account("celosia.tables.publish_on", options, schema, protection)
     progress(Step("Recoding on the engine", 0))
     with engine.recode(
         source,
@@ -175,7 +175,7 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
             rows_written=draft.rows,
             text_columns=text_columns(draft),
             certificate_file=paper,
-            **told,
+            **statements,
         )
         finish(release, draft, overwrite=overwrite)
     return release

@@ -98,7 +98,7 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
     table = code_table(groups.values, schema, options.sensitive, groups=groups, progress=progress)
     protection = protect(table, options, progress)
     recoding = recoding_of(schema, groups, protection)
-    told = account("celosia.tables.publish_file", options, schema, protection)
+    statements = account("celosia.tables.publish_file", options, schema, protection)
     with tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder:
         draft = Path(folder) / f"release{''.join(goal.suffixes)}"
         chunks = recoded(
@@ -108,7 +108,7 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
             buckets = buckets_for(protection.scale.rows, chunk_rows)
             chunks = shuffled(chunks, Path(folder), buckets, options.rng)
         text_columns = _write(chunks, draft)
-        release = FileRelease(path=draft, text_columns=text_columns, **told)
+        release = FileRelease(path=draft, text_columns=text_columns, **statements)
         release.save(goal, overwrite=overwrite)
     return replace(release, path=goal)
 

@@ -88,13 +88,13 @@ def _search(solution: Solution, *, chosen: bool) -> str:
             "Mondrian cut the table into classes one column at a time, as small as the models "
             "allow; the labels were checked afterwards. Another way to cut might lose less."
         )
-    told = f"Of {many(search.nodes)} ways to generalise, {many(search.evaluated)} were tried"
+    tried = f"Of {many(search.nodes)} ways to generalise, {many(search.evaluated)} were tried"
     if chosen:
-        return f"{told}: the levels were chosen by hand."
+        return f"{tried}: the levels were chosen by hand."
     if not search.is_optimal:
-        return f"{told}; not all others were ruled out."
+        return f"{tried}; not all others were ruled out."
     return (
-        f"{told}; the others cannot be better: {many(search.closed_by_bound)} lose more even with "
+        f"{tried}; the others cannot be better: {many(search.closed_by_bound)} lose more even with "
         f"nothing suppressed, {many(search.closed_as_infeasible)} would suppress too many, "
         f"{many(search.closed_by_forced_suppression)} lose more by the records they must suppress."
     )

@@ -18,7 +18,7 @@ from celosia.collect.protocol import Protocol
 from celosia.collect.scale.parts import Counter, Gathered, Part, check_each, gathered, merged
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.engines.spark.arrow import failures, map_arrow
-from celosia.engines.spark.execution import is_alive, may_quote, told_by, workers_have_none
+from celosia.engines.spark.execution import error_text, is_alive, may_quote, workers_have_none
 from celosia.engines.spark.paths import spark_place
 from celosia.engines.spark.session import spark_session
 
@@ -164,7 +164,7 @@ def _run(spark: SparkSession, work: Callable[[], Part]) -> Part:
             fix="Check the places; what is on another machine needs its scheme, such as hdfs://.",
         )
     except failures() as error:
-        missing = "No module named 'celosia" in told_by(error)
+        missing = "No module named 'celosia" in error_text(error)
         failure = workers_have_none() if missing else _failed()
     except CelosiaError:
         raise

@@ -96,11 +96,11 @@ def _classes(private: Private) -> dict[str, list[str]]:
 
 def _settings(unit: Unit, owned: set[str]) -> Iterator[str]:
     """What is declared of each predicate; of one with several kinds, what holds for all."""
-    told: dict[str, list[Property]] = {}
+    by_predicate: dict[str, list[Property]] = {}
     for kind in KINDS:
         for each in kind.properties:
-            told.setdefault(each.predicate, []).append(each)
-    for name, said in told.items():
+            by_predicate.setdefault(each.predicate, []).append(each)
+    for name, said in by_predicate.items():
         lines = [] if name in owned else ["public = true"]
         if name in FUNCTIONAL:
             lines.append("most_per_subject = 1")

@@ -97,7 +97,7 @@ def workers_have_none() -> EngineError:
     )
 
 
-def told_by(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What Spark says of an error; nothing where its Java is gone, which would have to say it."""
     try:
         return str(error)
@@ -106,14 +106,14 @@ def told_by(error: BaseException) -> str:
 
 
 def _translated(error: BaseException, word: str | None) -> BaseException:
-    told = told_by(error)
-    if CHANGED in told:
+    text = error_text(error)
+    if CHANGED in text:
         return changed_source()
-    found = _SENT.search(told)
+    found = _SENT.search(text)
     if found is not None and word is not None and hmac.compare_digest(found.group(1), word):
         # From our own workers, whose answers pyspark reads in the same way.
         raised: BaseException = pickle.loads(base64.b64decode(found.group(2)))  # noqa: S301
         return raised
-    if "No module named 'celosia" in told:
+    if "No module named 'celosia" in text:
         return workers_have_none()
     return engine_failed("Spark")

@@ -52,10 +52,10 @@ def _candidates() -> Iterator[Path]:
 def _version(java: Path) -> int | None:
     """The first number of what `java -version` tells; None when it does not run."""
     try:
-        told = subprocess.run(  # noqa: S603 - a program named java, asked for its version
+        result = subprocess.run(  # noqa: S603 - a program named java, asked for its version
             [java, "-version"], capture_output=True, text=True, timeout=20, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r'version "(\d+)', told.stderr + told.stdout)
+    found = re.search(r'version "(\d+)', result.stderr + result.stdout)
     return int(found.group(1)) if found else None

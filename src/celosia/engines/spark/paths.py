@@ -62,8 +62,8 @@ def stamps(path: Path) -> tuple[tuple[object, ...], ...]:
 def stamps_elsewhere(session: SparkSession, place: str) -> tuple[tuple[object, ...], ...]:
     """The same of files that only Spark can see; it lists them and reads none."""
     files = session.read.format("binaryFile").option("recursiveFileLookup", "true").load(place)
-    told = files.selectExpr("path", "length", "CAST(modificationTime AS STRING)")
-    return tuple(sorted(tuple(row) for row in told.collect()))
+    listed = files.selectExpr("path", "length", "CAST(modificationTime AS STRING)")
+    return tuple(sorted(tuple(row) for row in listed.collect()))
 
 
 class HadoopFiles:

@@ -106,10 +106,10 @@ def _digits(name: str, column: ColumnMap, shown: pl.Series) -> Digits | None:
     if _separator(labels["label"]) is None:
         return None
     listed = pl.DataFrame({"label": shown.unique().sort()}).with_row_index("code")
-    told = pl.DataFrame({"label": column.released}).join(
+    found = pl.DataFrame({"label": column.released}).join(
         listed, on="label", how="left", nulls_equal=True, maintain_order="left"
     )
-    codes = told["code"].cast(pl.Int64)
+    codes = found["code"].cast(pl.Int64)
     return Digits(name, column.values, column.nodes, codes, listed["label"], is_same=False)
 
 
@@ -213,11 +213,11 @@ def _marked(  # noqa: PLR0913 - one fact each
     packed = pl.Series(np.zeros(hidden.height, dtype=np.int64))
     classes: dict[str, pl.Series] = {}
     for number, column in enumerate(digits):
-        told = column.of_nodes(hidden[column.name])
+        lookup = column.of_nodes(hidden[column.name])
         if column.is_same:
-            classes[f"h{number}"] = told["value"]
+            classes[f"h{number}"] = lookup["value"]
         else:
-            packed = packed + told["code"] * (1 << shifts[column.name])
+            packed = packed + lookup["code"] * (1 << shifts[column.name])
     table = pl.DataFrame({"h": packed} | classes).filter(pl.col("h").is_not_null())
     is_hidden = F.col(KEY) < F.lit(0)
     if table.height:

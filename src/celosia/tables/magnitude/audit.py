@@ -43,10 +43,10 @@ class CellAudit:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; no upper end is None."""
-        told = asdict(self)
-        told["cell"] = list(self.cell)
-        told["high"] = None if np.isinf(self.high) else self.high
-        return told
+        values = asdict(self)
+        values["cell"] = list(self.cell)
+        values["high"] = None if np.isinf(self.high) else self.high
+        return values
 
 
 def feasible(

@@ -201,7 +201,7 @@ def audit(protected: ProtectedTable, *, progress: Progress = silent) -> tuple[Ce
     everybody = insiders_everywhere(table, protected.unsafe)
     for cell in map(tuple, np.argwhere(protected.unsafe & (table.sole >= 0)).tolist()):
         insiders.setdefault(int(table.sole[cell]), []).append(cell)
-    told = []
+    audits = []
     for number, (cell, interval) in enumerate(intervals.items()):
         progress(Step("Auditing insiders", number, len(intervals)))
         needs = _needs(protected, cell)
@@ -214,7 +214,7 @@ def audit(protected: ProtectedTable, *, progress: Progress = silent) -> tuple[Ce
                 and (everybody or any(_in_line(cell, each) for each in his))
             )
         )
-        told.append(
+        audits.append(
             CellAudit(
                 cell=table.label(cell),
                 status="primary" if protected.unsafe[cell] else "secondary",
@@ -226,7 +226,7 @@ def audit(protected: ProtectedTable, *, progress: Progress = silent) -> tuple[Ce
                 holds=holds,
             )
         )
-    return tuple(told)
+    return tuple(audits)
 
 
 def _holds_against(

@@ -69,21 +69,21 @@ class Account:
         found = self.compared
         if found is None:
             return ()
-        told: list[tuple[str, float]] = [("records compared", float(found.records))]
+        figures: list[tuple[str, float]] = [("records compared", float(found.records))]
         if isinstance(found, MaskedAccount):
-            told += [
+            figures += [
                 ("linked rightly by distance", found.distance.share),
                 ("linked rightly by rank", found.rank.share),
             ]
             if found.probabilistic is not None:
-                told.append(("linked rightly by agreement", found.probabilistic.share))
+                figures.append(("linked rightly by agreement", found.probabilistic.share))
         else:
-            told.append(("unique records repeated", float(found.replicas.repeated)))
+            figures.append(("unique records repeated", float(found.replicas.repeated)))
             if found.membership is not None:
-                told.append(("membership AUC", found.membership.auc))
+                figures.append(("membership AUC", found.membership.auc))
         if found.utility.loss is not None:
-            told.append(("information loss IL1s", found.utility.loss.il1s))
-        return [*told, ("pMSE over chance", found.utility.propensity.ratio)]
+            figures.append(("information loss IL1s", found.utility.loss.il1s))
+        return [*figures, ("pMSE over chance", found.utility.propensity.ratio)]
 
 
 def _written(name: str, value: float) -> str:
@@ -120,17 +120,17 @@ def account(  # noqa: PLR0913 - two tables and how they are read
     touched = dict.fromkeys([*keys, *(name for step in recipe.steps for name in step.columns)])
     known = [name for name in touched if name in masked.columns and name in raw.columns]
     # Of new rows all columns are made; a sensitive one is still what an attacker wants to know.
-    told = [
+    sensitive = [
         name
         for name in recipe.schema.named(Role.SENSITIVE)
         if (rows is None or name not in touched) and name in masked.columns
     ]
-    known = [name for name in known if name not in told] or known
-    told = [name for name in told if name not in known]
+    known = [name for name in known if name not in sensitive] or known
+    sensitive = [name for name in sensitive if name not in known]
     return Account(
         risk=measure(masked, keys) if keys and masked.height else None,
         risk_before=measure(raw, keys) if keys else None,
-        compared=_compared(raw, masked, known, told, rows, holdout, progress),
+        compared=_compared(raw, masked, known, sensitive, rows, holdout, progress),
     )
 
 
@@ -138,7 +138,7 @@ def _compared(  # noqa: PLR0913, PLR0917 - two tables and how they are read
     raw: pl.DataFrame,
     masked: pl.DataFrame,
     known: list[str],
-    told: list[str],
+    sensitive: list[str],
     rows: NDArray[np.int64] | None,
     holdout: Holdout | None,
     progress: Progress,
@@ -152,17 +152,17 @@ def _compared(  # noqa: PLR0913, PLR0917 - two tables and how they are read
             after,
             known,
             holdout=None if holdout is None else holdout.table,
-            sensitive=told,
+            sensitive=sensitive,
             rng=None if holdout is None else holdout.rng,
             progress=progress,
         )
     if raw.height <= MOST_RECORDS:
-        return masked_account(raw, masked, known, rows=rows, sensitive=told, progress=progress)
+        return masked_account(raw, masked, known, rows=rows, sensitive=sensitive, progress=progress)
     chosen = evenly(masked.height)
     # Originals that several chosen rows come from (after resampling rows) are counted once.
     kept, places = np.unique(rows[chosen], return_inverse=True)
     return masked_account(
-        raw[kept], masked[chosen], known, rows=places, sensitive=told, progress=progress
+        raw[kept], masked[chosen], known, rows=places, sensitive=sensitive, progress=progress
     )
 
 

@@ -73,5 +73,5 @@ class Masker:
             return System()
         # Not one stream for all batches, which would draw the same for the first row of each.
         mixed = int(np.bitwise_xor.reduce(rows.hash_rows().to_numpy())) if rows.height else 0
-        told = f"{self.seed} {rows.height} {mixed}".encode()
-        return Seeded(int.from_bytes(hashlib.sha256(told).digest()[:8], "big"))
+        text = f"{self.seed} {rows.height} {mixed}".encode()
+        return Seeded(int.from_bytes(hashlib.sha256(text).digest()[:8], "big"))

@@ -131,12 +131,12 @@ class Method(ABC):
 
     def as_dict(self) -> dict[str, Any]:
         """The method and its parameters as a step of a recipe has them, defaults left out."""
-        told: dict[str, Any] = {"method": self.kind}
+        values: dict[str, Any] = {"method": self.kind}
         for each in fields(self):  # type: ignore[arg-type]  # every method is a dataclass
             value = getattr(self, each.name)
             if value != each.default:
-                told[each.name] = list(value) if isinstance(value, tuple) else value
-        return told
+                values[each.name] = list(value) if isinstance(value, tuple) else value
+        return values
 
 
 def _alone(method: Method, cells: pl.Series, rng: Source) -> pl.Series:

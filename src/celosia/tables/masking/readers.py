@@ -50,8 +50,8 @@ def read_for(
     declared = _declared(methods)
     texts: dict[str, frames.ColumnType] = dict.fromkeys(declared, "string")
     frame = frames.read(path, types=wanted | texts, **reading)
-    told = {key: reading[key] for key in DIALECT if key in reading}
-    marks = frames.possible_marks(path, **told)
+    dialect = {key: reading[key] for key in DIALECT if key in reading}
+    marks = frames.possible_marks(path, **dialect)
     return frame.with_columns(
         _typed(frame.get_column(name), values, marks).alias(name)
         for name, values in declared.items()

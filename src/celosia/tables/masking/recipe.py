@@ -42,8 +42,8 @@ class RecipeStep:
 
     def as_dict(self) -> dict[str, Any]:
         """The step as a recipe has it."""
-        told = self.method.as_dict()
-        return {"method": told.pop("method"), "columns": list(self.columns)} | told
+        values = self.method.as_dict()
+        return {"method": values.pop("method"), "columns": list(self.columns)} | values
 
     def __str__(self) -> str:
         return f"{self.method.kind} of {', '.join(self.columns)}"

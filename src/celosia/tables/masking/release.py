@@ -11,7 +11,7 @@ import polars as pl
 
 from celosia import frames
 from celosia.core.release import Release
-from celosia.core.release_report import told_numbers
+from celosia.core.release_report import format_numbers
 from celosia.core.report import Document
 from celosia.engines.tables import Place
 from celosia.tables.masking import report
@@ -35,8 +35,8 @@ class StepOutcome:
         return {"method": self.method, "columns": list(self.columns), "facts": facts}
 
     def __str__(self) -> str:
-        told = told_numbers(self.facts)
-        return f"{self.method} of {', '.join(self.columns)}" + (f": {told}" if told else "")
+        numbers = format_numbers(self.facts)
+        return f"{self.method} of {', '.join(self.columns)}" + (f": {numbers}" if numbers else "")
 
 
 def _without(facts: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -82,8 +82,8 @@ class MaskingRelease(Release):
 
     def __str__(self) -> str:
         """The one line that matters most."""
-        told = "" if self.account.compared is None else f"; {self.account.compared}"
-        return f"{self.guarantee.promise}: {self.height:,} records{told}"
+        compared = "" if self.account.compared is None else f"; {self.account.compared}"
+        return f"{self.guarantee.promise}: {self.height:,} records{compared}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,14 +70,14 @@ def mask(  # noqa: PLR0913 - a table, a recipe, and how it is done
     made = run_steps(raw, recipe, rng, progress)
     names = recipe.schema.named(Role.QUASI_IDENTIFIER)
     held_back = _sample_holdout(holdout, made, rng)
-    told = _account(raw, made, recipe, held_back, progress)
+    measured = _account(raw, made, recipe, held_back, progress)
     notes = order_warnings(keep_order)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
     # Rows that are nobody's form no classes of people.
-    crowd = told.risk if made.rows is not None else None
+    crowd = measured.risk if made.rows is not None else None
     # What compares with the original rows would undo a differentially private promise.
-    shown = told.figures() if not is_private(recipe) else {}
+    shown = measured.figures() if not is_private(recipe) else {}
     return MaskedTable(
         data=_ordered(made.frame, keep_order, rng),
         guarantee=guarantee(
@@ -94,7 +94,7 @@ def mask(  # noqa: PLR0913 - a table, a recipe, and how it is done
         ),
         warnings=notes,
         steps=made.outcomes,
-        account=told,
+        account=measured,
         figures=shown,
     )
 
@@ -146,9 +146,7 @@ def _account(
     if not raw.height:
         return nothing
     try:
-        return account(
-            raw, made.frame, recipe, rows=made.rows, holdout=holdout, progress=progress
-        )
+        return account(raw, made.frame, recipe, rows=made.rows, holdout=holdout, progress=progress)
     except InputError:
         if not is_private(recipe) or holdout is not None:
             raise

@@ -102,7 +102,7 @@ def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
     preparing = _Preparing(engine, source, Masker(tuple(names), (), rng.seed), progress)
     outcomes = preparing.run(recipe, pick(types, names))
     masker = preparing.masker
-    told = preparing.account(recipe) if classes else _nothing()
+    measured = preparing.account(recipe) if classes else _nothing()
     notes = order_warnings(keep_order)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
@@ -123,13 +123,13 @@ def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
             "engine": engine.name,
         }
         release = EngineMaskedTable(
-            guarantee=_promised(recipe, names, told, rng, keep_order=keep_order),
+            guarantee=_promised(recipe, names, measured, rng, keep_order=keep_order),
             provenance=Provenance.now("celosia.tables.masking.mask_on", parameters, seed=rng.seed),
             warnings=notes,
             steps=outcomes,
-            account=told,
-            figures=told.figures()
-            | {"left_out": [*([CLASSES] if told.risk is None else []), *LEFT_OUT]},
+            account=measured,
+            figures=measured.figures()
+            | {"left_out": [*([CLASSES] if measured.risk is None else []), *LEFT_OUT]},
             engine=engine.name,
             target=target,
             rows_written=draft.rows,
@@ -269,16 +269,16 @@ def _profile(values: pl.DataFrame, groups: Groups) -> RiskProfile:
 
 
 def _promised(
-    recipe: Recipe, names: list[str], told: Account, rng: Source, *, keep_order: bool
+    recipe: Recipe, names: list[str], measured: Account, rng: Source, *, keep_order: bool
 ) -> Guarantee:
     found = guarantee(
         recipe,
         names,
-        k=0 if told.risk is None else told.risk.smallest,
+        k=0 if measured.risk is None else measured.risk.smallest,
         simulation=rng.simulation,
         keep_order=keep_order,
     )
-    if told.risk is not None or not recipe.schema.named(Role.QUASI_IDENTIFIER):
+    if measured.risk is not None or not recipe.schema.named(Role.QUASI_IDENTIFIER):
         return found
     gap = "how many records share their quasi-identifiers was not counted after masking"
     return replace(found, leaves_open=(gap, *found.leaves_open))

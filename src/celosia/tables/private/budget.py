@@ -66,8 +66,8 @@ class TableBudget:
         return Exponential(epsilon=down(part), sensitivity=sensitivity)
 
     def __str__(self) -> str:
-        told = f"{self.epsilon:g}" if self.is_pure else f"({self.epsilon:g}, {self.delta:g})"
-        return f"{told}-differential privacy"
+        amount = f"{self.epsilon:g}" if self.is_pure else f"({self.epsilon:g}, {self.delta:g})"
+        return f"{amount}-differential privacy"
 
 
 def down(value: Fraction) -> float:

@@ -144,7 +144,7 @@ class Contingency(PrivateMethod):
         total = max(round(float(best.sum())), 0)
         counts = whole_numbers(onto_simplex(best.reshape(1, -1), np.array([total]))[0])
         if self.output == COUNTS:
-            told = _listing(public, counts, shape)
+            released = _listing(public, counts, shape)
         else:
             count = min(total, MOST_ROWS) if self.rows is None else self.rows
             codes = np.unravel_index(drawn(counts, count, rng), shape)
@@ -152,11 +152,11 @@ class Contingency(PrivateMethod):
                 column.series(np.asarray(code, dtype=np.int64), rng)
                 for column, code in zip(public, codes, strict=True)
             ]
-            told = pick(pl.DataFrame(made), frame.columns)
+            released = pick(pl.DataFrame(made), frame.columns)
         return MethodResult(
-            frame=told,
+            frame=released,
             facts={
-                "rows": told.height,
+                "rows": released.height,
                 "cells": prod(shape),
                 "margins": len(wanted),
                 "deviation of counts": noise.variance**0.5,

@@ -116,8 +116,8 @@ class RangedColumn(PublicColumn):
     def labels(self) -> pl.Series:  # noqa: D102
         ends = zip(*self._ends, strict=True)
         if self.integer:
-            told = [f"{one:.0f}-{two:.0f}" if two > one else f"{one:.0f}" for one, two in ends]
+            texts = [f"{one:.0f}-{two:.0f}" if two > one else f"{one:.0f}" for one, two in ends]
         else:
-            told = [f"[{one:g}, {two:g})" for one, two in ends]
-            told[-1] = told[-1][:-1] + "]"
-        return pl.Series(self.name, [*told, None])
+            texts = [f"[{one:g}, {two:g})" for one, two in ends]
+            texts[-1] = texts[-1][:-1] + "]"
+        return pl.Series(self.name, [*texts, None])

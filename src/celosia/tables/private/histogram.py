@@ -115,7 +115,7 @@ class NoisyHistogram(PrivateMethod):
         total = round(total_of(noisy))
         best = [whole_numbers(onto_simplex(each[None], np.array([total]))[0]) for each in noisy]
         if self.output == COUNTS:
-            told = pl.concat(
+            released = pl.concat(
                 pl.DataFrame(
                     {
                         "column": pl.Series([column.name] * column.size),
@@ -131,11 +131,11 @@ class NoisyHistogram(PrivateMethod):
                 column.series(drawn(counts, count, rng), rng)
                 for column, counts in zip(public, best, strict=True)
             ]
-            told = pick(pl.DataFrame(made), frame.columns)
+            released = pick(pl.DataFrame(made), frame.columns)
         return MethodResult(
-            frame=told,
+            frame=released,
             facts={
-                "rows": told.height,
+                "rows": released.height,
                 "deviation of counts": noise.variance**0.5,
                 "loss": loss.as_dict(),
             },
@@ -143,9 +143,9 @@ class NoisyHistogram(PrivateMethod):
         )
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        told = PrivateMethod.leaves_open(self, columns)
+        gaps = PrivateMethod.leaves_open(self, columns)
         lost = ("how the columns go together is lost: each is drawn on its own",)
-        return told + lost if len(columns) > 1 else told
+        return gaps + lost if len(columns) > 1 else gaps
 
 
 def drawn(counts: NDArray[np.int64], rows: int, rng: Source) -> NDArray[np.int64]:

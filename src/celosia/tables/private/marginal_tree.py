@@ -133,7 +133,7 @@ def select_pairs(
     plan: MarginalPlan,
     *,
     rng: Source,
-    told: Callable[[int], None] = lambda _: None,
+    on_pair: Callable[[int], None] = lambda _: None,
 ) -> list[Pair]:
     """The pairs of a spanning tree, each chosen for how far its columns are from independent.
 
@@ -142,7 +142,7 @@ def select_pairs(
         singles: noisy one-way counts over the same codes.
         plan: what a choice costs.
         rng: where the choices are drawn from.
-        told: is called with the number of pairs that are chosen.
+        on_pair: is called with the number of pairs that are chosen.
     """
     if plan.columns == 2:
         return [(0, 1)]
@@ -156,7 +156,7 @@ def select_pairs(
     chosen: list[Pair] = []
     parts = list(range(plan.columns))
     while len(chosen) < plan.columns - 1:
-        told(len(chosen))
+        on_pair(len(chosen))
         open_pairs = [pair for pair in pairs if parts[pair[0]] != parts[pair[1]]]
         place = plan.selection.release([scores[pair] for pair in open_pairs], rng=rng)
         chosen.append(open_pairs[place])

@@ -122,7 +122,9 @@ class Marginals(PrivateMethod):
                 [each.counts for each in singles],
                 plan,
                 rng=rng,
-                told=lambda done: progress(Step("measuring marginals", len(columns) + done, steps)),
+                on_pair=lambda done: progress(
+                    Step("measuring marginals", len(columns) + done, steps)
+                ),
             )
         doubles = {}
         for place, pair in enumerate(pairs):

@@ -175,10 +175,10 @@ class PrivateMicroaggregation(PrivateMethod):
         )
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        told = [*PrivateMethod.leaves_open(self, columns), "the number of rows is published"]
+        gaps = [*PrivateMethod.leaves_open(self, columns), "the number of rows is published"]
         if self.order == SEPARATE and len(columns) > 1:
-            told.append("how the columns go together is lost: a row is put together at random")
-        return tuple(told)
+            gaps.append("how the columns go together is lost: a row is put together at random")
+        return tuple(gaps)
 
 
 def group_starts(rows: int, k: int) -> Steps:

@@ -77,7 +77,7 @@ class BayesianNetwork(Method):
             [each.codes for each in found],
             [each.size for each in found],
             degree=self.degree,
-            told=lambda done: progress(Step("learning a network", done, len(columns))),
+            on_node=lambda done: progress(Step("learning a network", done, len(columns))),
         )
         count = frame.height if self.rows is None else self.rows
         drawn = self._drawn(found, nodes, count, rng)

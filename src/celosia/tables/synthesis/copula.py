@@ -66,7 +66,7 @@ class Copula(Method):
         if self.order is not None:
             if not isinstance(self.order, Mapping):
                 raise wrong(self.kind, "order", "a list of values for each of some columns")
-            order = {name: names(self.kind, "order", told) for name, told in self.order.items()}
+            order = {name: names(self.kind, "order", values) for name, values in self.order.items()}
             object.__setattr__(self, "order", order)
 
     def apply(  # noqa: D102 - as in Method

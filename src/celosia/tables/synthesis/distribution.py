@@ -141,11 +141,11 @@ class Distribution(Method):
         return placed
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        told = [NO_PROMISE, "the parameters of the fitted families are those of the data"]
+        gaps = [NO_PROMISE, "the parameters of the fitted families are those of the data"]
         if self.keep_ranks:
-            told.append("the order of the people in each column is kept, so ranks link them")
+            gaps.append("the order of the people in each column is kept, so ranks link them")
         else:
-            told.append("how the columns go together is lost")
+            gaps.append("how the columns go together is lost")
         if self.within_range:
-            told.append("the range of each column is that of the data: its extremes show through")
-        return tuple(told)
+            gaps.append("the range of each column is that of the data: its extremes show through")
+        return tuple(gaps)

@@ -176,14 +176,14 @@ def fit(values: Numbers, family: str) -> FittedDistribution:
     """One family, fitted by maximum likelihood."""
     from scipy import stats  # noqa: PLC0415 - heavy
 
-    told = _FAMILIES[family]
-    parameters = told.estimate(values)
-    law = getattr(stats, told.scipy)(*parameters)
+    definition = _FAMILIES[family]
+    parameters = definition.estimate(values)
+    law = getattr(stats, definition.scipy)(*parameters)
     ordered = np.sort(values)
     levels = np.asarray(law.cdf(ordered))
     steps = np.arange(values.size + 1) / values.size
     distance = max(np.max(steps[1:] - levels), np.max(levels - steps[:-1]))
-    aic = 2 * told.free - 2 * float(np.sum(law.logpdf(ordered)))
+    aic = 2 * definition.free - 2 * float(np.sum(law.logpdf(ordered)))
     return FittedDistribution(family, parameters, aic, float(distance), law)
 
 

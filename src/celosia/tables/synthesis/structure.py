@@ -63,7 +63,7 @@ def learn(
     sizes: Sequence[int],
     *,
     degree: int,
-    told: Callable[[int], None] = lambda _: None,
+    on_node: Callable[[int], None] = lambda _: None,
 ) -> list[Node]:
     """Columns in an order in which each depends on earlier ones only, on `degree` at most.
 
@@ -90,7 +90,7 @@ def learn(
     first = max(every, key=told_of)
     nodes, left = [Node(first, ())], [place for place in every if place != first]
     while left:
-        told(len(nodes))
+        on_node(len(nodes))
         earlier = [node.child for node in nodes]
         best, most = Node(left[0], ()), 0.0
         for child in left:

@@ -136,14 +136,14 @@ class Trees(Method):
         return order[places]
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        told = [
+        gaps = [
             NO_PROMISE,
             "every cell is the cell of a real row: extremes and rare values come again",
             f"rows are drawn among as few as {self.leaf} real rows that look alike",
         ]
         if self.partial:
-            told.append("the other columns are those of real people, row by row")
-        return tuple(told)
+            gaps.append("the other columns are those of real people, row by row")
+        return tuple(gaps)
 
 
 def _feature(variable: Variable) -> Matrix:

@@ -93,8 +93,8 @@ def variables(
     frame: pl.DataFrame, columns: Sequence[str], order: Mapping[str, Sequence[str]] | None = None
 ) -> list[Variable]:
     """Several columns as variables, in the order of their names in `columns`."""
-    told = order or {}
-    return [variable(frame, name, told.get(name)) for name in columns]
+    orders = order or {}
+    return [variable(frame, name, orders.get(name)) for name in columns]
 
 
 def _unfit(name: str, what: str) -> InputError:

@@ -13,9 +13,9 @@ def written(number: float) -> str:
     >>> written(10.0), written(0.5), written(-3), written(1e20)
     ('10', '0.5', '-3', '100000000000000000000')
     """
-    told = exact(number)
-    assert told is not None, "parameters are finite"
-    return str(told.numerator) if told.denominator == 1 else repr(float(number))
+    decimal = exact(number)
+    assert decimal is not None, "parameters are finite"
+    return str(decimal.numerator) if decimal.denominator == 1 else repr(float(number))
 
 
 def interval_labels(breaks: tuple[float, ...]) -> tuple[str, ...]:

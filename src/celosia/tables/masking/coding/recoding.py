@@ -78,8 +78,8 @@ class Recoding(Method):
     level: int = 1
 
     def __post_init__(self) -> None:
-        ways = {"breaks": self.breaks, "mapping": self.mapping, "hierarchy": self.hierarchy}
-        given = exactly_one(self.kind, ways)
+        options = {"breaks": self.breaks, "mapping": self.mapping, "hierarchy": self.hierarchy}
+        given = exactly_one(self.kind, options)
         partners = {"labels": "breaks", "other": "mapping", "level": "hierarchy"}
         asked = {"labels": self.labels != (), "other": self.other is not None}
         asked["level"] = self.level != 1
@@ -132,8 +132,8 @@ class Recoding(Method):
         if self.reach == "facts":
             texts = as_text(_without_nan(value_counts().values)).unique()
             known = self._by_level(texts, column.name)
-            told = {"values": len(known), "labels": len(set(known.values()))}
-            return CellFunction(partial(_labelled, self, known), told)
+            facts = {"values": len(known), "labels": len(set(known.values()))}
+            return CellFunction(partial(_labelled, self, known), facts)
         tree = from_table(self.hierarchy, folder=Path())
         assert isinstance(tree, Hierarchy), "a file holds all leaves"
         known = self._by_level(pl.Series(tree.leaves, dtype=pl.String), column.name)

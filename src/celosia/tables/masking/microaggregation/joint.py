@@ -86,7 +86,7 @@ class JointMicroaggregation(Method):
         if not isinstance(self.orders, Mapping):
             raise wrong(self.kind, "orders", "a list of texts for each of some columns")
         return {
-            name: ordered_values(self.kind, "orders", told) for name, told in self.orders.items()
+            name: ordered_values(self.kind, "orders", order) for name, order in self.orders.items()
         }
 
     def _check(self) -> None:

@@ -206,11 +206,11 @@ class Pram(Method):
     def _facts(self, codes: Codes, changed: Codes, transitions: Matrix) -> dict[str, Any]:
         width = len(transitions)
         after = np.bincount(changed[changed >= 0], minlength=width)
-        told: dict[str, Any] = {"categories": width, "changed": int((codes != changed).sum())}
-        told |= self._published(transitions) | {"estimated_counts": None}
+        facts: dict[str, Any] = {"categories": width, "changed": int((codes != changed).sum())}
+        facts |= self._published(transitions) | {"estimated_counts": None}
         if width <= PRINTED and is_invertible(transitions):
-            told["estimated_counts"] = unbiased_counts(after, transitions).tolist()
-        return told
+            facts["estimated_counts"] = unbiased_counts(after, transitions).tolist()
+        return facts
 
     def _published(self, transitions: Matrix) -> dict[str, Any]:
         return {

@@ -116,8 +116,8 @@ class ProbabilisticK(Method):
         made = 0
         for pattern in range(sizes.size):
             rows = np.flatnonzero(patterns == pattern)
-            alike = matrix[rows]
-            found = self._alike(alike[:, ~np.isnan(alike[0])])
+            equal = matrix[rows]
+            found = self._alike(equal[:, ~np.isnan(equal[0])])
             labels[rows] = found + made
             made += int(found.max()) + 1
         return labels

@@ -69,8 +69,8 @@ class Rounding(Method):
         put(self, offset=number(self.kind, "offset", self.offset, lambda _: True, "a number"))
         flag(self.kind, "random", self.random)
         for name in ("base", "offset"):
-            told = self._exact(name)
-            if abs(told.numerator) >= FINEST or told.denominator >= FINEST:
+            parts = self._exact(name)
+            if abs(parts.numerator) >= FINEST or parts.denominator >= FINEST:
                 raise wrong(self.kind, name, "a number of at most nine digits")
 
     @property

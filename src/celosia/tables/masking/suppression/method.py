@@ -135,17 +135,17 @@ class LocalSuppression(Method):
         return f"{what} of {', '.join(columns)} occurs {self.k} times at least{as_read}"
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102 - as in Method
-        told: tuple[str, ...] = (
+        gaps: tuple[str, ...] = (
             "a class may share one sensitive value, which then is known of all its records",
         )
         if self.reading == "any":
-            told += (
+            gaps += (
                 "a blank cell counts as every value, so a few blanked records give cover to many; "
                 "read as values of their own, combinations may be rarer",
             )
         if self.subsets is not None:
-            told += (f"combinations of more than {self.subsets} columns may be rare",)
-        return told
+            gaps += (f"combinations of more than {self.subsets} columns may be rare",)
+        return gaps
 
     def _check(self, frame: pl.DataFrame, columns: Sequence[str]) -> None:
         check_columns(frame, columns, self.kind)

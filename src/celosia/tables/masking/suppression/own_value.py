@@ -90,9 +90,9 @@ def _with_donors(
     for pattern in (each for level in patterns_by_cost(costs) for each in level):
         seen = np.setdiff1d(np.arange(codes.shape[1]), pattern)
         wanted = codes[waiting[0]][seen]
-        alike = (released[:, seen] == wanted).all(axis=1)
-        group = waiting[alike[waiting]]
-        donors = np.flatnonzero(alike & (sizes >= k))
+        equal = (released[:, seen] == wanted).all(axis=1)
+        group = waiting[equal[waiting]]
+        donors = np.flatnonzero(equal & (sizes >= k))
         chosen = _donors(names[donors], sizes[donors], k, k - group.size)
         if chosen is None:
             continue

@@ -80,11 +80,11 @@ def _chosen(
     for place in order.tolist():
         if group[place] != now:
             now, blanked, by_detail = int(group[place]), 0, {}
-        alike = by_detail.get(int(detail[place]), 0)  # these it matched already
-        if counts[ready[place]] + blanked - alike < k:
+        equal = by_detail.get(int(detail[place]), 0)  # these it matched already
+        if counts[ready[place]] + blanked - equal < k:
             chosen.append(int(ready[place]))
             blanked += 1
-            by_detail[int(detail[place])] = alike + 1
+            by_detail[int(detail[place])] = equal + 1
     return np.array(chosen, dtype=np.int64)
 
 
