@@ -32,12 +32,12 @@ def run(rows: int = 10_000_000) -> dict[str, dict[str, Any]]:
     before = forget_peak()
     cutting = once(lambda: held.update(cut=mondrian.partition(columns, [KAnonymity(10)])))
     extra = max(0, peak() - before)
-    labelling = once(lambda: mondrian.released(held["cut"], columns))
+    labelling = once(lambda: mondrian.released_columns(held["cut"], columns))
     return {
         "facts": {
             "rows": rows,
             "classes": held["cut"].classes,
-            "loss": round(mondrian.loss_of(held["cut"]).total, 5),
+            "loss": round(mondrian.partition_loss(held["cut"]).total, 5),
         },
         "seconds": {
             "DuckDB group-by": round(group, 2),

@@ -18,7 +18,7 @@ from bench.timing import seconds
 from celosia import InputError, KAnonymity, datasets, frames
 from celosia.tables import Column, Role, Schema
 from celosia.tables.coded_column import code_column
-from celosia.tables.recoding import Lattice, optimum
+from celosia.tables.recoding import Lattice, find_optimum
 
 LIMITS = (0.0, 0.02, 0.05, 1.0)
 MODELS = [KAnonymity(5)]
@@ -77,4 +77,4 @@ def _grouping(table: pl.DataFrame, names: list[str]) -> float:
 def _search(table: pl.DataFrame, schema: Schema, limit: float) -> None:
     """Everything between the table in memory and the optimum: encoding, grouping, search."""
     columns = [code_column(table[column.name], column) for column in schema.quasi_identifiers]
-    optimum(Lattice(columns), MODELS, suppression=limit)
+    find_optimum(Lattice(columns), MODELS, suppression=limit)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.core.figures import Svg, before_after, lines, pareto_front, trade_off
-from celosia.core.figures.trade_off import CELLS, thinned
+from celosia.core.figures.trade_off import CELLS, thin_points
 
 fractions = st.floats(0, 1, allow_nan=False)
 points = st.lists(st.tuples(fractions, fractions), min_size=1, max_size=40)
@@ -94,7 +94,7 @@ def test_the_front_is_exactly_the_points_that_nothing_dominates(
 def test_thinning_keeps_only_given_points_and_drops_none_alone_in_its_square(
     given_points: list[tuple[float, float]],
 ) -> None:
-    kept = thinned(given_points)
+    kept = thin_points(given_points)
     assert set(kept) <= set(given_points)
     for point in given_points:
         xs, ys = zip(*given_points, strict=True)

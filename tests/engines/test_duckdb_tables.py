@@ -20,7 +20,7 @@ from celosia.core.progress import Step
 from celosia.engines import DuckDBTables, sinks
 from celosia.engines.drafts import FileDraft
 from celosia.engines.duckdb_relations import Relation
-from celosia.engines.recoded_classes import CLASS, DROPPED, numbered
+from celosia.engines.recoded_classes import CLASS, DROPPED, number_rows
 from celosia.engines.tables import RecodingMap
 from celosia.tables import publish_on
 
@@ -185,10 +185,10 @@ def test_rows_that_should_have_been_kept_are_missed() -> None:
     for classes, passes in (([0, 0, DROPPED], True), ([0, DROPPED, DROPPED], False)):
         chunk = pl.DataFrame({CLASS: pl.Series(classes, dtype=pl.UInt32)})
         if passes:
-            assert sum(each.height for each in numbered(iter([chunk]), recoding, drop=True)) == 2
+            assert sum(each.height for each in number_rows(iter([chunk]), recoding, drop=True)) == 2
         else:
             with pytest.raises(EngineError, match="not the same as when"):
-                [*numbered(iter([chunk]), recoding, drop=True)]
+                [*number_rows(iter([chunk]), recoding, drop=True)]
 
 
 def test_rows_that_are_lost_on_their_way_are_missed(

@@ -17,7 +17,7 @@ from tests.effort import examples
 
 from celosia import Seeded
 from celosia.engines import shuffling
-from celosia.engines.shuffling import MOST_BUCKETS, buckets_for, shuffled, swap
+from celosia.engines.shuffling import MOST_BUCKETS, buckets_for, shuffle, swap
 
 SHUFFLES = 24_000
 UNLIKELY = 1e-9
@@ -107,15 +107,14 @@ def test_every_order_is_equally_likely_by_way_of_several_files(
     source, shuffles = Seeded(235), examples(3000)
     chunks = [pl.DataFrame({"row": [0, 1, 2]}), pl.DataFrame({"row": [3]})]
     counts = Counter(
-        tuple(pl.concat(shuffled(iter(chunks), tmp_path, 2, source))["row"])
-        for _ in range(shuffles)
+        tuple(pl.concat(shuffle(iter(chunks), tmp_path, 2, source))["row"]) for _ in range(shuffles)
     )
     assert is_uniform(counts, shuffles)
 
 
 def test_all_rows_come_out_of_files_and_these_are_gone(tmp_path: Path) -> None:
     chunks = [pl.DataFrame({"row": range(start, start + 1000)}) for start in range(0, 5000, 1000)]
-    found = pl.concat(shuffled(iter(chunks), tmp_path, 8, Seeded(1)))["row"]
+    found = pl.concat(shuffle(iter(chunks), tmp_path, 8, Seeded(1)))["row"]
     assert found.to_list() != [*range(5000)]
     assert found.sort().to_list() == [*range(5000)]
     assert [*tmp_path.iterdir()] == []
@@ -123,7 +122,7 @@ def test_all_rows_come_out_of_files_and_these_are_gone(tmp_path: Path) -> None:
 
 def test_no_row_is_lost_in_as_many_files_as_there_may_be(tmp_path: Path) -> None:
     chunks = [pl.DataFrame({"row": range(start, start + 2000)}) for start in (0, 2000)]
-    found = pl.concat(shuffled(iter(chunks), tmp_path, MOST_BUCKETS, Seeded(1)))["row"]
+    found = pl.concat(shuffle(iter(chunks), tmp_path, MOST_BUCKETS, Seeded(1)))["row"]
     assert found.sort().to_list() == [*range(4000)]
 
 

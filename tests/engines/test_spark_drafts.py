@@ -95,7 +95,7 @@ def block(patch: pytest.MonkeyPatch, target: Path) -> None:
             raise OSError(str(to))
         rename(str(place).removeprefix("file://"), str(to).removeprefix("file://"))
 
-    patch.setattr(folder_swap, "_exchanged", lambda *_: False)
+    patch.setattr(folder_swap, "_exchange", lambda *_: False)
     patch.setattr(os, "rename", refuse)
     patch.setattr(HadoopFiles, "rename", lambda _, place, to: refuse(place, to))
 
@@ -109,11 +109,11 @@ def test_folders_change_names_in_one_step_or_in_two(
     with monkeypatch.context() as patch:
         if sys.platform == "linux":  # no moment without a folder of the name
             patch.setattr(os, "rename", partial(thrown, OSError()))
-        folder_swap.swapped(tmp_path / "new", tmp_path / "safe")
+        folder_swap.swap_folders(tmp_path / "new", tmp_path / "safe")
     assert (tmp_path / "safe" / "0").exists()
     assert (tmp_path / "new" / "1").exists()
-    monkeypatch.setattr(folder_swap, "_exchanged", lambda *_: False)
-    folder_swap.swapped(tmp_path / "new", tmp_path / "safe")
+    monkeypatch.setattr(folder_swap, "_exchange", lambda *_: False)
+    folder_swap.swap_folders(tmp_path / "new", tmp_path / "safe")
     assert (tmp_path / "safe" / "1").exists()
     assert (tmp_path / "new" / "0").exists()
     assert folders(tmp_path) == ["new", "safe"]

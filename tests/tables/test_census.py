@@ -15,7 +15,7 @@ from celosia import KAnonymity, datasets
 from celosia.assess.risk import RiskProfile, measure
 from celosia.tables import Role, Schema, TableRelease, publish
 from celosia.tables.coded_column import code_column
-from celosia.tables.recoding import Lattice, optimum
+from celosia.tables.recoding import Lattice, find_optimum
 
 Publisher = Callable[[int, float], TableRelease]
 
@@ -285,7 +285,7 @@ def test_the_search_finds_the_best_of_all_4320_nodes(lattice: Lattice) -> None:
             (outcome for outcome in every if outcome.suppressed <= allowed),
             key=lambda outcome: lattice.loss.total(outcome.leaf_sums),
         )
-        assert optimum(lattice, models, suppression=limit).best == best
+        assert find_optimum(lattice, models, suppression=limit).best == best
 
 
 def test_loss_never_falls_as_k_grows(published: Publisher) -> None:

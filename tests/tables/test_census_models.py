@@ -31,7 +31,7 @@ from celosia.tables import (
 from celosia.tables.coded_table import CodedTable, code_table
 from celosia.tables.metrics import METRICS, Loss
 from celosia.tables.models import Classes
-from celosia.tables.recoding import Lattice, SearchResult, optimum
+from celosia.tables.recoding import Lattice, SearchResult, find_optimum
 
 HERE = "occupation"
 NAMES = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
@@ -75,7 +75,7 @@ def search(lattice: Lattice) -> Search:
 
     @cache
     def run(*models: Model) -> SearchResult:
-        return optimum(lattice, models, suppression=1.0)
+        return find_optimum(lattice, models, suppression=1.0)
 
     return run
 
@@ -233,7 +233,7 @@ def test_recursive_diversity_gives_the_reference_figures(
 
 def test_what_cannot_be_reached_says_up_to_where_it_can(lattice: Lattice) -> None:
     with pytest.raises(PrivacyError) as refused:
-        optimum(lattice, [KAnonymity(5), RecursiveDiversity(2, 12, HERE)], suppression=1.0)
+        find_optimum(lattice, [KAnonymity(5), RecursiveDiversity(2, 12, HERE)], suppression=1.0)
     assert refused.value.code == "CEL-P001"
     assert "up to l = 10" in str(refused.value)
 
@@ -307,7 +307,7 @@ def test_the_search_finds_the_best_of_all_nodes_with_and_without_a_limit(
                 for each in every
                 if each.suppressed <= allowed
             )
-            found = optimum(lattice, models, suppression=limit, metric=metric)
+            found = find_optimum(lattice, models, suppression=limit, metric=metric)
             assert (measure.score(found.best), sum(found.best.node), found.best.node) == best
 
 
@@ -410,8 +410,8 @@ def test_local_recoding_keeps_nearly_everybody(real: pl.DataFrame, schema: Schem
 
 
 def test_weights_protect_a_column(lattice: Lattice) -> None:
-    heavy = optimum(lattice, [KAnonymity(5)], suppression=0.05, metric=Loss({"age": 20}))
-    plain = optimum(lattice, [KAnonymity(5)], suppression=0.05)
+    heavy = find_optimum(lattice, [KAnonymity(5)], suppression=0.05, metric=Loss({"age": 20}))
+    plain = find_optimum(lattice, [KAnonymity(5)], suppression=0.05)
     age = NAMES.index("age")
 
     def lost(found: SearchResult) -> float:

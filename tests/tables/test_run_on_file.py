@@ -24,7 +24,7 @@ from celosia import (
 )
 from celosia.core.errors import Cancelled
 from celosia.core.progress import Step
-from celosia.engines.shuffling import shuffled
+from celosia.engines.shuffling import shuffle
 from celosia.tables import FileRelease, TableRelease, publish, publish_file
 
 SCHEMA = datasets.census_schema()
@@ -99,7 +99,7 @@ def test_every_order_is_equally_likely_though_rows_pass_through_several_files(
     chunks = [pl.DataFrame({"row": [0, 1]}), pl.DataFrame({"row": [2]})]
     check(
         Counter(
-            tuple(pl.concat(shuffled(iter(chunks), tmp_path, 2, source))["row"])
+            tuple(pl.concat(shuffle(iter(chunks), tmp_path, 2, source))["row"])
             for _ in range(examples(1200))
         )
     )
@@ -110,7 +110,7 @@ def test_every_order_is_equally_likely_though_rows_pass_through_several_files(
         pl.DataFrame({"row": np.arange(2 * threes)}),
         pl.DataFrame({"row": np.arange(2 * threes, 3 * threes)}),
     ]
-    found = pl.concat(shuffled(iter(chunks), tmp_path, 4, source))["row"].to_numpy()
+    found = pl.concat(shuffle(iter(chunks), tmp_path, 4, source))["row"].to_numpy()
     place = np.argsort(found)  # of row i
     check(Counter(map(tuple, np.argsort(place.reshape(3, threes).T, axis=1).tolist())))
 

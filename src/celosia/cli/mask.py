@@ -116,7 +116,7 @@ def mask(
     from celosia.core.release import certificate_path
     from celosia.frames import format_of
     from celosia.tables import masking
-    from celosia.tables.masking.readers import read_for
+    from celosia.tables.masking.readers import read_for_methods
 
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     engines.check_options(
@@ -163,7 +163,7 @@ def mask(
         else:
             progress(Step("Reading the file", 0))
             steps = [step.method for step in wish.steps]
-            frame = read_for(table, steps, types=wish.schema.types(), **reading)
+            frame = read_for_methods(table, steps, types=wish.schema.types(), **reading)
             made = masking.mask(
                 frame, wish, keep_order=keep_order, rng=source(seed), progress=progress
             )

@@ -19,7 +19,7 @@ def show_release(
 ) -> None:
     """Print levels, risk before and after, warnings and files, the most important line last."""
     from celosia.core.release import certificate_path
-    from celosia.tables.search_report import how_found
+    from celosia.tables.search_report import describe_search
 
     solution, risk, before = release.solution, release.risk, release.risk_before
     console.show_table(
@@ -47,7 +47,7 @@ def show_release(
     )
     chosen = release.provenance.parameters.get("levels") is not None
     console.show(f"method: {solution.method}; metric: {solution.metric} {solution.score:.3%}")
-    console.show(f"search: {how_found(solution, chosen=chosen)}")
+    console.show(f"search: {describe_search(solution, chosen=chosen)}")
     warn(release)
     if schema is not None:
         _advise(release, schema)

@@ -82,7 +82,7 @@ def synthesise(
     from celosia.core.release import certificate_path
     from celosia.frames import format_of
     from celosia.tables import Role, Schema, masking
-    from celosia.tables.masking.readers import read_for
+    from celosia.tables.masking.readers import read_for_methods
 
     certificate = None if output is None else certificate_path(output)
     places = {"the release": output, "its certificate": certificate, "the report": report}
@@ -102,10 +102,10 @@ def synthesise(
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
         progress(Step("Reading the file", 0))
-        frame = read_for(table, [made], **reading)
+        frame = read_for_methods(table, [made], **reading)
         names = [name for name in frame.columns if name not in (identifiers or ())]
         recipe = masking.Recipe.of(roles, [(made, names)])
-        others = None if holdout is None else read_for(holdout, [made], **reading)
+        others = None if holdout is None else read_for_methods(holdout, [made], **reading)
         release = masking.mask(frame, recipe, holdout=others, rng=source(seed), progress=progress)
         if output is not None:
             release.save(output, overwrite=force)

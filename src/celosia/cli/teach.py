@@ -52,7 +52,7 @@ def teach(
     from celosia.frames import read
     from celosia.tables import KAnonymity
     from celosia.tables.coded_table import code_table
-    from celosia.tables.recoding import classic, optimum
+    from celosia.tables.recoding import classic, find_optimum
     from celosia.tables.run import check_table
 
     if algorithm not in ALGORITHMS:
@@ -74,7 +74,7 @@ def teach(
         trace: SearchTrace = getattr(classic, algorithm)(
             lattice, model, suppression=limit, progress=progress
         )
-        best = optimum(lattice, [model], suppression=limit, progress=progress)
+        best = find_optimum(lattice, [model], suppression=limit, progress=progress)
     least = lattice.loss.total(best.best.leaf_sums)
     if as_json:
         facts = {"optimum": {"node": list(best.best.node), "loss": least}}

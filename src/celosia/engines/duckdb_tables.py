@@ -39,11 +39,11 @@ from celosia.engines.duckdb_relations import (
 from celosia.engines.recoded_classes import (
     ReleasedLabels,
     fresh_table,
-    numbered,
+    number_rows,
     one_zero,
     place_of,
 )
-from celosia.engines.shuffling import buckets_for, shuffled_as
+from celosia.engines.shuffling import buckets_for, shuffle_as
 from celosia.engines.sinks import table_draft, write_parquet
 from celosia.engines.tables import (
     Batch,
@@ -241,7 +241,7 @@ class DuckDBTables:
         }
         stream = self._stream(query, kinds)
         places = [place_of(n) for n, name in enumerate(keep) if name in listed]
-        chunks = numbered(stream, recoding, drop=drop_suppressed, places=places)
+        chunks = number_rows(stream, recoding, drop=drop_suppressed, places=places)
         draft = self._written(
             found, target, chunks, labels.arrow, labels.frame,
             rows=recoding.rows, order=order, rng=rng, overwrite=overwrite,
@@ -385,7 +385,7 @@ class DuckDBTables:
             made = as_arrow if names_files(target) else as_frame
             if order == "shuffled":
                 buckets = buckets_for(rows, BATCH)
-                tables = shuffled_as(made, chunks, folder.path, buckets, rng)
+                tables = shuffle_as(made, chunks, folder.path, buckets, rng)
             else:
                 tables = map(made, chunks)
             if names_files(target):

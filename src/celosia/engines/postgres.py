@@ -121,7 +121,7 @@ class PostgresEngine:
             raise failed()
         # The transaction begins with the first query, and what that sees all others see.
         with connection:
-            yield lambda query: _rows(self._asked(connection, timeout, query, _all_rows))
+            yield lambda query: _rows(self._execute(connection, timeout, query, _all_rows))
 
     @property
     def version(self) -> None:
@@ -133,12 +133,12 @@ class PostgresEngine:
 
         try:
             with self._engine.connect() as connection:
-                return self._asked(connection, timeout, query, work)
+                return self._execute(connection, timeout, query, work)
         except SQLAlchemyError:
             pass
         raise failed()
 
-    def _asked(
+    def _execute(
         self,
         connection: Connection,
         timeout: float,

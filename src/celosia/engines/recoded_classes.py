@@ -146,7 +146,7 @@ def one_zero(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def numbered(
+def number_rows(
     chunks: Iterator[pl.DataFrame], recoding: RecodingMap, *, drop: bool, places: Sequence[str] = ()
 ) -> Iterator[pl.DataFrame]:
     """The chunks without the rows that are dropped, refused unless all that were counted come.

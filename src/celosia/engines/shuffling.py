@@ -40,14 +40,14 @@ def buckets_for(rows: int, most_rows: int) -> int:
     return min(MOST_BUCKETS, 1 << (wanted - 1).bit_length())
 
 
-def shuffled(
+def shuffle(
     chunks: Iterator[pl.DataFrame], folder: Path, buckets: int, source: Source
 ) -> Iterator[pl.DataFrame]:
     """The same rows in a random order, by way of files in a folder; at least one frame."""
-    return shuffled_as(lambda frame: frame, chunks, folder, buckets, source)
+    return shuffle_as(lambda frame: frame, chunks, folder, buckets, source)
 
 
-def shuffled_as(
+def shuffle_as(
     made: Callable[[pl.DataFrame], Made],
     chunks: Iterator[pl.DataFrame],
     folder: Path,

@@ -13,7 +13,7 @@ from celosia.tables.metrics import Metric
 from celosia.tables.model_resolution import check_schema
 from celosia.tables.models import Model
 from celosia.tables.options import PublishOptions
-from celosia.tables.protection import limit_for, without_empty
+from celosia.tables.protection import remaining_limit, without_empty
 from celosia.tables.recoding.exploration import Exploration, explore_lattice
 from celosia.tables.run import check_table
 from celosia.tables.schema import Schema
@@ -62,7 +62,7 @@ def explore(  # noqa: PLR0913 - as for `publish`
     found = explore_lattice(
         part.lattice(),
         options.models,
-        suppression=limit_for(options, table, part),
+        suppression=remaining_limit(options, table, part),
         metric=options.metric,
         time_limit=options.time_limit,
         progress=progress,

@@ -12,9 +12,16 @@ from celosia.core.progress import Progress
 from celosia.tables.coded_table import CodedTable
 from celosia.tables.metrics import Loss
 from celosia.tables.options import PublishOptions
-from celosia.tables.recoding import Lattice, Node, SearchResult, descend, is_searchable, optimum
+from celosia.tables.recoding import (
+    Lattice,
+    Node,
+    SearchResult,
+    find_optimum,
+    greedy_search,
+    is_searchable,
+)
 from celosia.tables.recoding.certificate import Certificate, allowance
-from celosia.tables.recoding.fixed_levels import chosen_node
+from celosia.tables.recoding.fixed_levels import evaluate_levels
 from celosia.tables.recoding.local import Round, refine
 
 
@@ -113,9 +120,9 @@ def _search(
     lattice: Lattice, options: PublishOptions, suppression: float, progress: Progress
 ) -> SearchResult:
     if options.levels is not None:
-        return chosen_node(lattice, options.levels, options.models, suppression, options.metric)
+        return evaluate_levels(lattice, options.levels, options.models, suppression, options.metric)
     if not is_searchable(lattice) and isinstance(options.metric, Loss):
-        return descend(
+        return greedy_search(
             lattice,
             options.models,
             suppression=suppression,
@@ -123,7 +130,7 @@ def _search(
             time_limit=options.time_limit,
             progress=progress,
         )
-    return optimum(
+    return find_optimum(
         lattice,
         options.models,
         suppression=suppression,

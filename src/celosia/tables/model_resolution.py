@@ -27,7 +27,7 @@ def check_schema(schema: Schema) -> None:
         )
 
 
-def resolved(models: Model | Iterable[Model], schema: Schema) -> tuple[Model, ...]:
+def resolve_models(models: Model | Iterable[Model], schema: Schema) -> tuple[Model, ...]:
     """The models with a column each: one that names none stands for every sensitive column.
 
     Raises:
@@ -35,7 +35,7 @@ def resolved(models: Model | Iterable[Model], schema: Schema) -> tuple[Model, ..
             values, and no such column in the schema; CEL-P064 a model about every sensitive column,
             and the schema does not name them all.
     """
-    given = _given(models)
+    given = _as_models(models)
     sensitive = schema.named(Role.SENSITIVE)
     result: list[Model] = []
     for model in given:
@@ -74,7 +74,7 @@ def _check_sensitive(model: Model, column: str, sensitive: tuple[str, ...]) -> N
         )
 
 
-def _given(models: Model | Iterable[Model]) -> tuple[Model, ...]:
+def _as_models(models: Model | Iterable[Model]) -> tuple[Model, ...]:
     wanted = tuple(models) if isinstance(models, Iterable) else (models,)
     if not wanted:
         raise InputError("CEL-P014", "no privacy model was given.", fix="Add one: KAnonymity(5).")

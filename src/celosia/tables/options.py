@@ -12,7 +12,7 @@ from celosia.core.numbers import real, whole
 from celosia.core.randomness import Source, System
 from celosia.core.wording import did_you_mean
 from celosia.tables.metrics import METRICS, Loss, Metric
-from celosia.tables.model_resolution import resolved
+from celosia.tables.model_resolution import resolve_models
 from celosia.tables.models import Model
 from celosia.tables.recoding import allowance
 from celosia.tables.schema import Schema
@@ -70,7 +70,7 @@ class PublishOptions:
         allowance(suppression, 0)
         # NumPy's numbers do not fit into the JSON of a certificate.
         options = cls(
-            models=resolved(models, schema),
+            models=resolve_models(models, schema),
             suppression=float(suppression),
             keep_order=bool(keep_order),
             drop_suppressed=bool(drop_suppressed),

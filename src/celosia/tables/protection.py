@@ -82,7 +82,7 @@ def _by_lattice(
     options: PublishOptions,
     progress: Progress,
 ) -> Protection:
-    chosen = recode_by_lattice(part, options, limit_for(options, table, part), progress)
+    chosen = recode_by_lattice(part, options, remaining_limit(options, table, part), progress)
     spent = table.records() - part.records()
     hidden = np.ones(table.height, dtype=np.bool_)
     hidden[rows] = chosen.hidden
@@ -116,7 +116,7 @@ def _by_lattice(
     )
 
 
-def limit_for(options: PublishOptions, table: CodedTable, part: CodedTable) -> float:
+def remaining_limit(options: PublishOptions, table: CodedTable, part: CodedTable) -> float:
     """The limit for the rows that are left, so that it holds for all."""
     if part is table:
         return options.suppression
@@ -146,7 +146,7 @@ def _by_mondrian(
     )
     hidden = np.ones(table.height, dtype=np.bool_)
     hidden[rows] = False
-    released = mondrian.released(cut, part.columns)
+    released = mondrian.released_columns(cut, part.columns)
     if part is not table:
         released = [
             _spread(series, rows, table.height, star=not options.drop_suppressed)

@@ -16,7 +16,7 @@ from celosia.tables.run import released_names, without_minus_zero
 from celosia.tables.schema import Role, Schema
 
 
-def recoding_of(schema: Schema, groups: Groups, protection: Protection) -> RecodingMap:
+def build_recoding_map(schema: Schema, groups: Groups, protection: Protection) -> RecodingMap:
     """The recoding that was chosen for the groups of a table."""
     # Names of our own: a user's may be patterns to Polars.
     named = [groups.values[name] for name in schema.named(Role.QUASI_IDENTIFIER)]
@@ -26,7 +26,7 @@ def recoding_of(schema: Schema, groups: Groups, protection: Protection) -> Recod
         places = pl.DataFrame([each.alias(f"q{number}") for number, each in enumerate(named)])
         distinct = places.select(pl.struct(pl.all()).is_first_distinct())
         first = distinct.to_series().to_numpy()
-    maps, hidden_nodes = _by_column(protection)
+    maps, hidden_nodes = _column_maps(protection)
     return RecodingMap(
         combinations=pl.DataFrame([each.filter(first) for each in named]),
         released=pl.DataFrame([new.filter(first) for new in protection.released]),
@@ -39,7 +39,7 @@ def recoding_of(schema: Schema, groups: Groups, protection: Protection) -> Recod
     )
 
 
-def recoded(
+def recode_chunks(
     chunks: Iterator[pl.DataFrame], recoding: RecodingMap, schema: Schema, *, drop: bool
 ) -> Iterator[pl.DataFrame]:
     """Chunks of a table as they are released, in their order.
@@ -51,12 +51,12 @@ def recoded(
     for chunk in chunks:
         rows += chunk.height
         keep = released_names(chunk, schema)
-        yield _recoded(chunk, recoding, keep, drop=drop)
+        yield _recode_chunk(chunk, recoding, keep, drop=drop)
     if rows != recoding.rows:
         raise changed_source()
 
 
-def _recoded(
+def _recode_chunk(
     chunk: pl.DataFrame, recoding: RecodingMap, keep: list[str], *, drop: bool
 ) -> pl.DataFrame:
     # Names of our own: a user's may be patterns to Polars, or the very names used here.
@@ -85,7 +85,7 @@ def _recoded(
     )
 
 
-def _by_column(
+def _column_maps(
     protection: Protection,
 ) -> tuple[tuple[ColumnMap, ...] | None, pl.DataFrame | None]:
     """What becomes of each value, and which classes are suppressed; None if that does not tell all.
@@ -107,7 +107,7 @@ def _by_column(
     if gone.height and nodes.filter(~hidden).join(gone, on=nodes.columns, how="semi").height:
         return None, None
     maps = tuple(
-        _map(column, level, released.dtype)
+        _column_map(column, level, released.dtype)
         for column, level, released in zip(
             protection.columns, levels, protection.released, strict=True
         )
@@ -116,7 +116,7 @@ def _by_column(
     return maps, gone.rename(names)
 
 
-def _map(column: CodedColumn, level: int, kind: pl.DataType) -> ColumnMap:
+def _column_map(column: CodedColumn, level: int, kind: pl.DataType) -> ColumnMap:
     leaves = np.unique(column.leaf_of_row)
     each = replace(column, leaf_of_row=leaves)
     stays = level == 0 and kind == each.raw().dtype

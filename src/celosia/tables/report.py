@@ -28,7 +28,7 @@ from celosia.core.report import (
 )
 from celosia.core.wording import sentence
 from celosia.tables.models import AverageRisk, Model, model_from_dict
-from celosia.tables.search_report import made
+from celosia.tables.search_report import method_blocks
 from celosia.tables.solution import Solution
 
 
@@ -52,7 +52,7 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     blocks += _risk(risk, before)
     blocks += _gauges(risk, models)
     blocks += _use(solution)
-    blocks += made(solution, provenance)
+    blocks += method_blocks(solution, provenance)
     rows = f"{solution.rows:,} records, {len(solution.columns)} quasi-identifiers"
     return Document("Published table", f"{guarantee.promise}. {rows}.", tuple(blocks))
 

@@ -23,11 +23,11 @@ from celosia.engines.tables import Draft, Place, TableEngine, names_files
 from celosia.tables.account import account
 from celosia.tables.coded_table import code_table
 from celosia.tables.metrics import Metric
-from celosia.tables.model_resolution import check_schema, resolved
+from celosia.tables.model_resolution import check_schema, resolve_models
 from celosia.tables.models import Model
 from celosia.tables.options import PublishOptions
 from celosia.tables.protection import protect
-from celosia.tables.recoding_map import recoding_of
+from celosia.tables.recoding_map import build_recoding_map
 from celosia.tables.release import TEXT, PublishedTable
 from celosia.tables.run import check_table, released_names
 from celosia.tables.schema import Role, Schema
@@ -156,7 +156,7 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
     check_table(groups.values, Schema(schema.quasi_identifiers, Role.SENSITIVE))
     table = code_table(groups.values, schema, options.sensitive, groups=groups, progress=progress)
     protection = protect(table, options, progress)
-    recoding = recoding_of(schema, groups, protection)
+    recoding = build_recoding_map(schema, groups, protection)
     statements = account("celosia.tables.publish_on", options, schema, protection)
     progress(Step("Recoding on the engine", 0))
     with engine.recode(
@@ -218,7 +218,7 @@ def _check_out_of_core(models: Model | Iterable[Model], schema: Schema, method: 
     needs = None
     if method == "mondrian-relaxed":
         needs = "Relaxed Mondrian tells records with the same values apart"
-    elif any(model.needs_population for model in resolved(models, schema)):
+    elif any(model.needs_population for model in resolve_models(models, schema)):
         needs = "A model with a population compares two tables"
     if needs is not None:
         raise InputError(

@@ -22,7 +22,7 @@ from celosia.core.files import check_writable
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.engines import DuckDB, Groups
-from celosia.engines.shuffling import buckets_for, shuffled
+from celosia.engines.shuffling import buckets_for, shuffle
 from celosia.tables.account import account
 from celosia.tables.coded_table import code_table
 from celosia.tables.metrics import Metric
@@ -30,7 +30,7 @@ from celosia.tables.model_resolution import check_schema
 from celosia.tables.models import Model
 from celosia.tables.options import PublishOptions
 from celosia.tables.protection import protect
-from celosia.tables.recoding_map import recoded, recoding_of
+from celosia.tables.recoding_map import build_recoding_map, recode_chunks
 from celosia.tables.release import FileRelease
 from celosia.tables.run import check_table
 from celosia.tables.schema import Role, Schema
@@ -97,16 +97,16 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
     groups = _group(file, schema, options.sensitive)
     table = code_table(groups.values, schema, options.sensitive, groups=groups, progress=progress)
     protection = protect(table, options, progress)
-    recoding = recoding_of(schema, groups, protection)
+    recoding = build_recoding_map(schema, groups, protection)
     statements = account("celosia.tables.publish_file", options, schema, protection)
     with tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder:
         draft = Path(folder) / f"release{''.join(goal.suffixes)}"
-        chunks = recoded(
+        chunks = recode_chunks(
             file.chunks("Recoding the file"), recoding, schema, drop=options.drop_suppressed
         )
         if not options.keep_order:
             buckets = buckets_for(protection.scale.rows, chunk_rows)
-            chunks = shuffled(chunks, Path(folder), buckets, options.rng)
+            chunks = shuffle(chunks, Path(folder), buckets, options.rng)
         text_columns = _write(chunks, draft)
         release = FileRelease(path=draft, text_columns=text_columns, **statements)
         release.save(goal, overwrite=overwrite)

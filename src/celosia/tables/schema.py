@@ -31,7 +31,7 @@ from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
 from celosia.frames import ColumnType
 from celosia.tables.hierarchies import Automatic, Builder, Hierarchy, from_table
-from celosia.tables.schema_checks import check_keys, choice, in_column, name_list, section
+from celosia.tables.schema_checks import check_choice, check_keys, in_column, name_list, section
 
 Missing = Literal["refuse", "value", "suppress"]
 
@@ -68,10 +68,12 @@ class Column:
     def __post_init__(self) -> None:
         where = f"column '{self.name}'"
         # A role given as plain text must become a role, or it would match none and be lost.
-        object.__setattr__(self, "role", choice(self.role, [*Role], f"the role of {where}", Role))
+        object.__setattr__(
+            self, "role", check_choice(self.role, [*Role], f"the role of {where}", Role)
+        )
         if self.type is not None:
-            choice(self.type, get_args(ColumnType), f"the type of {where}", str)
-        choice(self.missing, get_args(Missing), f"missing of {where}", str)
+            check_choice(self.type, get_args(ColumnType), f"the type of {where}", str)
+        check_choice(self.missing, get_args(Missing), f"missing of {where}", str)
         rule = isinstance(self.hierarchy, Hierarchy | Builder | None)
         if not rule or isinstance(self.hierarchy, type):
             raise InputError(
@@ -107,7 +109,7 @@ class Schema:
 
     def __post_init__(self) -> None:
         if self.other_columns is not None:
-            role = choice(self.other_columns, [*Role], "other_columns", Role)
+            role = check_choice(self.other_columns, [*Role], "other_columns", Role)
             object.__setattr__(self, "other_columns", role)
         object.__setattr__(self, "columns", tuple(self.columns))
         if not all(isinstance(column, Column) for column in self.columns):

@@ -14,7 +14,7 @@ def name_list(names: str | Iterable[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-def choice(value: Any, allowed: Iterable[str], what: str, kind: type) -> Any:
+def check_choice(value: Any, allowed: Iterable[str], what: str, kind: type) -> Any:
     """The value as `kind`, refused unless it is one of the allowed words."""
     options = [str(option) for option in allowed]
     if not isinstance(value, str) or value not in options:

@@ -15,7 +15,7 @@ MOST_DIGITS = 10**15
 """Larger numbers of nodes are rounded."""
 
 
-def how_found(solution: Solution, *, chosen: bool = False) -> str:
+def describe_search(solution: Solution, *, chosen: bool = False) -> str:
     """Whether the solution is the best there is, and else how much better another could be.
 
     Args:
@@ -28,9 +28,10 @@ def how_found(solution: Solution, *, chosen: bool = False) -> str:
     if search is None:
         return "greedy partitioning (Mondrian); nothing is proven of other partitions"
     if chosen:
-        return f"levels chosen by hand, not compared with the other {many(search.nodes - 1)} nodes"
+        others = format_count(search.nodes - 1)
+        return f"levels chosen by hand, not compared with the other {others} nodes"
     if search.is_optimal:
-        return f"optimal among {many(search.nodes)} nodes"
+        return f"optimal among {format_count(search.nodes)} nodes"
     return (
         f"the best found, not proven optimal: {solution.metric} {solution.score:.3%}, no better "
         f"than {search.at_least:.3%} is possible (gap {_gap(solution, search.at_least):.3%})"
@@ -41,7 +42,7 @@ def _gap(solution: Solution, at_least: float) -> float:
     return max(0.0, solution.score - at_least)
 
 
-def made(solution: Solution, provenance: Provenance) -> list[Block]:
+def method_blocks(solution: Solution, provenance: Provenance) -> list[Block]:
     """The section on method, metric, search and parameters."""
     chosen = provenance.parameters.get("levels") is not None
     search = solution.search
@@ -57,13 +58,13 @@ def made(solution: Solution, provenance: Provenance) -> list[Block]:
             [
                 ("Method", solution.method),
                 (f"Metric: {solution.metric}", f"{solution.score:.3%}"),
-                ("Search", sentence(how_found(solution, chosen=chosen))),
+                ("Search", sentence(describe_search(solution, chosen=chosen))),
                 *bound,
                 ("Made by", provenance.made_by),
                 ("Made at", provenance.created),
                 ("Seed", "none" if provenance.seed is None else str(provenance.seed)),
                 *(
-                    (f"Parameter {name}", _written(value))
+                    (f"Parameter {name}", _format(value))
                     for name, value in provenance.parameters.items()
                 ),
             ]
@@ -88,31 +89,35 @@ def _search(solution: Solution, *, chosen: bool) -> str:
             "Mondrian cut the table into classes one column at a time, as small as the models "
             "allow; the labels were checked afterwards. Another way to cut might lose less."
         )
-    tried = f"Of {many(search.nodes)} ways to generalise, {many(search.evaluated)} were tried"
+    nodes, evaluated = format_count(search.nodes), format_count(search.evaluated)
+    tried = f"Of {nodes} ways to generalise, {evaluated} were tried"
     if chosen:
         return f"{tried}: the levels were chosen by hand."
     if not search.is_optimal:
         return f"{tried}; not all others were ruled out."
+    by_bound = format_count(search.closed_by_bound)
+    infeasible = format_count(search.closed_as_infeasible)
+    forced = format_count(search.closed_by_forced_suppression)
     return (
-        f"{tried}; the others cannot be better: {many(search.closed_by_bound)} lose more even with "
-        f"nothing suppressed, {many(search.closed_as_infeasible)} would suppress too many, "
-        f"{many(search.closed_by_forced_suppression)} lose more by the records they must suppress."
+        f"{tried}; the others cannot be better: {by_bound} lose more even with "
+        f"nothing suppressed, {infeasible} would suppress too many, "
+        f"{forced} lose more by the records they must suppress."
     )
 
 
-def _written(value: Any) -> str:
+def _format(value: Any) -> str:
     """A parameter as a person would write it."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_written(each)}" for name, each in value.items()) or "none"
+        return ", ".join(f"{name} {_format(each)}" for name, each in value.items()) or "none"
     if isinstance(value, list | tuple):
-        return "; ".join(map(_written, value))
+        return "; ".join(map(_format, value))
     return "none" if value is None else str(value)
 
 
-def many(number: int) -> str:
+def format_count(number: int) -> str:
     """A number of nodes: those of wide tables have hundreds of digits.
 
-    >>> many(12_960), many(7**300)
+    >>> format_count(12_960), format_count(7**300)
     ('12,960', '3.4e+253')
     """
     return f"{number:,}" if number < MOST_DIGITS else f"{Decimal(number):.1e}"

@@ -18,7 +18,7 @@ from celosia.frames import as_frame, as_text, encode
 from celosia.tables.coded_sensitive import CodedSensitive, code_sensitive
 from celosia.tables.coded_table import CodedTable
 from celosia.tables.hierarchies import ROOT
-from celosia.tables.model_resolution import check_schema, resolved
+from celosia.tables.model_resolution import check_schema, resolve_models
 from celosia.tables.models import Classes, Histogram, Model, judge_all
 from celosia.tables.schema import Role, Schema
 
@@ -74,7 +74,7 @@ def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:
     """
     frame = as_frame(data)
     check_schema(schema)
-    wanted = resolved(models, schema)
+    wanted = resolve_models(models, schema)
     if any(model.needs_population for model in wanted):
         raise InputError(
             "CEL-P006",

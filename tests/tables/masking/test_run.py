@@ -171,7 +171,7 @@ def test_a_large_table_is_measured_on_an_even_part(
 ) -> None:
     from celosia.tables.masking import account  # noqa: PLC0415 - the module, for its limit
 
-    monkeypatch.setattr(account.evenly, "__defaults__", (40,))
+    monkeypatch.setattr(account.evenly_spaced, "__defaults__", (40,))
     monkeypatch.setattr(account, "MOST_RECORDS", 40)
     made = _masked(people, (masking.Noise(amount=0.2), ["age", "zip"]))
     assert made.account.compared.records == 40  # type: ignore[union-attr]

@@ -15,7 +15,7 @@ from celosia.core.numbers import exact
 from celosia.core.randomness import Seeded
 from celosia.mechanisms import GaussianCounts, Geometric
 from celosia.tables.private import TableBudget
-from celosia.tables.private.budget import down
+from celosia.tables.private.budget import round_down
 
 EPSILONS = st.sampled_from([0.05, 0.5, 1, 3.0, 10])
 DELTAS = st.sampled_from([1e-12, 1e-9, 1e-5])
@@ -76,7 +76,7 @@ def test_no_count_tells_one_row_by_more_than_epsilon() -> None:
 
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=100))
 def test_a_fraction_is_rounded_down(value: Fraction) -> None:
-    meant = exact(down(value))
+    meant = exact(round_down(value))
     assert meant is not None
     assert value * (1 - Fraction(1, 2**50)) <= meant <= value
 

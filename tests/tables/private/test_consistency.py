@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from celosia.tables.private.consistency import (
     least_squares,
-    onto_simplex,
+    project_onto_simplex,
     whole_numbers,
     with_margins,
 )
@@ -23,7 +23,7 @@ COUNTS = st.lists(st.integers(-20, 40), min_size=1, max_size=8)
 
 @given(COUNTS, st.integers(0, 60))
 def test_the_nearest_counts_have_the_total_and_equal_shifts(counts: list[int], total: int) -> None:
-    found = onto_simplex(np.array([counts], dtype=float), np.array([float(total)]))[0]
+    found = project_onto_simplex(np.array([counts], dtype=float), np.array([float(total)]))[0]
     assert found.min() >= 0
     assert found.sum() == pytest.approx(total, abs=1e-9)
     # The conditions of Karush, Kuhn and Tucker: what stays above 0 is moved by one number alike,

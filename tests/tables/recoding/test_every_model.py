@@ -22,7 +22,7 @@ from tests.tables.recoding.strategies import (
 from celosia.core.errors import PrivacyError
 from celosia.tables.metrics import METRICS, Loss, Metric, Precision
 from celosia.tables.models import DistinctDiversity, KAnonymity, Model
-from celosia.tables.recoding import Lattice, Outcome, allowance, optimum
+from celosia.tables.recoding import Lattice, Outcome, allowance, find_optimum
 
 limits = st.sampled_from([0.0, 0.1, 0.5, 1.0])
 
@@ -49,11 +49,11 @@ def agree(
     lattice = table.lattice()
     if not solutions:
         with pytest.raises(PrivacyError) as refused:
-            optimum(lattice, models, suppression=suppression, metric=chosen)
+            find_optimum(lattice, models, suppression=suppression, metric=chosen)
         assert refused.value.code == "CEL-P001"
         return
     score = PLAIN_METRICS[chosen.name]
-    found = optimum(lattice, models, suppression=suppression, metric=chosen)
+    found = find_optimum(lattice, models, suppression=suppression, metric=chosen)
     least = min(score(each) for each in solutions)
     assert found.score == pytest.approx(least, abs=TEN_DECIMALS)
     best = next(each for each in solutions if each.node == found.best.node)
@@ -122,9 +122,9 @@ def test_the_optimum_is_the_best_of_all_evaluated_nodes(
     ]
     if not ranks:
         with pytest.raises(PrivacyError):
-            optimum(lattice, models, suppression=suppression, metric=METRICS[name]())
+            find_optimum(lattice, models, suppression=suppression, metric=METRICS[name]())
         return
-    found = optimum(table.lattice(), models, suppression=suppression, metric=METRICS[name]())
+    found = find_optimum(table.lattice(), models, suppression=suppression, metric=METRICS[name]())
     assert (measure.score(found.best), sum(found.best.node), found.best.node) == min(ranks)
 
 

@@ -17,7 +17,7 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.tables import Hierarchy, Schema, publish
 from celosia.tables.metrics import Loss
 from celosia.tables.models import AlphaK, DistinctDiversity, Model, RecursiveDiversity
-from celosia.tables.recoding import allowance, descend, greedy, optimum, search
+from celosia.tables.recoding import allowance, find_optimum, greedy, greedy_search, search
 
 limits = st.sampled_from([0.0, 0.1, 0.5, 1.0])
 ignore_warnings = pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
@@ -31,11 +31,11 @@ def test_the_optimum_lies_between_the_bound_and_what_was_found(
 ) -> None:
     lattice = table.lattice()
     try:
-        found = descend(lattice, models, suppression=suppression)
+        found = greedy_search(lattice, models, suppression=suppression)
     except PrivacyError:
         assert lattice.evaluate(lattice.top, models).suppressed == lattice.rows
         return
-    best = optimum(table.lattice(), models, suppression=suppression)
+    best = find_optimum(table.lattice(), models, suppression=suppression)
     assert found.certificate.at_least <= best.score + ROUNDING
     assert best.score <= found.score + ROUNDING
     assert found.best.suppressed <= min(allowance(suppression, lattice.rows), lattice.rows - 1)
@@ -53,8 +53,10 @@ def test_an_early_end_leaves_a_solution_and_a_true_bound(table: People, ticks: i
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(greedy, "monotonic", lambda: float(next(clock)))
-        found = descend(table.lattice(), [KAnonymity(2)], suppression=0.5, time_limit=ticks + 0.5)
-    best = optimum(table.lattice(), [KAnonymity(2)], suppression=0.5)
+        found = greedy_search(
+            table.lattice(), [KAnonymity(2)], suppression=0.5, time_limit=ticks + 0.5
+        )
+    best = find_optimum(table.lattice(), [KAnonymity(2)], suppression=0.5)
     assert found.certificate.at_least - ROUNDING <= best.score <= found.score + ROUNDING
     assert found.best.suppressed <= allowance(0.5, len(table.rows))
 
@@ -134,12 +136,12 @@ def test_what_is_not_proven_impossible_is_not_called_so() -> None:
     rows: list[Row] = [*[("a",)] * 3, *[("b",)] * 4]
     table = People([paths], rows, [0, 1, 2, 0, 0, 0, 0], [])
     model = DistinctDiversity(3, SENSITIVE), RecursiveDiversity(2, 3, SENSITIVE)
-    assert optimum(table.lattice(), model, suppression=1.0).best.suppressed == 4
+    assert find_optimum(table.lattice(), model, suppression=1.0).best.suppressed == 4
     with pytest.raises(PrivacyError) as refused:
-        descend(table.lattice(), model, suppression=1.0)
+        greedy_search(table.lattice(), model, suppression=1.0)
     assert refused.value.code == "CEL-P066"
     with pytest.raises(PrivacyError) as refused:  # here it is proven
-        descend(table.lattice(), model, suppression=0.1)
+        greedy_search(table.lattice(), model, suppression=0.1)
     assert refused.value.code == "CEL-P001"
 
 
@@ -150,8 +152,10 @@ def test_the_bound_counts_only_whom_every_node_must_suppress() -> None:
     rows: list[Row] = [*[("a", "a")] * 4, *[("a", "b")] * 2, *[("b", "a")] * 4]
     table = People([paths, paths], rows, [0, 1, 0, 1, 0, 0, 0, 1, 2, 2], [])
     models = [AlphaK(0.5, 2, SENSITIVE)]
-    best = optimum(table.lattice(), models, suppression=0.2)
+    best = find_optimum(table.lattice(), models, suppression=0.2)
     assert (best.best.node, best.best.suppressed) == ((0, 0), 2)
     alone = table.lattice().evaluate((0, 1), models)
     assert (alone.suppressed, alone.must_go) == (6, 2)
-    assert descend(table.lattice(), models, suppression=0.2).certificate.at_least <= best.score
+    assert (
+        greedy_search(table.lattice(), models, suppression=0.2).certificate.at_least <= best.score
+    )

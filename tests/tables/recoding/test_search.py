@@ -19,7 +19,7 @@ from celosia.tables.coded_column import CodedColumn
 from celosia.tables.hierarchies import Hierarchy
 from celosia.tables.metrics import Loss
 from celosia.tables.models import Classes, KAnonymity, Model, Verdict
-from celosia.tables.recoding import Lattice, allowance, optimum
+from celosia.tables.recoding import Lattice, allowance, find_optimum
 
 Table = tuple[list[list[Path]], list[Row]]
 
@@ -35,10 +35,10 @@ def test_the_search_finds_the_optimum_that_exhaustion_finds(
     lattice = Lattice(coded(hierarchies, rows))
     if not solutions:
         with pytest.raises(PrivacyError) as refused:
-            optimum(lattice, [KAnonymity(k)], suppression=suppression)
+            find_optimum(lattice, [KAnonymity(k)], suppression=suppression)
         assert refused.value.code == "CEL-P001"
         return
-    found = optimum(lattice, [KAnonymity(k)], suppression=suppression)
+    found = find_optimum(lattice, [KAnonymity(k)], suppression=suppression)
     least = min(outcome.loss for outcome in solutions.values())
     best = solutions[found.best.node]
     assert best.loss == pytest.approx(least, abs=1e-9)  # ten decimals are kept per column
@@ -53,7 +53,7 @@ def test_every_node_is_accounted_for(table: Table, k: int, suppression: float) -
     lattice = Lattice(coded(hierarchies, rows))
     if len(rows) < k:
         return
-    certificate = optimum(lattice, [KAnonymity(k)], suppression=suppression).certificate
+    certificate = find_optimum(lattice, [KAnonymity(k)], suppression=suppression).certificate
     accounted = (
         certificate.evaluated
         + certificate.closed_by_bound
@@ -125,7 +125,7 @@ def test_ties_go_to_the_lower_node_whatever_the_order() -> None:
     paths: list[Path] = [("a", "*"), ("b", "*")]
     rows: list[Row] = [("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")]
     for suppression in (0.0, 0.5, 1.0):
-        found = optimum(
+        found = find_optimum(
             Lattice(coded([paths, paths], rows)), [KAnonymity(2)], suppression=suppression
         )
         assert found.best.node == (0, 1)
@@ -146,7 +146,7 @@ def test_a_limit_outside_the_unit_interval_is_refused(limit: object) -> None:
 def test_more_records_than_rows_cannot_be_asked_for() -> None:
     lattice = Lattice(coded([[("a", "*"), ("b", "*")]], [("a",), ("b",), ("a",)]))
     with pytest.raises(PrivacyError, match="the table has 3 rows"):
-        optimum(lattice, [KAnonymity(4)], suppression=1.0)
+        find_optimum(lattice, [KAnonymity(4)], suppression=1.0)
 
 
 def test_a_lattice_too_large_for_memory_is_refused_before_any_work() -> None:
@@ -154,7 +154,7 @@ def test_a_lattice_too_large_for_memory_is_refused_before_any_work() -> None:
     hierarchy = Hierarchy.from_paths(paths)
     columns = [CodedColumn(f"c{n}", hierarchy, np.zeros(3, dtype=np.int32)) for n in range(20)]
     with pytest.raises(InputError, match="exact search"):
-        optimum(Lattice(columns), [KAnonymity(2)])
+        find_optimum(Lattice(columns), [KAnonymity(2)])
 
 
 def test_the_search_stops_when_told_to() -> None:
@@ -163,13 +163,13 @@ def test_the_search_stops_when_told_to() -> None:
 
     lattice = Lattice(coded([[("a", "*"), ("b", "*")]], [("a",), ("a",), ("b",)]))
     with pytest.raises(Cancelled):
-        optimum(lattice, [KAnonymity(2)], suppression=1.0, progress=stop)
+        find_optimum(lattice, [KAnonymity(2)], suppression=1.0, progress=stop)
 
 
 def test_progress_counts_closed_nodes_up_to_all() -> None:
     steps: list[Step] = []
     lattice = Lattice(coded([[("a", "*"), ("b", "*")]] * 2, [("a", "a"), ("a", "b"), ("b", "b")]))
-    optimum(lattice, [KAnonymity(2)], suppression=1.0, progress=steps.append)
+    find_optimum(lattice, [KAnonymity(2)], suppression=1.0, progress=steps.append)
     assert steps[-1].done == steps[-1].total == 4
     assert [step.done for step in steps] == sorted(step.done for step in steps)
 
@@ -213,8 +213,8 @@ def test_a_model_that_is_not_monotone_still_gets_its_optimum(
     scores = [measure.score(outcome) for outcome in outcomes if outcome.suppressed <= allowed]
     if not scores:
         with pytest.raises(PrivacyError):
-            optimum(lattice, [EvenSizes()], suppression=suppression)
+            find_optimum(lattice, [EvenSizes()], suppression=suppression)
         return
-    found = optimum(lattice, [EvenSizes()], suppression=suppression)
+    found = find_optimum(lattice, [EvenSizes()], suppression=suppression)
     assert measure.score(found.best) == min(scores)
     assert found.certificate.closed_as_infeasible == 0

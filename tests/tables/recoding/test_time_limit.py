@@ -12,7 +12,7 @@ from tests.tables.recoding.strategies import People, people, plain_models
 from celosia.core.errors import PrivacyError
 from celosia.tables.metrics import METRICS
 from celosia.tables.models import Model
-from celosia.tables.recoding import allowance, optimum, search
+from celosia.tables.recoding import allowance, find_optimum, search
 
 limits = st.sampled_from([0.0, 0.1, 0.5, 1.0])
 
@@ -30,13 +30,13 @@ def test_the_optimum_lies_between_the_bound_and_the_best_so_far(
 ) -> None:
     metric = METRICS[name]()
     try:
-        best = optimum(table.lattice(), models, suppression=suppression, metric=metric)
+        best = find_optimum(table.lattice(), models, suppression=suppression, metric=metric)
     except PrivacyError:
         return
     clock = count()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "monotonic", lambda: float(next(clock)))
-        found = optimum(
+        found = find_optimum(
             table.lattice(), models, suppression=suppression, metric=metric, time_limit=ticks + 0.5
         )
     assert found.best.suppressed <= allowance(suppression, len(table.rows))

@@ -17,16 +17,16 @@ _ROOM_FOR_LABELS = 62
 """Characters that fit side by side under a figure; more are slanted."""
 
 
-def written(value: float, *, percent: bool = False) -> str:
+def format_number(value: float, *, percent: bool = False) -> str:
     """A number as people write it: three significant digits, thousands apart.
 
-    >>> written(30162), written(0.16234), written(2.5), written(0.0)
+    >>> format_number(30162), format_number(0.16234), format_number(2.5), format_number(0.0)
     ('30,162', '0.162', '2.5', '0')
-    >>> written(0.0185, percent=True), written(1.0, percent=True)
+    >>> format_number(0.0185, percent=True), format_number(1.0, percent=True)
     ('1.85 %', '100 %')
     """
     if percent:
-        return f"{written(100 * value)} %"
+        return f"{format_number(100 * value)} %"
     if value == 0 or abs(value) >= 100:
         return f"{value:,.0f}"
     digits = 2 - math.floor(math.log10(abs(value)))
@@ -89,7 +89,7 @@ def set_scale(
         short = high / low < 1000  # up to three decades have room for 1, 2, 5
         axis.set_major_locator(LogLocator(subs=(1, 2, 5) if short else (1,)))
         axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: written(value, percent=percent)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: format_number(value, percent=percent)))
     axes.grid(axis=which)
 
 

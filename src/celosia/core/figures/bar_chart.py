@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from celosia.core.figures._axes import (
     MOST_VALUE_LABELS,
     check_series,
+    format_number,
     group_ticks,
     set_scale,
     set_words,
     shorten,
-    written,
 )
 from celosia.core.figures._canvas import MUTED, bar_look, drawing, finish, new_axes
 from celosia.core.figures.svg import Svg
@@ -78,7 +78,7 @@ def _draw_groups(
         places = [place + offset for place in range(len(values))]
         drawn = draw(places, values, 0.94 * width, label=shorten(name, 28), **bar_look(turn))
         if numbers:
-            texts = [written(value, percent=percent) for value in values]
+            texts = [format_number(value, percent=percent) for value in values]
             axes.bar_label(drawn, labels=texts, padding=3, fontsize=8.2)
     if min(map(min, series.values())) < 0:
         (axes.axvline if horizontal else axes.axhline)(0, color=MUTED, linewidth=0.8)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from celosia.core.figures._axes import (
     MOST_VALUE_LABELS,
+    format_number,
     group_ticks,
     set_scale,
     set_words,
-    written,
 )
 from celosia.core.figures._canvas import alert_look, bar_look, drawing, finish, new_axes
 from celosia.core.figures.svg import Svg
@@ -105,7 +105,7 @@ def _draw_bins(
         drawn = axes.bar(places, values, 0.86, label=name, **look)
         if len(heights) <= MOST_VALUE_LABELS:
             axes.bar_label(
-                drawn, labels=[written(value) for value in values], padding=3, fontsize=8.2
+                drawn, labels=[format_number(value) for value in values], padding=3, fontsize=8.2
             )
     axes.margins(y=0.14)
     if not any(heights):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from celosia.core.figures._axes import check_series, set_scale, set_words, shorten, written
+from celosia.core.figures._axes import check_series, format_number, set_scale, set_words, shorten
 from celosia.core.figures._canvas import drawing, finish, new_axes
 from celosia.core.figures._marks import line_look
 from celosia.core.figures.svg import Svg
@@ -80,6 +80,6 @@ def _name_places(axes: Axes, x: Sequence[float], *, log: bool) -> None:
     steps = sorted(axes.transData.transform([(place, 1.0) for place in set(x)])[:, 0])
     gap = min((after - before for before, after in pairwise(steps)), default=math.inf)
     if gap > ROOM_FOR_NUMBER * axes.bbox.width:
-        axes.set_xticks(list(x), labels=[written(place) for place in x])
+        axes.set_xticks(list(x), labels=[format_number(place) for place in x])
     else:
-        axes.xaxis.set_major_formatter(lambda value, _: written(value))
+        axes.xaxis.set_major_formatter(lambda value, _: format_number(value))

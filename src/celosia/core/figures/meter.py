@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celosia.core.figures._axes import shorten, written
+from celosia.core.figures._axes import format_number, shorten
 from celosia.core.figures._canvas import (
     GRID,
     INK,
@@ -50,7 +50,7 @@ def gauge(
         axes.barh(0, 1, 0.44, color=GRID, linewidth=0)
         axes.barh(0, value, 0.44, **look)
         axes.plot([value], [0.38], marker="v", color=look["facecolor"], markersize=7)
-        _write_words(axes, written(value, percent=True), title, caption)
+        _write_words(axes, format_number(value, percent=True), title, caption)
         if threshold is not None:
             _mark_threshold(axes, threshold, exceeded=exceeded)
         return finish(figure)
@@ -66,6 +66,6 @@ def _mark_threshold(axes: Axes, threshold: float, *, exceeded: bool) -> None:
     """A tick through the meter and words below it, on the side where there is room."""
     axes.plot([threshold, threshold], [-0.34, 0.34], color=INK, linewidth=1.4)
     verdict = "exceeds" if exceeded else "within"
-    words = f"{verdict} the accepted {written(threshold, percent=True)}"
+    words = f"{verdict} the accepted {format_number(threshold, percent=True)}"
     side = "left" if threshold < 0.2 else "right" if threshold > 0.8 else "center"
     axes.text(threshold, -0.42, words, va="top", ha=side, fontsize=8.5)

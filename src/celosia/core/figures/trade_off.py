@@ -61,7 +61,7 @@ def trade_off(  # noqa: PLR0913 - every argument is a word on the figure or a ch
     front = pareto_front(visible)
     with drawing():
         figure, axes = new_axes(3.4)
-        _draw_points(axes, thinned(visible, log=log), front)
+        _draw_points(axes, thin_points(visible, log=log), front)
         if log and visible:
             axes.set_yscale("log")
         if chosen is not None and points[chosen] in visible:
@@ -85,10 +85,10 @@ def pareto_front(points: Sequence[Point]) -> list[Point]:
     return front
 
 
-def thinned(points: Sequence[Point], *, log: bool = False) -> list[Point]:
+def thin_points(points: Sequence[Point], *, log: bool = False) -> list[Point]:
     """At most one point for each square of a grid over all of them, the first that came.
 
-    >>> thinned([(0.0, 0.0), (1.0, 1.0), (0.999, 1.0)])
+    >>> thin_points([(0.0, 0.0), (1.0, 1.0), (0.999, 1.0)])
     [(0.0, 0.0), (1.0, 1.0)]
     """
     places = [(x, math.log(y) if log else y) for x, y in points]

@@ -13,7 +13,7 @@ import polars as pl
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.spark.execution import run
 from celosia.engines.spark.files import quoted
-from celosia.engines.spark.folder_swap import brought_back, swapped
+from celosia.engines.spark.folder_swap import restore_folder, swap_folders
 from celosia.engines.spark.paths import (
     HadoopFiles,
     abandoned,
@@ -74,7 +74,7 @@ class LocalDraft(SparkDraft):
 
     def __init__(self, session: SparkSession, target: Path, *, overwrite: bool) -> None:
         self._session, self._target, self._overwrite = session, target, overwrite
-        brought_back(target)
+        restore_folder(target)
         self._folder = DraftFolder(target)
         self._data = self._folder.path / "data"
 
@@ -93,7 +93,7 @@ class LocalDraft(SparkDraft):
             raise file_exists(self._target)
         try:
             if self._target.exists():
-                swapped(self._data, self._target)
+                swap_folders(self._data, self._target)
             else:
                 os.rename(self._data, self._target)
         except OSError:

@@ -15,16 +15,16 @@ _HERE, _EXCHANGE = -100, 2
 """Of Linux: paths are of the working folder; two names change places."""
 
 
-def swapped(new: Path, target: Path) -> None:
+def swap_folders(new: Path, target: Path) -> None:
     """Let two folders change their names: in one step where the system can do that.
 
     Elsewhere the old one is put aside first. Whoever is killed between the two steps leaves it
-    there, and `brought_back` gives it its name again.
+    there, and `restore_folder` gives it its name again.
 
     Raises:
         OSError: neither has changed.
     """
-    if _exchanged(new, target):
+    if _exchange(new, target):
         return
     before = target.with_name(before_name(target.name))
     try:
@@ -39,7 +39,7 @@ def swapped(new: Path, target: Path) -> None:
         forget(before.name)
 
 
-def brought_back(target: Path) -> None:
+def restore_folder(target: Path) -> None:
     """Give back its name to what was put aside by a run that was killed."""
     if not target.parent.is_dir():
         return
@@ -53,7 +53,7 @@ def brought_back(target: Path) -> None:
                 os.rename(target.with_name(name), target)
 
 
-def _exchanged(one: Path, other: Path) -> bool:
+def _exchange(one: Path, other: Path) -> bool:
     """Whether the system could do it in one step."""
     if sys.platform != "linux":
         return False

@@ -45,7 +45,7 @@ def check_draws(function: object) -> None:
         )
 
 
-def mapped(
+def map_rows(
     function: Batch,
     types: dict[str, pl.DataType],
     columns: dict[str, pl.DataType],

@@ -28,7 +28,7 @@ def number_of_files(rows: int, usual: int) -> int:
     return max(1, -(-rows // MANY), min(-(-rows // FEW), usual))
 
 
-def in_order(frame: DataFrame, order: Order, parts: int) -> DataFrame:
+def sort_rows(frame: DataFrame, order: Order, parts: int) -> DataFrame:
     """The rows by a hash of all that they hold, or as they come.
 
     Equal rows cannot be told apart, and different ones are sorted by what they show: so neither the

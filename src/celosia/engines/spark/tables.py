@@ -34,8 +34,8 @@ from celosia.engines.spark.recoding import (
     one_zero,
     place,
 )
-from celosia.engines.spark.row_functions import check_draws, mapped
-from celosia.engines.spark.row_order import in_order, number_of_files, shown_columns
+from celosia.engines.spark.row_functions import check_draws, map_rows
+from celosia.engines.spark.row_order import number_of_files, shown_columns, sort_rows
 from celosia.engines.spark.session import spark_session
 from celosia.engines.spark.types import (
     check_files,
@@ -189,7 +189,7 @@ class SparkTables:
                 frame = frame.observe(seen, F.count(F.lit(1)).alias("rows"))
                 frame = frame if found.hidden is None else frame.where(~found.hidden)
             rows = self._narrow(source, replace(found, frame=frame), keep)
-            return shown_columns(in_order(rows, order, parts), found, names, keep)
+            return shown_columns(sort_rows(rows, order, parts), found, names, keep)
 
         draft = self._written(source, target, released, overwrite=overwrite)
         try:
@@ -222,14 +222,14 @@ class SparkTables:
         ]
         check_draws(function)
         word = token_hex(16)
-        mapping = partial(mapped, function, types, dict(columns), word)
+        mapping = partial(map_rows, function, types, dict(columns), word)
         if source not in self._rows:
             self._rows[source] = run(self._session, lambda: self._scan(source).count())
         parts = self._parts(self._rows[source])
 
         def released() -> DataFrame:
-            mapped = map_arrow(self._scan(source), mapping, StructType(fields))
-            return in_order(mapped, order, parts).toDF(*columns)
+            rows = map_arrow(self._scan(source), mapping, StructType(fields))
+            return sort_rows(rows, order, parts).toDF(*columns)
 
         return self._written(source, target, released, overwrite=overwrite, word=word)
 

@@ -139,16 +139,16 @@ def nearest_distances(
     """
     from celosia.assess.aligned import align  # noqa: PLC0415 - slow to load
     from celosia.assess.linkage.nearest import nearest, standardised  # noqa: PLC0415
-    from celosia.tables.masking.account import evenly  # noqa: PLC0415
+    from celosia.tables.masking.account import evenly_spaced  # noqa: PLC0415
 
-    real = original[evenly(original.height, MOST_POINTS)]
-    some = made[evenly(made.height, MOST_NEAR)]
+    real = original[evenly_spaced(original.height, MOST_POINTS)]
+    some = made[evenly_spaced(made.height, MOST_NEAR)]
     if real.height < 10 or not some.height:
         return None
     tables = align(real, some, columns, synthetic=True)
     points, queries = standardised(tables.before, tables.after, tables.nominal)
     asked = np.zeros(len(points), dtype=np.bool_)
-    asked[evenly(len(points), min(MOST_NEAR, len(points) // 2))] = True
+    asked[evenly_spaced(len(points), min(MOST_NEAR, len(points) // 2))] = True
     found = {
         "made": nearest(
             queries, points, tables.nominal, progress=progress, stage="closest records"

@@ -252,13 +252,13 @@ def map_variants(
 ) -> dict[str, Any]:
     """Mask the columns in many ways; `map.json` has each by its risk, its loss and its step."""
     from celosia.core.randomness import source  # noqa: PLC0415 - slow to load
-    from celosia.tables.masking.risk_utility_map import map_methods, usual  # noqa: PLC0415
+    from celosia.tables.masking.risk_utility_map import default_methods, map_methods  # noqa: PLC0415
 
     place = Path(folder)
     rng: Source = source(seed)
     frame = pl.read_parquet(place / "data.parquet")
     found = map_methods(frame, columns, risk=risk, loss=loss, rng=rng, progress=stages(voice))
-    tried = usual()
+    tried = default_methods()
     points = []
     for each in found.points:
         parameters = {} if each.name not in tried else tried[each.name].as_dict()

@@ -16,11 +16,11 @@ from celosia.core.wording import did_you_mean
 from celosia.tables.magnitude.attack import Threat, insiders_everywhere, relations, threats
 from celosia.tables.magnitude.audit import CellAudit, Interval, feasible
 from celosia.tables.magnitude.cube import in_cube
-from celosia.tables.magnitude.rules import Rule, primary
+from celosia.tables.magnitude.rules import Rule, primary_cells
 from celosia.tables.magnitude.secondary_suppression import (
     SuppressionPattern,
     SuppressionProblem,
-    choose,
+    choose_cells,
 )
 from celosia.tables.magnitude.table import Cell, MagnitudeTable
 
@@ -137,7 +137,7 @@ def protect(
             f"the cost must be one of {', '.join(COSTS)}; got {cost!r}{did_you_mean(cost, COSTS)}.",
             fix="Leave it out to suppress as few cells as can be.",
         )
-    unsafe, protection = primary(table, rules)
+    unsafe, protection = primary_cells(table, rules)
     lines = relations(table.shape)
     problem = SuppressionProblem(
         shape=table.shape,
@@ -149,7 +149,7 @@ def protect(
         threats=threats(table, unsafe, protection, lines),
         lines=lines,
     )
-    pattern = choose(problem, progress=progress)
+    pattern = choose_cells(problem, progress=progress)
     if insiders_everywhere(table, unsafe):
         rest = threats(table, unsafe, protection, lines, far=True)
         pattern = _against(rest, problem, pattern, progress)
@@ -185,7 +185,7 @@ def _against(
         # What was broken once stays a condition, so this ends; and what is least under some of the
         # conditions and meets the others too is least under all.
         problem = replace(problem, threats=[*problem.threats, *broken])
-        pattern = choose(problem, progress=progress)
+        pattern = choose_cells(problem, progress=progress)
 
 
 def audit(protected: ProtectedTable, *, progress: Progress = silent) -> tuple[CellAudit, ...]:

@@ -167,7 +167,7 @@ class PPercent(Rule):
         return f"nobody can be estimated to {self.p:g} % by another contributor"
 
 
-def primary(
+def primary_cells(
     table: MagnitudeTable, rules: Sequence[Rule]
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """The cells that some rule finds unsafe, and the most protection that a rule asks for them."""

@@ -67,7 +67,7 @@ class SuppressionPattern:
     proved_minimal: bool
 
 
-def choose(problem: SuppressionProblem, *, progress: Progress = silent) -> SuppressionPattern:
+def choose_cells(problem: SuppressionProblem, *, progress: Progress = silent) -> SuppressionPattern:
     """The cells to suppress: the unsafe ones, and others that are allowed.
 
     Raises:

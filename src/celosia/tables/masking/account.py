@@ -63,7 +63,7 @@ class Account:
                 ["smallest class before, after", f"{before.smallest:,}, {after.smallest:,}"],
                 ["average risk before, after", f"{before.average:.3%}, {after.average:.3%}"],
             ]
-        return rows + [[name, _written(name, value)] for name, value in self._compared()]
+        return rows + [[name, _format_figure(name, value)] for name, value in self._compared()]
 
     def _compared(self) -> Sequence[tuple[str, float]]:
         found = self.compared
@@ -86,7 +86,7 @@ class Account:
         return [*figures, ("pMSE over chance", found.utility.propensity.ratio)]
 
 
-def _written(name: str, value: float) -> str:
+def _format_figure(name: str, value: float) -> str:
     """A figure with its unit: counts of records whole, shares of them in per cent."""
     if "records" in name:
         return f"{value:,.0f}"
@@ -146,7 +146,7 @@ def _compared(  # noqa: PLR0913, PLR0917 - two tables and how they are read
     if not known or not masked.height:
         return None
     if rows is None:
-        before, after = raw[evenly(raw.height)], masked[evenly(masked.height)]
+        before, after = raw[evenly_spaced(raw.height)], masked[evenly_spaced(masked.height)]
         return synthetic_account(
             before,
             after,
@@ -158,7 +158,7 @@ def _compared(  # noqa: PLR0913, PLR0917 - two tables and how they are read
         )
     if raw.height <= MOST_RECORDS:
         return masked_account(raw, masked, known, rows=rows, sensitive=sensitive, progress=progress)
-    chosen = evenly(masked.height)
+    chosen = evenly_spaced(masked.height)
     # Originals that several chosen rows come from (after resampling rows) are counted once.
     kept, places = np.unique(rows[chosen], return_inverse=True)
     return masked_account(
@@ -166,6 +166,6 @@ def _compared(  # noqa: PLR0913, PLR0917 - two tables and how they are read
     )
 
 
-def evenly(height: int, most: int = MOST_RECORDS) -> NDArray[np.int64]:
+def evenly_spaced(rows: int, most: int = MOST_RECORDS) -> NDArray[np.int64]:
     """All rows, or `most` of them at equal distances."""
-    return np.unique(np.linspace(0, height - 1, min(height, most)).astype(np.int64))
+    return np.unique(np.linspace(0, rows - 1, min(rows, most)).astype(np.int64))

@@ -23,7 +23,7 @@ LARGEST = 2.0**53
 """Of a whole number: bounds are within it, so that to clip there changes nothing."""
 
 
-def read_for(
+def read_for_methods(
     path: str | Path,
     methods: Iterable[Method],
     *,

@@ -19,7 +19,7 @@ from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 from celosia.frames import TableLike, as_frame, pick
-from celosia.tables.masking.account import evenly
+from celosia.tables.masking.account import evenly_spaced
 from celosia.tables.masking.method import Method
 from celosia.tables.masking.registry import method_from
 
@@ -79,9 +79,9 @@ def map_methods(  # noqa: PLR0913 - what is tried, and by which measures
     """
     rng = System() if rng is None else rng
     names = list(columns)
-    tried = usual() if methods is None else dict(methods)
+    tried = default_methods() if methods is None else dict(methods)
     frame = pick(as_frame(data), names)
-    frame = frame[evenly(frame.height, MOST_MAPPED)]
+    frame = frame[evenly_spaced(frame.height, MOST_MAPPED)]
     masked: dict[str, Candidate] = {"none": (frame, None)}
     for number, (label, method) in enumerate(tried.items()):
         progress(Step(f"Masking: {label}", number, len(tried)))
@@ -102,7 +102,7 @@ def map_methods(  # noqa: PLR0913 - what is tried, and by which measures
     return risk_utility_map(frame, masked, names, risk=risk, loss=loss, progress=progress)
 
 
-def usual() -> dict[str, Method]:
+def default_methods() -> dict[str, Method]:
     """The usual methods for numbers, each in several strengths."""
     found: dict[str, Method] = {}
     for name, parameters in USUAL.items():

@@ -15,7 +15,7 @@ from celosia.core.progress import Progress, silent
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
 from celosia.frames import as_frame, pick
-from celosia.tables.masking.account import Account, Holdout, account, evenly
+from celosia.tables.masking.account import Account, Holdout, account, evenly_spaced
 from celosia.tables.masking.promises import guarantee, is_private
 from celosia.tables.masking.recipe import Recipe
 from celosia.tables.masking.release import MaskedTable
@@ -132,7 +132,7 @@ def _sample_holdout(holdout: Any, made: RecipeResult, rng: Source) -> Holdout | 
             fix="Leave it out, or use a method that makes new rows.",
         )
     people = as_frame(holdout)
-    return Holdout(without_minus_zero(people[evenly(people.height)]), rng)
+    return Holdout(without_minus_zero(people[evenly_spaced(people.height)]), rng)
 
 
 def _account(

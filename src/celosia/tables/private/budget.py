@@ -51,8 +51,8 @@ class TableBudget:
     def count_noise(self, share: Fraction) -> Geometric | GaussianCounts:
         """Noise for disjoint counts: one row more or less moves one of them by 1."""
         if self.is_pure:
-            return Geometric(epsilon=down(self.whole * share))
-        return GaussianCounts(rho=down(self.whole * share))
+            return Geometric(epsilon=round_down(self.whole * share))
+        return GaussianCounts(rho=round_down(self.whole * share))
 
     def selection(self, share: Fraction, *, sensitivity: int) -> Exponential:
         """One choice by scores that one row more or less moves by at most `sensitivity` each.
@@ -63,17 +63,17 @@ class TableBudget:
         if not self.is_pure:
             digits = 10**12
             part = Fraction(isqrt((8 * part * digits**2).__floor__()), digits)  # rounded down
-        return Exponential(epsilon=down(part), sensitivity=sensitivity)
+        return Exponential(epsilon=round_down(part), sensitivity=sensitivity)
 
     def __str__(self) -> str:
         amount = f"{self.epsilon:g}" if self.is_pure else f"({self.epsilon:g}, {self.delta:g})"
         return f"{amount}-differential privacy"
 
 
-def down(value: Fraction) -> float:
+def round_down(value: Fraction) -> float:
     """The nearest float that, as it is written, does not mean more than a fraction.
 
-    >>> down(Fraction(3, 10)), down(Fraction(1, 3)) <= 1 / 3
+    >>> round_down(Fraction(3, 10)), round_down(Fraction(1, 3)) <= 1 / 3
     (0.3, True)
     """
     number = float(value)

@@ -20,12 +20,12 @@ CLOSE = 1e-6
 """Rows that a margin may be off when the rounds end."""
 
 
-def onto_simplex(rows: Numbers, totals: Numbers) -> Numbers:
+def project_onto_simplex(rows: Numbers, totals: Numbers) -> Numbers:
     """The nearest rows of numbers of at least 0 that sum to the totals.
 
     Reference: Held, Wolfe & Crowder 1974; Duchi et al. 2008, Fig. 1.
 
-    >>> onto_simplex(np.array([[5.0, -1.0, 2.0]]), np.array([6.0])).tolist()
+    >>> project_onto_simplex(np.array([[5.0, -1.0, 2.0]]), np.array([6.0])).tolist()
     [[4.5, 0.0, 1.5]]
     """
     ordered = -np.sort(-rows, axis=1)
@@ -45,9 +45,9 @@ def with_margins(table: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
     offset = np.zeros((1, table.shape[1]))
     found = table
     for _ in range(ROUNDS):
-        by_rows = onto_simplex(table - offset, rows)
+        by_rows = project_onto_simplex(table - offset, rows)
         lowered = _taken(table - offset, by_rows)
-        found = onto_simplex((table - lowered).T, columns).T
+        found = project_onto_simplex((table - lowered).T, columns).T
         offset = _taken((table - lowered).T, found.T).T
         if np.abs(found.sum(axis=1) - rows).max() < CLOSE:
             break

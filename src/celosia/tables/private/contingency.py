@@ -26,12 +26,12 @@ from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.consistency import (
     Axes,
     least_squares,
-    onto_simplex,
+    project_onto_simplex,
     whole_numbers,
 )
 from celosia.tables.private.declarations import DomainDeclarations, tuples
 from celosia.tables.private.domain import PublicColumn
-from celosia.tables.private.histogram import COUNTS, ROWS, drawn
+from celosia.tables.private.histogram import COUNTS, ROWS, draw_rows
 from celosia.tables.private.method import PrivateMethod, check_astray
 from celosia.tables.synthesis.checks import MOST_ROWS, check_rows, check_whole_table
 
@@ -142,12 +142,12 @@ class Contingency(PrivateMethod):
         # From here on only released numbers are used.
         best = least_squares(margins, dict.fromkeys(wanted, noise.variance), shape)
         total = max(round(float(best.sum())), 0)
-        counts = whole_numbers(onto_simplex(best.reshape(1, -1), np.array([total]))[0])
+        counts = whole_numbers(project_onto_simplex(best.reshape(1, -1), np.array([total]))[0])
         if self.output == COUNTS:
             released = _listing(public, counts, shape)
         else:
             count = min(total, MOST_ROWS) if self.rows is None else self.rows
-            codes = np.unravel_index(drawn(counts, count, rng), shape)
+            codes = np.unravel_index(draw_rows(counts, count, rng), shape)
             made = [
                 column.series(np.asarray(code, dtype=np.int64), rng)
                 for column, code in zip(public, codes, strict=True)

@@ -20,7 +20,7 @@ from celosia.mechanisms import GaussianCounts, Geometric
 from celosia.tables.masking.method import MethodResult
 from celosia.tables.masking.parameters import choice, put
 from celosia.tables.private.budget import TableBudget
-from celosia.tables.private.consistency import onto_simplex, whole_numbers
+from celosia.tables.private.consistency import project_onto_simplex, whole_numbers
 from celosia.tables.private.declarations import DomainDeclarations, tuples
 from celosia.tables.private.marginal_tree import total_of
 from celosia.tables.private.method import PrivateMethod, check_astray
@@ -113,7 +113,9 @@ class NoisyHistogram(PrivateMethod):
             noisy.append(noise.release(counts, rng=rng).astype(np.float64))
         # From here on only released numbers are used.
         total = round(total_of(noisy))
-        best = [whole_numbers(onto_simplex(each[None], np.array([total]))[0]) for each in noisy]
+        best = [
+            whole_numbers(project_onto_simplex(each[None], np.array([total]))[0]) for each in noisy
+        ]
         if self.output == COUNTS:
             released = pl.concat(
                 pl.DataFrame(
@@ -128,7 +130,7 @@ class NoisyHistogram(PrivateMethod):
         else:
             count = min(total, MOST_ROWS) if self.rows is None else self.rows
             made = [
-                column.series(drawn(counts, count, rng), rng)
+                column.series(draw_rows(counts, count, rng), rng)
                 for column, counts in zip(public, best, strict=True)
             ]
             released = pick(pl.DataFrame(made), frame.columns)
@@ -148,7 +150,7 @@ class NoisyHistogram(PrivateMethod):
         return gaps + lost if len(columns) > 1 else gaps
 
 
-def drawn(counts: NDArray[np.int64], rows: int, rng: Source) -> NDArray[np.int64]:
+def draw_rows(counts: NDArray[np.int64], rows: int, rng: Source) -> NDArray[np.int64]:
     """Codes of rows with these counts, in random order; in proportion where `rows` differs."""
     nowhere = np.zeros(rows, dtype=np.int64)
     return draw_codes(counts[None].astype(np.float64), nowhere, even_uniforms(nowhere, rng))

@@ -15,7 +15,7 @@ from celosia.accounting.losses import Composed
 from celosia.core.randomness import Source
 from celosia.mechanisms import Exponential, GaussianCounts, Geometric
 from celosia.tables.private.budget import TableBudget
-from celosia.tables.private.consistency import onto_simplex
+from celosia.tables.private.consistency import project_onto_simplex
 
 Codes = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -147,7 +147,7 @@ def select_pairs(
     if plan.columns == 2:
         return [(0, 1)]
     total = min(total_of(singles), MOST_EXPECTED)
-    fitted = [onto_simplex(each[None], np.array([total]))[0] for each in singles]
+    fitted = [project_onto_simplex(each[None], np.array([total]))[0] for each in singles]
     pairs = list(combinations(range(plan.columns), 2))
     scores = {}
     for pair in pairs:

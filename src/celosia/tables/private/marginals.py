@@ -17,7 +17,7 @@ from celosia.frames import pick
 from celosia.tables.masking.method import MethodResult
 from celosia.tables.masking.parameters import put
 from celosia.tables.private.budget import TableBudget
-from celosia.tables.private.consistency import onto_simplex, with_margins
+from celosia.tables.private.consistency import project_onto_simplex, with_margins
 from celosia.tables.private.declarations import DomainDeclarations, tuples
 from celosia.tables.private.marginal_tree import (
     MarginalPlan,
@@ -181,7 +181,7 @@ def _fitted(singles: list[Numbers], doubles: Mapping[Pair, Codes], plan: Margina
             weights[end] += weight
     total = np.array([total_of(singles)])
     best = [
-        onto_simplex((each / weight)[None], total)[0]
+        project_onto_simplex((each / weight)[None], total)[0]
         for each, weight in zip(sums, weights, strict=True)
     ]
     reached, edges, left = {0}, [], dict(doubles)

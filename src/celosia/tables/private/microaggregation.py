@@ -22,7 +22,7 @@ from celosia.frames import pick
 from celosia.mechanisms import Geometric
 from celosia.tables.masking.method import MethodResult
 from celosia.tables.masking.parameters import choice, put, whole_number
-from celosia.tables.private.budget import TableBudget, down
+from celosia.tables.private.budget import TableBudget, round_down
 from celosia.tables.private.declarations import DomainDeclarations, tuples
 from celosia.tables.private.method import PrivateMethod
 from celosia.tables.synthesis.checks import check_whole_table
@@ -168,7 +168,7 @@ class PrivateMicroaggregation(PrivateMethod):
         return np.lexsort((*points, key))
 
     def _noise(self, columns: int, *, steps: int, groups: int) -> Geometric:
-        share = down(self.budget.whole * Fraction(1, columns))
+        share = round_down(self.budget.whole * Fraction(1, columns))
         moved = steps if self.order == SEPARATE else steps * groups
         return Geometric(
             epsilon=share, sensitivity=moved, dimension=groups, neighbours=self.neighbours

@@ -1,10 +1,10 @@
 """Recoding: which generalisation of a table meets its models at the least loss."""
 
 from celosia.tables.recoding.certificate import Certificate, SearchResult, allowance
-from celosia.tables.recoding.greedy import descend
+from celosia.tables.recoding.greedy import greedy_search
 from celosia.tables.recoding.lattice import Lattice, Outcome
 from celosia.tables.recoding.roll_up import Node
-from celosia.tables.recoding.search import is_searchable, optimum
+from celosia.tables.recoding.search import find_optimum, is_searchable
 
 __all__ = [
     "Certificate",
@@ -13,7 +13,7 @@ __all__ = [
     "Outcome",
     "SearchResult",
     "allowance",
-    "descend",
+    "find_optimum",
+    "greedy_search",
     "is_searchable",
-    "optimum",
 ]

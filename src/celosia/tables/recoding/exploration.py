@@ -14,7 +14,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Metric
 from celosia.tables.models import Model
 from celosia.tables.recoding.certificate import allowance
-from celosia.tables.recoding.infeasibility import impossible
+from celosia.tables.recoding.infeasibility import infeasibility_error
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 
@@ -137,7 +137,7 @@ def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
             nodes=lattice.nodes,
         )
     if not solutions:
-        raise impossible(lattice.whole(), models, suppression)
+        raise infeasibility_error(lattice.whole(), models, suppression)
     solutions.sort(key=lambda solution: (solution.score, sum(solution.levels), solution.levels))
     names = tuple(column.name for column in lattice.columns)
     return Exploration(names, lattice.nodes, lattice.rows, tuple(solutions), tried)

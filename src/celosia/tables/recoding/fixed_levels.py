@@ -15,7 +15,7 @@ from celosia.tables.recoding.roll_up import Node
 from celosia.tables.recoding.search import is_searchable
 
 
-def chosen_node(
+def evaluate_levels(
     lattice: Lattice,
     levels: Mapping[str, int],
     models: Sequence[Model],

@@ -23,7 +23,7 @@ from celosia.core.randomness import Seeded
 from celosia.tables.metrics import Loss
 from celosia.tables.models import Model
 from celosia.tables.recoding.certificate import Certificate, SearchResult, allowance
-from celosia.tables.recoding.infeasibility import impossible
+from celosia.tables.recoding.infeasibility import infeasibility_error
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 
@@ -31,7 +31,7 @@ SECONDS, ORDERS = 10.0, 12
 """How long to go on without a time limit, and how many orders of columns to try at most."""
 
 
-def descend(  # noqa: PLR0913 - as for `optimum`
+def greedy_search(  # noqa: PLR0913 - as for `find_optimum`
     lattice: Lattice,
     models: Sequence[Model],
     *,
@@ -78,7 +78,7 @@ class _Descent:
         deadline = started + seconds
         best = self._look(self.lattice.top)
         if best.must_go > self.allowed:
-            raise impossible(self.lattice.whole(), self.models, self.suppression)
+            raise infeasibility_error(self.lattice.whole(), self.models, self.suppression)
         if best.suppressed > self.allowed:
             raise _unknown(self.models)
         reach = self._reach(started + seconds / 3)

@@ -8,7 +8,9 @@ from celosia.core.errors import PrivacyError
 from celosia.tables.models import Classes, Model
 
 
-def impossible(whole: Classes, models: Sequence[Model], suppression: float) -> PrivacyError:
+def infeasibility_error(
+    whole: Classes, models: Sequence[Model], suppression: float
+) -> PrivacyError:
     """The error for models that no recoding meets, with the reason if one is known.
 
     Args:

@@ -20,7 +20,7 @@ from celosia.tables.metrics.loss import LossScale
 from celosia.tables.models import Classes, Histogram, Model, Verdict, judge_all
 from celosia.tables.recoding import _kernels
 from celosia.tables.recoding.packed_keys import BitField, PackedColumn, lay_out, pack
-from celosia.tables.recoding.roll_up import ClassTable, Node, RollUp, merged
+from celosia.tables.recoding.roll_up import ClassTable, Node, RollUp, merge_histogram
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ def _histogram(
         sensitive.value_of_row,
         np.ones(rows, dtype=np.int64) if counts is None else counts,
     )
-    return merged(single, class_of.astype(np.int32), classes)
+    return merge_histogram(single, class_of.astype(np.int32), classes)
 
 
 def _group(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -124,12 +124,12 @@ class RollUp:
         return ClassTable(
             self._keys[:classes].copy(),
             self._sizes[:classes].copy(),
-            tuple(merged(each, class_of, classes) for each in source.histograms),
+            tuple(merge_histogram(each, class_of, classes) for each in source.histograms),
             None if population is None else _kernels.add_up(class_of, population, classes),
         )
 
 
-def merged(histogram: Histogram, class_of: NDArray[np.int32], classes: int) -> Histogram:
+def merge_histogram(histogram: Histogram, class_of: NDArray[np.int32], classes: int) -> Histogram:
     """The histogram once each class has become part of a new one."""
     return Histogram(
         histogram.column,

@@ -38,7 +38,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Measure, Metric
 from celosia.tables.models import Model
 from celosia.tables.recoding.certificate import Certificate, SearchResult, allowance
-from celosia.tables.recoding.infeasibility import impossible
+from celosia.tables.recoding.infeasibility import infeasibility_error
 from celosia.tables.recoding.lattice import Lattice, Outcome
 from celosia.tables.recoding.roll_up import Node
 
@@ -57,7 +57,7 @@ def is_searchable(lattice: Lattice) -> bool:
     return lattice.nodes <= MOST_NODES and len(lattice.shape) <= MOST_COLUMNS
 
 
-def optimum(  # noqa: PLR0913 - each is a choice of the search
+def find_optimum(  # noqa: PLR0913 - each is a choice of the search
     lattice: Lattice,
     models: Sequence[Model],
     *,
@@ -100,7 +100,7 @@ def optimum(  # noqa: PLR0913 - each is a choice of the search
         if deadline is not None and search.best is not None and monotonic() > deadline:
             break
     if search.best is None:
-        raise impossible(lattice.whole(), models, suppression)
+        raise infeasibility_error(lattice.whole(), models, suppression)
     return SearchResult(search.best, measure.share(search.score), search.certificate())
 
 

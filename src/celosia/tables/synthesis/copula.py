@@ -23,7 +23,7 @@ from celosia.tables.synthesis.checks import (
     check_whole_table,
 )
 from celosia.tables.synthesis.families import best_family
-from celosia.tables.synthesis.latents import Name, in_order
+from celosia.tables.synthesis.latents import Name, order_categories
 from celosia.tables.synthesis.variables import Variable, variables
 
 Matrix = NDArray[np.float64]
@@ -80,7 +80,7 @@ class Copula(Method):
         check_whole_table(frame, columns, self.kind)
         check_filled(frame, self.kind)
         progress(Step("fitting a copula", 0, len(columns) + 1))
-        fitted, found = in_order(variables(frame, columns, self.order))
+        fitted, found = order_categories(variables(frame, columns, self.order))
         latents, correlation = found.names, found.correlation()
         count = frame.height if self.rows is None else self.rows
         root = np.linalg.cholesky(correlation)

@@ -52,7 +52,7 @@ def latents_of(found: Sequence[Variable]) -> Latents:
     return Latents(names, scores, np.array(variances))
 
 
-def in_order(found: Sequence[Variable]) -> tuple[list[Variable], Latents]:
+def order_categories(found: Sequence[Variable]) -> tuple[list[Variable], Latents]:
     """The variables, those without an order numbered in one that goes well with the others.
 
     In each round the values of such a column are ordered by the mean, over their rows, of the

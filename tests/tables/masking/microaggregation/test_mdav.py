@@ -19,7 +19,7 @@ from celosia.tables.masking.microaggregation import (
     mdav_groups,
     multivariate,
     principal_groups,
-    standardised,
+    standard_scores,
     v_mdav_groups,
 )
 from celosia.tables.masking.microaggregation.scale import on_grid
@@ -49,7 +49,7 @@ def test_the_groups_are_those_of_the_plain_algorithm_ties_included(case: Case, v
 def test_standardised_columns_give_the_plain_groups_of_the_same_grid(case: Case) -> None:
     k, width, size, seed = case
     table = np.random.default_rng(seed).normal(size=(size, width)) * [10.0**c for c in range(width)]
-    grid = on_grid(standardised(table))
+    grid = on_grid(standard_scores(table))
     assert as_groups(mdav_groups(table, k)) == mdav(grid.tolist(), k)
 
 
@@ -154,7 +154,7 @@ def test_the_principal_component_of_a_line_finds_the_best_cut() -> None:
 def test_a_constant_column_is_not_divided_by_zero() -> None:
     table = np.column_stack([np.arange(9.0), np.full(9, 0.1)])
     assert mdav_groups(table, 3).tolist() == mdav_groups(table[:, :1], 3).tolist()
-    assert (standardised(table)[:, 1] == 0).all()
+    assert (standard_scores(table)[:, 1] == 0).all()
 
 
 def test_huge_and_tiny_numbers_are_grouped_alike() -> None:
@@ -170,7 +170,7 @@ def test_huge_and_tiny_numbers_are_grouped_alike() -> None:
 @settings(max_examples=20, deadline=None)
 def test_sums_on_the_grid_are_exact_in_any_order(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    grid = on_grid(standardised(rng.normal(size=(1000, 2)) ** 3))
+    grid = on_grid(standard_scores(rng.normal(size=(1000, 2)) ** 3))
     total = [sum(int(v) for v in column) for column in grid.T]
     shuffled = rng.permutation(grid)
     assert np.cumsum(shuffled, axis=0)[-1].tolist() == total

@@ -16,11 +16,11 @@ from celosia.core.randomness import Seeded, Source
 from celosia.tables.masking.perturbation import (
     Pram,
     invariant_matrix,
-    made_invariant,
+    make_invariant,
     plain_matrix,
     unbiased_counts,
 )
-from celosia.tables.masking.perturbation.pram import randomised
+from celosia.tables.masking.perturbation.pram import randomise_codes
 
 COIN = ((0.75, 0.25), (0.25, 0.75))
 COUNTS = st.lists(st.integers(1, 10_000), min_size=2, max_size=12)
@@ -57,14 +57,14 @@ def test_two_stages_keep_the_expected_counts_whatever_the_first(
 ) -> None:
     first = plain_matrix(counts, stay, rest)
     assert is_stochastic(first)
-    both = made_invariant(first, counts)
+    both = make_invariant(first, counts)
     assert is_stochastic(both)
     shares = np.array(counts) / sum(counts)
     np.testing.assert_allclose(shares @ both, shares, rtol=0, atol=1e-12)
 
 
 def test_two_stages_pass_over_categories_that_nobody_has_or_becomes() -> None:
-    both = made_invariant(np.array([[0.5, 0.5, 0], [0.5, 0.5, 0], [1, 0, 0]]), [3, 1, 0])
+    both = make_invariant(np.array([[0.5, 0.5, 0], [0.5, 0.5, 0], [1, 0, 0]]), [3, 1, 0])
     assert is_stochastic(both)
     np.testing.assert_allclose(np.array([3, 1, 0]) @ both, [3, 1, 0], atol=1e-12)
 
@@ -143,7 +143,7 @@ class Highest(Source):
 def test_a_chance_of_zero_never_happens_though_sums_are_rounded() -> None:
     matrix = np.array([[0.1] * 10 + [0.0], *np.eye(11)[1:]])
     assert np.cumsum(matrix[0])[-1] < 1
-    assert randomised(np.array([0]), matrix, Highest()).tolist() == [9]
+    assert randomise_codes(np.array([0]), matrix, Highest()).tolist() == [9]
 
 
 def test_empty_cells_stay_empty_and_types_are_kept() -> None:

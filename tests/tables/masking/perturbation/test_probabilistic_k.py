@@ -17,7 +17,7 @@ from celosia.core.randomness import Seeded
 from celosia.tables.masking.draws import normals
 from celosia.tables.masking.microaggregation.multivariate import mdav_groups
 from celosia.tables.masking.perturbation import ProbabilisticK
-from celosia.tables.masking.perturbation.probabilistic_k import permuted_within
+from celosia.tables.masking.perturbation.probabilistic_k import permute_within
 
 
 @pytest.mark.statistical
@@ -47,7 +47,7 @@ def test_linkage_succeeds_with_a_chance_of_at_most_one_in_k(k: int, grouping: An
 def test_every_permutation_of_a_group_is_equally_likely() -> None:
     labels = np.array([0, 1, 0, 1, 0])
     rng = Seeded(5)
-    drawn = Counter(tuple(permuted_within(labels, rng).tolist()) for _ in range(12_000))
+    drawn = Counter(tuple(permute_within(labels, rng).tolist()) for _ in range(12_000))
     assert len(drawn) == 12  # 3! times 2!
     assert chisquare(list(drawn.values())).pvalue > 1e-4
 

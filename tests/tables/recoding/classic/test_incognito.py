@@ -14,7 +14,7 @@ from tests.tables.recoding.plain import Path, Row, exhaustive
 from tests.tables.recoding.strategies import coded, tables
 
 from celosia.tables import KAnonymity
-from celosia.tables.recoding import Lattice, allowance, optimum
+from celosia.tables.recoding import Lattice, allowance, find_optimum
 from celosia.tables.recoding.classic import incognito
 
 
@@ -39,7 +39,7 @@ def test_the_first_of_all_is_the_optimum(table: Table, k: int, suppression: floa
     if lattice.rows < k:
         return
     trace = incognito(lattice, k, suppression=suppression)
-    found = optimum(lattice, [KAnonymity(k)], suppression=suppression)
+    found = find_optimum(lattice, [KAnonymity(k)], suppression=suppression)
     # Roots and products round differently in the last digits.
     assert trace.best.loss == pytest.approx(lattice.loss.total(found.best.leaf_sums), abs=1e-12)
 

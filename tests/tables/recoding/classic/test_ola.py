@@ -10,7 +10,7 @@ from tests.tables.recoding.plain import exhaustive
 from tests.tables.recoding.strategies import coded, tables
 
 from celosia.tables import KAnonymity
-from celosia.tables.recoding import Lattice, allowance, optimum
+from celosia.tables.recoding import Lattice, allowance, find_optimum
 from celosia.tables.recoding.classic import minimal_nodes, ola
 
 
@@ -50,7 +50,7 @@ def test_without_suppression_the_first_is_the_optimum(table: Table, k: int) -> N
     lattice = Lattice(coded(*table))
     if lattice.rows < k:
         return
-    found = optimum(lattice, [KAnonymity(k)], suppression=0.0)
+    found = find_optimum(lattice, [KAnonymity(k)], suppression=0.0)
     least = lattice.loss.total(found.best.leaf_sums)
     assert ola(lattice, k).best.loss == pytest.approx(least, abs=1e-12)  # rounding of roots
 
@@ -59,7 +59,7 @@ def test_with_suppression_the_optimum_may_be_above_the_minimal_nodes() -> None:
     # Four may go: the raw table is the only minimal node, and one step up saves two of the four.
     lattice = eight()
     trace = ola(lattice, 2, suppression=0.5)
-    found = optimum(lattice, [KAnonymity(2)], suppression=0.5)
+    found = find_optimum(lattice, [KAnonymity(2)], suppression=0.5)
     assert [solution.node for solution in trace.solutions] == [(0, 0)]
     assert trace.best.loss == pytest.approx(0.5)
     assert found.best.node == (0, 1)

@@ -16,7 +16,7 @@ from tests.tables.recoding.strategies import coded, tables
 from celosia.core.errors import Cancelled, InputError, PrivacyError
 from celosia.core.progress import Progress, Step
 from celosia.tables import KAnonymity
-from celosia.tables.recoding import Lattice, allowance, optimum
+from celosia.tables.recoding import Lattice, allowance, find_optimum
 from celosia.tables.recoding.classic import SearchTrace, datafly, incognito, ola, samarati
 
 
@@ -41,7 +41,7 @@ def test_no_classic_algorithm_beats_the_optimum(table: Table, k: int, suppressio
     lattice = Lattice(coded(*table))
     if lattice.rows < k:
         return
-    found = optimum(lattice, [KAnonymity(k)], suppression=suppression)
+    found = find_optimum(lattice, [KAnonymity(k)], suppression=suppression)
     least = lattice.loss.total(found.best.leaf_sums)
     for algorithm in ALGORITHMS:
         trace = algorithm(lattice, k, suppression=suppression)

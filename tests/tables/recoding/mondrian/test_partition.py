@@ -36,10 +36,10 @@ from celosia.tables.models import (
 from celosia.tables.recoding.mondrian import (
     Partition,
     count_cuts,
-    loss_of,
     meaning_of,
     partition,
-    released,
+    partition_loss,
+    released_columns,
 )
 from celosia.tables.schema import Column, Role
 
@@ -100,7 +100,7 @@ def test_released_classes_have_k_records_and_labels_that_are_true(
             partition(columns, [KAnonymity(k)], relaxed=relaxed)
         return
     found = partition(columns, [KAnonymity(k)], relaxed=relaxed)
-    shown = released(found, columns)
+    shown = released_columns(found, columns)
     by_labels = checker.classes(shown)
     assert min(len(rows) for rows in by_labels.values()) >= k
     assert {frozenset(rows) for rows in by_labels.values()} == groups(found)
@@ -121,7 +121,7 @@ def test_strict_cuts_keep_records_together_that_are_alike(table: list[RawColumn]
     if len(table[0].series) < k:
         return
     columns = [raw.coded() for raw in table]
-    shown = released(partition(columns, [KAnonymity(k)]), columns)
+    shown = released_columns(partition(columns, [KAnonymity(k)]), columns)
     raw_classes = checker.classes([raw.series for raw in table])
     labels = list(zip(*(checker.texts(series) for series in shown), strict=True))
     for rows in raw_classes.values():
@@ -135,7 +135,7 @@ def test_strict_boxes_of_numbers_do_not_overlap(table: list[RawColumn], k: int) 
     if not table or len(table[0].series) < k:
         return
     columns = [raw.coded() for raw in table]
-    boxes = list(checker.classes(released(partition(columns, [KAnonymity(k)]), columns)))
+    boxes = list(checker.classes(released_columns(partition(columns, [KAnonymity(k)]), columns)))
     for place, one in enumerate(boxes):
         for other in boxes[:place]:
             shared = [
@@ -152,7 +152,7 @@ def test_no_class_could_be_cut_further(table: list[RawColumn], k: int) -> None:
     if len(table[0].series) < k:
         return
     columns = [raw.coded() for raw in table]
-    by_labels = checker.classes(released(partition(columns, [KAnonymity(k)]), columns))
+    by_labels = checker.classes(released_columns(partition(columns, [KAnonymity(k)]), columns))
     texts = [checker.texts(raw.series) for raw in table]
     for rows in by_labels.values():
         for raw, cells in zip(table, texts, strict=True):
@@ -170,9 +170,11 @@ def test_the_loss_is_that_of_the_released_labels(
     columns = [raw.coded() for raw in table]
     found = partition(columns, [KAnonymity(k)], relaxed=relaxed)
     plain = checker.plain_loss(
-        released(found, columns), [raw.series for raw in table], [raw.hierarchy for raw in table]
+        released_columns(found, columns),
+        [raw.series for raw in table],
+        [raw.hierarchy for raw in table],
     )
-    assert loss_of(found).total == pytest.approx(plain, abs=1e-9)  # ten decimals a column
+    assert partition_loss(found).total == pytest.approx(plain, abs=1e-9)  # ten decimals a column
 
 
 @settings(max_examples=80)
@@ -209,7 +211,7 @@ def test_released_classes_meet_models_of_sensitive_values(
         return
     found = partition(columns, models, sensitive=[secret(values)], relaxed=relaxed)
     table_shares = Counter(values)
-    for members in checker.classes(released(found, columns)).values():
+    for members in checker.classes(released_columns(found, columns)).values():
         own = Counter(values[row] for row in members)
         assert len(members) >= k
         assert len(own) >= l + 1
@@ -227,13 +229,13 @@ def test_a_tree_node_whose_children_fail_keeps_them_together_and_lets_others_go(
     column = words(values, paths)
     models = [KAnonymity(2), DistinctDiversity(2, column="secret")]
     found = partition([column], models, sensitive=[secret(secrets)])
-    labels = released(found, [column])[0].to_list()
+    labels = released_columns(found, [column])[0].to_list()
     assert labels == ["*"] * 5 + ["b"] * 4 + ["c"] * 3 + ["*"] * 3
 
 
 def test_numbers_are_cut_as_near_the_middle_as_can_be() -> None:
     age = numbers([20, 21, 22, 23, 24, 60, 61, 62])
-    labels = released(partition([age], [KAnonymity(4)]), [age])[0].to_list()
+    labels = released_columns(partition([age], [KAnonymity(4)]), [age])[0].to_list()
     assert labels == ["[20, 23]"] * 4 + ["[24, 62]"] * 4
 
 
@@ -241,29 +243,29 @@ def test_a_tree_gives_its_largest_children_away_and_keeps_the_rest_under_the_old
     paths = [("cat", "mammal", "*"), ("dog", "mammal", "*"), ("owl", "bird", "*"),
              ("hen", "bird", "*")]  # fmt: skip
     column = words(["owl"] * 4 + ["cat", "cat", "dog"] + ["hen"], paths)
-    labels = released(partition([column], [KAnonymity(2)]), [column])[0].to_list()
+    labels = released_columns(partition([column], [KAnonymity(2)]), [column])[0].to_list()
     # Birds and mammals part; neither the one dog nor the one hen can stand alone.
     assert labels == ["bird"] * 4 + ["mammal"] * 3 + ["bird"]
     column = words(["owl"] * 4 + ["cat", "cat", "dog"], paths)
-    labels = released(partition([column], [KAnonymity(2)]), [column])[0].to_list()
+    labels = released_columns(partition([column], [KAnonymity(2)]), [column])[0].to_list()
     assert labels == ["owl"] * 4 + ["mammal"] * 3
 
 
 def test_relaxed_cuts_go_through_a_value_where_no_cut_between_values_is_possible() -> None:
     column = numbers([1, 2, 2, 2, 2, 3])
-    strict = released(partition([column], [KAnonymity(3)]), [column])[0].to_list()
+    strict = released_columns(partition([column], [KAnonymity(3)]), [column])[0].to_list()
     assert strict == ["[1, 3]"] * 6
-    relaxed = released(partition([column], [KAnonymity(3)], relaxed=True), [column])[0]
+    relaxed = released_columns(partition([column], [KAnonymity(3)], relaxed=True), [column])[0]
     assert Counter(relaxed.to_list()) == {"[1, 2]": 3, "[2, 3]": 3}
     column = numbers([1] + [None] * 5)
-    relaxed = released(partition([column], [KAnonymity(3)], relaxed=True), [column])[0]
+    relaxed = released_columns(partition([column], [KAnonymity(3)], relaxed=True), [column])[0]
     assert Counter(relaxed.to_list()) == {"*": 3, None: 3}
 
 
 def test_relaxed_parts_with_the_same_labels_are_one_class() -> None:
     column = numbers([1] + [5] * 10 + [9])
     found = partition([column], [KAnonymity(2)], relaxed=True)
-    shown = Counter(released(found, [column])[0].to_list())
+    shown = Counter(released_columns(found, [column])[0].to_list())
     assert shown == {"[1, 5]": 3, "5": 6, "[5, 9]": 3}
     assert sorted(found.sizes.tolist()) == [3, 3, 6]
 
@@ -273,30 +275,30 @@ def test_nodes_that_share_a_label_are_one_class() -> None:
     paths = [("a", "x", "*"), ("b", "x", "*"), ("x", "y", "*"), ("c", "y", "*")]
     column = words(["a", "b", "x", "x", "c", "c"], paths)
     found = partition([column], [KAnonymity(2)])
-    by_labels = checker.classes(released(found, [column]))
+    by_labels = checker.classes(released_columns(found, [column]))
     assert {frozenset(rows) for rows in by_labels.values()} == groups(found)
     assert sorted(found.sizes.tolist()) == [2, 4]
 
 
 def test_empty_cells_stand_alone_or_make_their_class_tell_nothing() -> None:
     column = numbers([1, 2, None, None])
-    labels = released(partition([column], [KAnonymity(2)]), [column])[0].to_list()
+    labels = released_columns(partition([column], [KAnonymity(2)]), [column])[0].to_list()
     assert labels == ["[1, 2]"] * 2 + [None] * 2
     column = numbers([1, 2, 3, None])
-    labels = released(partition([column], [KAnonymity(2)]), [column])[0].to_list()
+    labels = released_columns(partition([column], [KAnonymity(2)]), [column])[0].to_list()
     assert labels == ["[1, 2]"] * 2 + ["*"] * 2
 
 
 def test_not_a_number_has_no_place_in_a_range() -> None:
     series = pl.Series("x", [1.5, 2.5, 3.5, float("nan")])
     column = RawColumn(series, flat(["NaN", "3.5", "2.5", "1.5"])).coded()
-    labels = released(partition([column], [KAnonymity(2)]), [column])[0].to_list()
+    labels = released_columns(partition([column], [KAnonymity(2)]), [column])[0].to_list()
     assert labels == ["[1.5, 2.5]"] * 2 + ["*"] * 2
 
 
 def test_a_column_that_keeps_all_its_values_keeps_its_type() -> None:
     number, word = numbers([1, 1, 2, 2]), words(list("aabb"), [("a", "*"), ("b", "*")])
-    shown = released(partition([number, word], [KAnonymity(2)]), [number, word])
+    shown = released_columns(partition([number, word], [KAnonymity(2)]), [number, word])
     assert shown[0].dtype == pl.Int64
     assert shown[0].to_list() == [1, 1, 2, 2]
     assert shown[1].to_list() == ["a", "a", "b", "b"]
@@ -326,7 +328,7 @@ def test_more_values_than_two_bytes_count_are_told_apart() -> None:
     pairs = partition([word], [KAnonymity(2)])
     assert pairs.classes == 70_000
     both = partition([number, word], [KAnonymity(5)])
-    shown = pl.DataFrame(released(both, [number, word]))
+    shown = pl.DataFrame(released_columns(both, [number, word]))
     assert (
         shown.group_by(shown.columns).len()["len"].min() == both.sizes.min() == 8
     )  # half of it is 4
@@ -352,8 +354,8 @@ def test_leaves_that_nobody_has_change_no_cut() -> None:
 def test_a_heavy_column_keeps_finer_labels() -> None:
     generator = np.random.default_rng(3)
     one, other = (numbers(generator.integers(0, 50, 600).tolist(), name) for name in "ab")
-    even = loss_of(partition([one, other], [KAnonymity(5)]))
-    heavy = loss_of(partition([one, other], [KAnonymity(5)], weights=[10, 1]))
+    even = partition_loss(partition([one, other], [KAnonymity(5)]))
+    heavy = partition_loss(partition([one, other], [KAnonymity(5)], weights=[10, 1]))
     assert heavy.columns["a"] < even.columns["a"]
     assert heavy.columns["b"] > even.columns["b"]
     assert heavy.as_dict() == {"total": heavy.total, "columns": heavy.columns}
@@ -429,7 +431,7 @@ def test_real_rows_lose_far_less_than_by_the_best_node_of_the_lattice(real: pl.D
     columns = [code_column(real[c.name], c) for c in datasets.census_schema().quasi_identifiers]
     strict = partition(columns, [KAnonymity(5)])
     relaxed = partition(columns, [KAnonymity(5)], relaxed=True)
-    shown = pl.DataFrame(released(relaxed, columns))
+    shown = pl.DataFrame(released_columns(relaxed, columns))
     assert shown.group_by(shown.columns).len()["len"].min() == 5
     # The optimum over the lattice loses 16.213 % and suppresses 2,184 records.
-    assert loss_of(relaxed).total < loss_of(strict).total < 0.05
+    assert partition_loss(relaxed).total < partition_loss(strict).total < 0.05

@@ -7,10 +7,10 @@ from itertools import pairwise
 from celosia.core.numbers import exact
 
 
-def written(number: float) -> str:
+def format_number(number: float) -> str:
     """A number as people write it: no fraction of zero.
 
-    >>> written(10.0), written(0.5), written(-3), written(1e20)
+    >>> format_number(10.0), format_number(0.5), format_number(-3), format_number(1e20)
     ('10', '0.5', '-3', '100000000000000000000')
     """
     decimal = exact(number)
@@ -24,6 +24,6 @@ def interval_labels(breaks: tuple[float, ...]) -> tuple[str, ...]:
     >>> interval_labels((0, 10, 20))
     ('<0', '[0,10)', '[10,20)', '≥20')
     """
-    ends = [written(each) for each in breaks]
+    ends = [format_number(each) for each in breaks]
     inner = [f"[{low},{high})" for low, high in pairwise(ends)]
     return (f"<{ends[0]}", *inner, f"≥{ends[-1]}")

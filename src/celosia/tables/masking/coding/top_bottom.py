@@ -15,7 +15,7 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import as_text
-from celosia.tables.masking.coding.labels import written
+from celosia.tables.masking.coding.labels import format_number
 from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.method import CellFunction, Method, MethodResult, Reach
 from celosia.tables.masking.parameters import choice, flag, not_together, number, put, wrong
@@ -180,7 +180,7 @@ class TopBottom(Method):
         threshold = ends.high if end == "top" else ends.low
         assert threshold is not None, "only ends that have one are coded"
         strict, loose = (">", "≥") if end == "top" else ("<", "≤")
-        return f"{loose if self.inclusive else strict}{written(threshold)}"
+        return f"{loose if self.inclusive else strict}{format_number(threshold)}"
 
     def _threshold(
         self, counted: NumberCounts, given: float | None, share: float | None, name: str

@@ -15,7 +15,7 @@ from celosia.tables.masking.microaggregation.multivariate import (
 )
 from celosia.tables.masking.microaggregation.ranking import Microaggregation
 from celosia.tables.masking.microaggregation.refined import refined_groups
-from celosia.tables.masking.microaggregation.scale import information_loss, standardised
+from celosia.tables.masking.microaggregation.scale import information_loss, standard_scores
 from celosia.tables.masking.microaggregation.univariate import fixed_groups, optimal_groups
 
 METHODS: tuple[type[Method], ...] = (
@@ -41,6 +41,6 @@ __all__ = [
     "optimal_groups",
     "principal_groups",
     "refined_groups",
-    "standardised",
+    "standard_scores",
     "v_mdav_groups",
 ]

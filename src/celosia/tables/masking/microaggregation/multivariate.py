@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.masking.microaggregation.limits import check_matrix
-from celosia.tables.masking.microaggregation.scale import group_means, on_grid, standardised
+from celosia.tables.masking.microaggregation.scale import group_means, on_grid, standard_scores
 from celosia.tables.masking.microaggregation.univariate import optimal_groups
 
 _STAGE = 20_000
@@ -47,7 +47,7 @@ def mdav_groups(
     """
     table = check_matrix(matrix, k)
     check_block(block, k)
-    grid = on_grid(standardised(table) if standardise else table)
+    grid = on_grid(standard_scores(table) if standardise else table)
     if block is None or len(grid) <= block:
         return _staged(grid, k, progress)
     labels = np.empty(len(grid), dtype=np.int64)
@@ -85,7 +85,7 @@ def v_mdav_groups(
 
     table = check_matrix(matrix, k)
     gamma = check_gamma(gamma)
-    grid = on_grid(standardised(table) if standardise else table)
+    grid = on_grid(standard_scores(table) if standardise else table)
     labels = np.full(len(grid), -1, dtype=np.int64)
     groups = variable(grid, k, gamma, labels)
     rest = np.flatnonzero(labels < 0)
@@ -109,7 +109,7 @@ def principal_groups(matrix: ArrayLike, k: int, *, standardise: bool = True) -> 
     that of a sort.
     """
     table = check_matrix(matrix, k)
-    table = standardised(table) if standardise else table - table.mean(axis=0)
+    table = standard_scores(table) if standardise else table - table.mean(axis=0)
     _spread, directions = np.linalg.eigh(table.T @ table)
     direction = directions[:, -1]
     # A direction and its opposite are the same component: the sign must not depend on the machine.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.tables.masking.columns import categories, check_columns, numbers
 from celosia.tables.masking.microaggregation.limits import check_varies
-from celosia.tables.masking.microaggregation.scale import standardised
+from celosia.tables.masking.microaggregation.scale import standard_scores
 
 WIDEST = 1_000
 """Categories that the nominal columns of a step may have together."""
@@ -104,7 +104,7 @@ def _coordinates(values: NDArray[np.float64], wide: int, *, gower: bool) -> NDAr
         spread[np.arange(values.size), values.astype(np.int64)] = np.sqrt(0.5)
         return spread
     if not gower:
-        return standardised(values[:, np.newaxis])
+        return standard_scores(values[:, np.newaxis])
     # Halves first: the range of huge numbers of both signs must not overflow.
     least, most = values.min() / 2.0, values.max() / 2.0
     spanned: NDArray[np.float64] = (values / 2.0 - least) / (most - least)

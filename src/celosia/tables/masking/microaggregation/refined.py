@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.masking.microaggregation.limits import check_matrix
 from celosia.tables.masking.microaggregation.multivariate import mdav_groups
-from celosia.tables.masking.microaggregation.scale import on_grid, squared_error, standardised
+from celosia.tables.masking.microaggregation.scale import on_grid, squared_error, standard_scores
 
 NEAR = 8
 """Groups that a record may go to, by the distance of their centres; more gained little."""
@@ -53,7 +53,7 @@ def refined_groups(
     )
 
     table = check_matrix(matrix, k)
-    grid = on_grid(standardised(table) if standardise else table)
+    grid = on_grid(standard_scores(table) if standardise else table)
     labels = mdav_groups(grid, k, standardise=False, block=block, progress=progress)
     groups = lay_out(grid, labels, k)
     near = np.empty((len(grid), min(NEAR, len(groups.sizes))), dtype=np.int64)

@@ -11,13 +11,13 @@ _BITS = 52
 """One less than a float holds, so that a sum and its terms are whole numbers in a float."""
 
 
-def standardised(matrix: ArrayLike) -> NDArray[np.float64]:
+def standard_scores(matrix: ArrayLike) -> NDArray[np.float64]:
     """Each column less its mean, over its standard deviation; a constant column becomes zero.
 
     The deviation is that of the population; the loss is the same with the sample's, which
     stretches all columns alike.
 
-    >>> standardised([[1.0, 5.0], [3.0, 5.0]]).tolist()
+    >>> standard_scores([[1.0, 5.0], [3.0, 5.0]]).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
     table = np.array(matrix, dtype=np.float64)
@@ -79,7 +79,7 @@ def information_loss(matrix: ArrayLike, labels: ArrayLike, *, standardise: bool 
     table = np.asarray(matrix, dtype=np.float64)
     if table.ndim == 1:
         table = table[:, np.newaxis]
-    table = standardised(table) if standardise else table
+    table = standard_scores(table) if standardise else table
     groups = np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int64)
     total = squared_error(table, np.zeros(len(table), dtype=np.int64))
     return 100.0 * squared_error(table, groups) / total if total > 0 else 0.0

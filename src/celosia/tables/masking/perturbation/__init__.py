@@ -14,7 +14,7 @@ from celosia.tables.masking.perturbation.rounding import Rounding
 from celosia.tables.masking.perturbation.shuffling import Shuffling
 from celosia.tables.masking.perturbation.transitions import (
     invariant_matrix,
-    made_invariant,
+    make_invariant,
     plain_matrix,
     unbiased_counts,
 )
@@ -40,7 +40,7 @@ __all__ = [
     "Rounding",
     "Shuffling",
     "invariant_matrix",
-    "made_invariant",
+    "make_invariant",
     "plain_matrix",
     "unbiased_counts",
 ]

@@ -28,7 +28,7 @@ def check_varied(values: NDArray[np.generic], column: str, method: str) -> None:
         )
 
 
-def filled(matrix: Matrix, place: int) -> Rows:
+def filled_cells(matrix: Matrix, place: int) -> Rows:
     """The rows whose cell in a column is not empty."""
     return np.flatnonzero(~np.isnan(matrix[:, place]))
 

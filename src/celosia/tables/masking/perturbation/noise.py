@@ -26,7 +26,7 @@ from celosia.tables.masking.parameters import (
     put,
     wrong,
 )
-from celosia.tables.masking.perturbation.cells import check_varied, filled, too_large
+from celosia.tables.masking.perturbation.cells import check_varied, filled_cells, too_large
 from celosia.tables.masking.perturbation.moments import (
     correlations,
     drawn_together,
@@ -243,7 +243,7 @@ def _spread(matrix: Matrix, columns: Sequence[str]) -> Matrix:
     """The standard deviation of each column over its filled cells."""
     found = np.empty(len(columns))
     for place, name in enumerate(columns):
-        values = matrix[filled(matrix, place), place]
+        values = matrix[filled_cells(matrix, place), place]
         check_varied(values, name, "noise")
         with np.errstate(over="ignore"):
             found[place] = np.std(values)

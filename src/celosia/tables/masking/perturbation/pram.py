@@ -30,10 +30,10 @@ from celosia.tables.masking.parameters import (
 )
 from celosia.tables.masking.perturbation.cells import check_varied
 from celosia.tables.masking.perturbation.transitions import (
-    checked_matrix,
+    check_matrix,
     invariant_matrix,
     is_invertible,
-    made_invariant,
+    make_invariant,
     plain_matrix,
     unbiased_counts,
 )
@@ -134,7 +134,7 @@ class Pram(Method):
         masked, facts = frame, {}
         for done, (name, codes, values, transitions) in enumerate(ready):
             progress(Step("PRAM", done, len(columns)))
-            changed = randomised(codes, transitions, rng)
+            changed = randomise_codes(codes, transitions, rng)
             masked = with_categories(masked, name, changed, values)
             facts[name] = self._facts(codes, changed, transitions)
         return MethodResult(frame=masked, facts=facts)
@@ -177,7 +177,7 @@ class Pram(Method):
             )
             for row in listed(self.kind, "matrix", self.matrix, rule)
         )
-        checked_matrix(rows)
+        check_matrix(rows)
         return rows
 
     def _reads_counts(self) -> bool:
@@ -197,11 +197,11 @@ class Pram(Method):
         if self.theta is not None:
             return invariant_matrix(counts, self.theta)
         if self.matrix is not None:
-            first = checked_matrix(self.matrix)
+            first = check_matrix(self.matrix)
         else:
             assert self.stay is not None, "one of the three is given"
             first = plain_matrix(counts, self.stay, self.rest)
-        return made_invariant(first, counts) if self.invariant else first
+        return make_invariant(first, counts) if self.invariant else first
 
     def _facts(self, codes: Codes, changed: Codes, transitions: Matrix) -> dict[str, Any]:
         width = len(transitions)
@@ -223,16 +223,17 @@ class Pram(Method):
 def _changed(values: pl.Series, transitions: Matrix, cells: pl.Series, rng: Source) -> pl.Series:
     frame, name = cells.to_frame(), cells.name
     codes, _ = categories(frame, name, values.to_list())
-    return with_categories(frame, name, randomised(codes, transitions, rng), values).get_column(
-        name
-    )
+    return with_categories(
+        frame, name, randomise_codes(codes, transitions, rng), values
+    ).get_column(name)
 
 
-def randomised(codes: Codes, transitions: Matrix, rng: Source) -> Codes:
+def randomise_codes(codes: Codes, transitions: Matrix, rng: Source) -> Codes:
     """Each code replaced by a draw from its row of the matrix; -1 stays.
 
     >>> from celosia.core.randomness import Seeded
-    >>> randomised(np.array([0, 1, -1]), np.array([[0.0, 1.0], [1.0, 0.0]]), Seeded(7)).tolist()
+    >>> always = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> randomise_codes(np.array([0, 1, -1]), always, Seeded(7)).tolist()
     [1, 0, -1]
     """
     drawn = uniforms(rng, codes.size)

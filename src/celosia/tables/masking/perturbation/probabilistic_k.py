@@ -76,7 +76,7 @@ class ProbabilisticK(Method):
         progress(Step("Grouping", 0, 1))
         labels = self._groups(matrix, columns)
         swapped = [
-            cells(frame, name).gather(permuted_within(labels, rng)).alias(name) for name in columns
+            cells(frame, name).gather(permute_within(labels, rng)).alias(name) for name in columns
         ]
         sizes = np.bincount(labels)
         facts = {
@@ -138,13 +138,13 @@ class ProbabilisticK(Method):
         return labels
 
 
-def permuted_within(labels: Labels, rng: Source) -> Labels:
+def permute_within(labels: Labels, rng: Source) -> Labels:
     """For each row another of its group, each permutation of a group being equally likely.
 
     A uniform order of all rows, sorted stably by group, is a uniform order within each.
 
     >>> from celosia.core.randomness import Seeded
-    >>> permuted_within(np.array([0, 1, 0, 1, 1]), Seeded(7)).tolist()
+    >>> permute_within(np.array([0, 1, 0, 1, 1]), Seeded(7)).tolist()
     [0, 3, 2, 4, 1]
     """
     shuffled = rng.permutation(labels.size)

@@ -14,7 +14,7 @@ from celosia.core.randomness import Source
 from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.parameters import flag, put, whole_number
-from celosia.tables.masking.perturbation.cells import check_varied, filled, too_large
+from celosia.tables.masking.perturbation.cells import check_varied, filled_cells, too_large
 
 Matrix = NDArray[np.float64]
 
@@ -65,14 +65,14 @@ class Resampling(Method):
     ) -> MethodResult:
         matrix = numbers(frame, columns, self.kind)
         for place, name in enumerate(columns):
-            values = matrix[filled(matrix, place), place]
+            values = matrix[filled_cells(matrix, place), place]
             check_varied(values, name, self.kind)
             if np.abs(values).max() >= (2.0**53 if self.integer else np.finfo(float).max / 2**40):
                 raise too_large(name, self.kind)
         masked = matrix.copy()
         for place in range(len(columns)):
             progress(Step("Resampling", place, len(columns)))
-            rows = filled(matrix, place)
+            rows = filled_cells(matrix, place)
             by_rank = np.argsort(matrix[rows, place], kind="stable")
             averages = rank_averages(matrix[rows[by_rank], place], self.samples, rng)
             masked[rows[by_rank], place] = averages

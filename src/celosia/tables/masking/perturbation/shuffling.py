@@ -17,7 +17,7 @@ from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.draws import normals
 from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.parameters import names, put
-from celosia.tables.masking.perturbation.cells import check_varied, filled
+from celosia.tables.masking.perturbation.cells import check_varied, filled_cells
 from celosia.tables.masking.perturbation.moments import correlations, mixing
 
 Matrix = NDArray[np.float64]
@@ -79,13 +79,13 @@ class Shuffling(Method):
         every = [*self.given, *columns]
         matrix = numbers(frame, every, self.kind)
         for place, name in enumerate(every):
-            check_varied(matrix[filled(matrix, place), place], name, self.kind)
+            check_varied(matrix[filled_cells(matrix, place), place], name, self.kind)
         progress(Step("Shuffling", 0, 1))
         correlation = copula_correlations(matrix, every)
         scores = self._scores(matrix, correlation, rng)
         shuffled = []
         for place, name in enumerate(columns):
-            rows = filled(matrix, len(self.given) + place)
+            rows = filled_cells(matrix, len(self.given) + place)
             by_value = rows[np.argsort(matrix[rows, len(self.given) + place], kind="stable")]
             by_score = rows[np.argsort(scores[rows, place], kind="stable")]
             source = np.arange(frame.height)
@@ -126,7 +126,7 @@ def normal_scores(matrix: Matrix) -> Matrix:
 
     scores = np.zeros(matrix.shape)
     for place in range(matrix.shape[1]):
-        rows = filled(matrix, place)
+        rows = filled_cells(matrix, place)
         scores[rows, place] = ndtri((rankdata(matrix[rows, place]) - 0.5) / rows.size)
     return scores
 

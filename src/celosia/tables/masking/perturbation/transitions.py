@@ -15,13 +15,13 @@ TOLERANCE = 1e-9
 """How far a row of a given matrix may be from a sum of one: decimals as people write them."""
 
 
-def checked_matrix(matrix: ArrayLike) -> Matrix:
+def check_matrix(matrix: ArrayLike) -> Matrix:
     """A square matrix of probabilities whose rows sum to one.
 
     Raises:
         InputError: CEL-V221 it is not.
 
-    >>> checked_matrix([[0.75, 0.25], [0.25, 0.75]]).tolist()
+    >>> check_matrix([[0.75, 0.25], [0.25, 0.75]]).tolist()
     [[0.75, 0.25], [0.25, 0.75]]
     """
     try:
@@ -76,14 +76,14 @@ def invariant_matrix(counts: ArrayLike, theta: float) -> Matrix:
     return found
 
 
-def made_invariant(matrix: ArrayLike, counts: ArrayLike) -> Matrix:
+def make_invariant(matrix: ArrayLike, counts: ArrayLike) -> Matrix:
     """A given matrix followed by the one that undoes it in expectation (two-stage PRAM).
 
     The second is Bayes' rule, Q[k,l] = P[l,k] T(l) / sum_j P[j,k] T(j), so T P Q = T.
 
     Reference: Kooiman, Willenborg & Gouweleeuw 1997.
 
-    >>> both = made_invariant([[0.9, 0.1], [0.4, 0.6]], [3, 1])
+    >>> both = make_invariant([[0.9, 0.1], [0.4, 0.6]], [3, 1])
     >>> (np.array([3, 1]) @ both).round(12).tolist()
     [3.0, 1.0]
     """
@@ -111,7 +111,7 @@ def unbiased_counts(masked: ArrayLike, matrix: ArrayLike) -> Matrix:
     >>> unbiased_counts([55, 45], [[0.75, 0.25], [0.25, 0.75]]).round(9).tolist()
     [60.0, 40.0]
     """
-    transitions = checked_matrix(matrix)
+    transitions = check_matrix(matrix)
     counts = np.asarray(masked, dtype=np.float64)
     if counts.shape != (len(transitions),) or not is_invertible(transitions):
         raise InputError(

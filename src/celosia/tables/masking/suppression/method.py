@@ -120,7 +120,7 @@ class LocalSuppression(Method):
         costs = [float((self.weights or {}).get(name, 1.0)) for name in columns]
         if self.subsets is None or self.subsets == len(columns):
             start = self._greedy(codes, costs, progress)
-            best = minimum.least(codes, self.k, costs, start, self.reading)
+            best = minimum.minimum_suppression(codes, self.k, costs, start, self.reading)
         else:
             start = self._by_subsets(codes, costs, progress)
             bound = 0.0 if (start == codes).all() else min(costs)

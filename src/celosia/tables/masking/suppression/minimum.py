@@ -42,7 +42,9 @@ class Minimum:
     proved: bool
 
 
-def least(codes: Codes, k: int, costs: Sequence[float], start: Codes, reading: str) -> Minimum:
+def minimum_suppression(
+    codes: Codes, k: int, costs: Sequence[float], start: Codes, reading: str
+) -> Minimum:
     """A solution no worse than `start`, which must be one; proved the best where it is small."""
     spent = cost_of(codes, start, costs)
     if spent == 0:

@@ -13,7 +13,7 @@ from celosia.tables.recoding.classic.search_trace import (
     SearchTrace,
     Visit,
 )
-from celosia.tables.recoding.infeasibility import impossible
+from celosia.tables.recoding.infeasibility import infeasibility_error
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 
@@ -49,7 +49,7 @@ class Walk:
         progress: Progress,
     ):
         if lattice.rows < model.k:  # otherwise the top works: all records are one class there
-            raise impossible(lattice.whole(), [model], allowed / lattice.rows)
+            raise infeasibility_error(lattice.whole(), [model], allowed / lattice.rows)
         self.algorithm = algorithm
         self.lattice = lattice
         self.model = model

@@ -1,8 +1,8 @@
 """Mondrian: multidimensional recoding, in which crowded regions of the table keep finer labels."""
 
 from celosia.tables.recoding.mondrian.algorithm import partition
-from celosia.tables.recoding.mondrian.labels import released
-from celosia.tables.recoding.mondrian.loss import PartitionLoss, leaf_sums, loss_of
+from celosia.tables.recoding.mondrian.labels import released_columns
+from celosia.tables.recoding.mondrian.loss import PartitionLoss, leaf_sums, partition_loss
 from celosia.tables.recoding.mondrian.meaning import RangeMeaning, meaning_of
 from celosia.tables.recoding.mondrian.partition import Partition
 
@@ -11,8 +11,8 @@ __all__ = [
     "PartitionLoss",
     "RangeMeaning",
     "leaf_sums",
-    "loss_of",
     "meaning_of",
     "partition",
-    "released",
+    "partition_loss",
+    "released_columns",
 ]

@@ -31,7 +31,7 @@ from celosia.core.progress import Progress, silent
 from celosia.tables.coded_column import CodedColumn
 from celosia.tables.coded_sensitive import CodedSensitive
 from celosia.tables.models import Classes, Histogram, KAnonymity, Model, judge_all
-from celosia.tables.recoding.infeasibility import impossible
+from celosia.tables.recoding.infeasibility import infeasibility_error
 from celosia.tables.recoding.mondrian.count_cuts import cut_by_counts
 from celosia.tables.recoding.mondrian.model_cuts import Judge, cut_by_judgement
 from celosia.tables.recoding.mondrian.partition import Partition
@@ -83,7 +83,7 @@ def partition(  # noqa: PLR0913 - each is a choice of its own
     whole = judge.classes(np.array([[0, rank_table.records]], dtype=np.int64))
     least = max(model.smallest for model in models)
     if int(whole.sizes[0]) < least or not judge_all(whole, models).held.all():
-        raise impossible(whole, models, suppression=0.0)
+        raise infeasibility_error(whole, models, suppression=0.0)
     if counting:
         cut_by_counts(rank_table, least, progress)
     else:

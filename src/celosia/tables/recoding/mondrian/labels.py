@@ -10,7 +10,7 @@ from celosia.tables.coded_column import CodedColumn
 from celosia.tables.recoding.mondrian.partition import Partition
 
 
-def released(partition: Partition, columns: Sequence[CodedColumn]) -> list[pl.Series]:
+def released_columns(partition: Partition, columns: Sequence[CodedColumn]) -> list[pl.Series]:
     """Every quasi-identifier as it is released, in the order of the table's rows.
 
     Numbers and dates become ranges such as `[21, 35]`, other values the lowest node of their
@@ -24,7 +24,7 @@ def released(partition: Partition, columns: Sequence[CodedColumn]) -> list[pl.Se
     >>> ages = Hierarchy.from_paths([("20", "*"), ("23", "*"), ("31", "*"), ("40", "*")])
     >>> values = pl.Series([20, 23, 31, 40])
     >>> age = CodedColumn("age", ages, np.array([0, 1, 2, 3], np.int32), value_of_leaf=values)
-    >>> released(partition([age], [KAnonymity(2)]), [age])[0].to_list()
+    >>> released_columns(partition([age], [KAnonymity(2)]), [age])[0].to_list()
     ['[20, 23]', '[20, 23]', '[31, 40]', '[31, 40]']
     """
     class_of_row = pl.Series(partition.class_of_row)

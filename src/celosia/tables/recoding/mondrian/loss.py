@@ -37,7 +37,7 @@ def leaf_sums(partition: Partition) -> tuple[int, ...]:
     )
 
 
-def loss_of(partition: Partition) -> PartitionLoss:
+def partition_loss(partition: Partition) -> PartitionLoss:
     """The loss of each column and of the table.
 
     A range covers the leaves of the hierarchy whose values lie in it, a node those under it: so a
