@@ -37,7 +37,7 @@ from celosia.engines.duckdb_relations import (
     watched,
 )
 from celosia.engines.recoded_classes import (
-    ReleasedLabels,
+    Labels,
     fresh_table,
     number_rows,
     one_zero,
@@ -219,7 +219,7 @@ class DuckDBTables:
         # A list may hold a text that only dropped rows have, and would be written whole.
         whole = not (drop_suppressed and recoding.hidden.any())
         listed = self._listed(found, passed) if whole else {}
-        labels = ReleasedLabels(recoding, keep, drop=drop_suppressed, listed=listed)
+        labels = Labels(recoding, keep, drop=drop_suppressed, listed=listed)
         digits = [self._digit(f"r.k{n}", name, grouped) for n, name in enumerate(recoding.names)]
         codes = [grouped.codes[name][recoding.groups] for name in recoding.names]
         words = pack(digits, codes)

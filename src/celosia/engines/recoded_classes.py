@@ -26,7 +26,7 @@ DROPPED = 2**32 - 1
 """The class of combinations that are left out."""
 
 
-class ReleasedLabels:
+class Labels:
     """What each row shows in each column, as places in a list of labels.
 
     Args:

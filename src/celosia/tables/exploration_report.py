@@ -20,11 +20,11 @@ MOST_LISTED = 200
 """A front with more solutions is listed up to here; the drawing has them all."""
 
 
-def trade_off(found: Exploration, *, metric: str = "loss") -> figures.Svg:
+def trade_off(exploration: Exploration, *, metric: str = "loss") -> figures.Svg:
     """Every solution by its score and average risk, with the front and the best score marked."""
     return figures.trade_off(
-        [solution.score for solution in found.solutions],
-        [solution.average_risk for solution in found.solutions],
+        [solution.score for solution in exploration.solutions],
+        [solution.average_risk for solution in exploration.solutions],
         chosen=0,
         chosen_label=f"least {metric}",
         title="What each solution costs and leaves",
@@ -34,16 +34,22 @@ def trade_off(found: Exploration, *, metric: str = "loss") -> figures.Svg:
     )
 
 
-def document(found: Exploration, *, promise: str, metric: str = "loss") -> Document:
+def document(exploration: Exploration, *, promise: str, metric: str = "loss") -> Document:
     """The whole report; it holds counts and shares, and no cell of the table."""
-    front = found.front
-    best = found.solutions[0]
+    front = exploration.front
+    best = exploration.solutions[0]
     blocks: list[Block] = [
         KeyFigures(
             [
-                KeyFigure("Solutions", f"{len(found.solutions):,}", f"of {found.nodes:,} nodes"),
+                KeyFigure(
+                    "Solutions",
+                    f"{len(exploration.solutions):,}",
+                    f"of {exploration.nodes:,} nodes",
+                ),
                 KeyFigure("On the front", f"{len(front):,}", "beaten by no other in both"),
-                KeyFigure(f"Least {metric}", f"{best.score:.3%}", _levels(found, best.levels)),
+                KeyFigure(
+                    f"Least {metric}", f"{best.score:.3%}", _levels(exploration, best.levels)
+                ),
             ]
         ),
         Heading("The choice"),
@@ -54,10 +60,10 @@ def document(found: Exploration, *, promise: str, metric: str = "loss") -> Docum
             "matter of judgement."
         ),
         Figure(
-            trade_off(found, metric=metric),
+            trade_off(exploration, metric=metric),
             f"{metric.capitalize()} against average risk",
-            f"{len(found.solutions):,} solutions, {len(front):,} of them on the front; the least "
-            f"{metric} is {best.score:.2%} with an average risk of {best.average_risk:.2%}.",
+            f"{len(exploration.solutions):,} solutions, {len(front):,} of them on the front; the "
+            f"least {metric} is {best.score:.2%} with an average risk of {best.average_risk:.2%}.",
         ),
         Table(
             ["Levels", metric.capitalize(), "Suppressed", "Classes", "Average risk", "Highest"],
@@ -72,13 +78,15 @@ def document(found: Exploration, *, promise: str, metric: str = "loss") -> Docum
                 ]
                 for solution in front[:MOST_LISTED]
             ],
-            f"The front, the best score first; levels of {', '.join(found.columns)}",
+            f"The front, the best score first; levels of {', '.join(exploration.columns)}",
             numeric=range(1, 6),
         ),
-        Facts([("Records", f"{found.rows:,}"), ("Models", promise)]),
+        Facts([("Records", f"{exploration.rows:,}"), ("Models", promise)]),
     ]
-    return Document("Ways to publish a table", f"{promise}. {found}.", tuple(blocks))
+    return Document("Ways to publish a table", f"{promise}. {exploration}.", tuple(blocks))
 
 
-def _levels(found: Exploration, levels: tuple[int, ...]) -> str:
-    return ", ".join(f"{name} {level}" for name, level in zip(found.columns, levels, strict=True))
+def _levels(exploration: Exploration, levels: tuple[int, ...]) -> str:
+    return ", ".join(
+        f"{name} {level}" for name, level in zip(exploration.columns, levels, strict=True)
+    )

@@ -95,13 +95,13 @@ def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:
     classes = _classes(columns, hidden, sensitive, None)
     checks = []
     for model in wanted:
-        held = judge_all(classes, [model]).held
+        satisfied = judge_all(classes, [model]).satisfied
         checks.append(
             ModelCheck(
                 model.promise(),
-                bool(held.all()),
-                int((~held).sum()),
-                int(classes.sizes[~held].sum()),
+                bool(satisfied.all()),
+                int((~satisfied).sum()),
+                int(classes.sizes[~satisfied].sum()),
             )
         )
     return Check(
@@ -134,7 +134,7 @@ def judge_released(
     apart = dropped or not joins_suppressed(released, hidden)
     classes = _classes(released, hidden & apart, table.sensitive, table.counts)
     counted = any(model.needs_population for model in models)
-    if counted or not judge_all(classes, models).held.all():
+    if counted or not judge_all(classes, models).satisfied.all():
         raise PrivacyError(
             "CEL-P005",
             "the recoded table was checked and does not meet its models.",

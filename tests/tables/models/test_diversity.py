@@ -68,8 +68,8 @@ def test_equally_frequent_values_are_exactly_as_diverse_as_their_number(
     counts: list[int],
     l: int,  # noqa: E741
 ) -> None:
-    held, must_go = entropy(l).judge(alone(*counts))
-    assert held.all()
+    satisfied, must_go = entropy(l).judge(alone(*counts))
+    assert satisfied.all()
     assert must_go.item() == 0
     assert not entropy(l + 1e-6).holds(alone(*counts)).any()
 
@@ -87,7 +87,7 @@ def test_the_corrected_entropy_of_few_records_needs_the_values_besides() -> None
 
 def test_parts_may_meet_the_corrected_entropy_that_their_whole_does_not() -> None:
     whole = entropy(2, corrected=True).judge(alone(2, 2))
-    assert not whole.held.any()
+    assert not whole.satisfied.any()
     assert entropy(2, corrected=True).holds(alone(1, 1)).all()
     assert whole.must_go.item() == 0
 
@@ -235,4 +235,4 @@ def test_a_form_is_chosen_by_yes_or_no() -> None:
 def test_no_classes_are_no_trouble() -> None:
     none = classes_of(column_of([2, 2]), [])
     for model in (DistinctDiversity(2, "disease"), entropy(2), RecursiveDiversity(2, 2, "disease")):
-        assert model.judge(none).held.size == 0
+        assert model.judge(none).satisfied.size == 0

@@ -60,11 +60,11 @@ def test_however_a_class_is_split_what_must_go_is_suppressed(model: Model, found
     fine = classes_of(column, parts, people)
     whole = classes_of(column, [np.sum(parts, axis=0).tolist()], [sum(people)])
     suppressed = int(fine.sizes[~model.holds(fine)].sum())
-    held, must_go = (each.item() for each in model.judge(whole))
+    satisfied, must_go = (each.item() for each in model.judge(whole))
     assert 0 <= must_go <= suppressed
-    assert not (held and must_go)
+    assert not (satisfied and must_go)
     if survives_merging(model):
-        assert held or must_go >= 1
+        assert satisfied or must_go >= 1
     # What must go from the parts is a bound of its own, and no smaller than what is suppressed.
     assert int(model.judge(fine).must_go.sum()) <= suppressed
 

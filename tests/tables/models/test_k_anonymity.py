@@ -30,12 +30,12 @@ def test_merging_classes_never_breaks_one_that_holds(found: Any, others: Any, k:
 
 @given(sizes, st.integers(2, 30), st.integers(2, 30))
 def test_several_models_hold_where_each_of_them_does(found: Any, k: int, other: int) -> None:
-    both = judge_all(Classes(found), [KAnonymity(k), KAnonymity(other)]).held
+    both = judge_all(Classes(found), [KAnonymity(k), KAnonymity(other)]).satisfied
     assert both.tolist() == KAnonymity(max(k, other)).holds(Classes(found)).tolist()
 
 
 def test_no_models_hold_everywhere() -> None:
-    assert judge_all(Classes(np.array([1, 2])), []).held.tolist() == [True, True]
+    assert judge_all(Classes(np.array([1, 2])), []).satisfied.tolist() == [True, True]
 
 
 @pytest.mark.parametrize("k", [1, 0, -5, 2.0, 5.5, "5", None, True])

@@ -33,7 +33,7 @@ lists_of_sizes = st.lists(st.integers(1, 9), min_size=1, max_size=12)
 
 def test_a_class_of_one_may_fit_many_people() -> None:
     assert KMap(5).needs_population
-    assert KMap(5).judge(sample([1, 4], [5, 4])).held.tolist() == [True, False]
+    assert KMap(5).judge(sample([1, 4], [5, 4])).satisfied.tolist() == [True, False]
     assert KMap(5).judge(sample([1, 4], [5, 4])).must_go.tolist() == [0, 4]
 
 
@@ -63,7 +63,7 @@ def test_a_census_needs_k_records_and_a_tiny_sample_few() -> None:
 
 def test_presence_has_an_upper_bound_for_each_class() -> None:
     found = DeltaPresence(0, 0.5).judge(sample([1, 3, 4], [2, 4, 4]))
-    assert found.held.tolist() == [True, False, False]
+    assert found.satisfied.tolist() == [True, False, False]
     assert found.must_go.tolist() == [0, 1, 2]
     assert not DeltaPresence(0, 0.5).judges_table
 
@@ -79,9 +79,12 @@ def test_presence_with_a_lower_bound_is_all_or_nothing() -> None:
 
 def test_a_class_that_another_model_suppresses_breaks_the_lower_bound() -> None:
     classes = sample([2, 4], [8, 8])
-    assert judge_all(classes, [DeltaPresence(0.2, 0.5)]).held.all()
-    assert not judge_all(classes, [DeltaPresence(0.2, 0.5), KAnonymity(3)]).held.any()
-    assert judge_all(classes, [DeltaPresence(0, 0.5), KAnonymity(3)]).held.tolist() == [False, True]
+    assert judge_all(classes, [DeltaPresence(0.2, 0.5)]).satisfied.all()
+    assert not judge_all(classes, [DeltaPresence(0.2, 0.5), KAnonymity(3)]).satisfied.any()
+    assert judge_all(classes, [DeltaPresence(0, 0.5), KAnonymity(3)]).satisfied.tolist() == [
+        False,
+        True,
+    ]
 
 
 def test_models_of_the_population_need_one() -> None:
@@ -96,9 +99,9 @@ def test_models_of_the_population_need_one() -> None:
 def test_the_average_risk_is_held_by_suppressing_the_fewest_small_classes(
     sizes: list[int], most: float
 ) -> None:
-    held = AverageRisk(most).holds(sample(sizes))
+    satisfied = AverageRisk(most).holds(sample(sizes))
     cuts = [cut for cut in range(1, 11) if _average([s for s in sizes if s >= cut]) <= most + 1e-12]
-    assert held.tolist() == [size >= cuts[0] for size in sizes]
+    assert satisfied.tolist() == [size >= cuts[0] for size in sizes]
 
 
 def _average(sizes: list[int]) -> float:
@@ -112,8 +115,8 @@ def test_a_risk_at_the_tie_is_met() -> None:
 
 def test_the_average_is_of_what_the_other_models_keep() -> None:
     classes = sample([1, 2, 9])
-    assert judge_all(classes, [AverageRisk(0.3)]).held.tolist() == [True, True, True]
-    assert judge_all(classes, [AverageRisk(0.15), KAnonymity(2)]).held.tolist() == [
+    assert judge_all(classes, [AverageRisk(0.3)]).satisfied.tolist() == [True, True, True]
+    assert judge_all(classes, [AverageRisk(0.15), KAnonymity(2)]).satisfied.tolist() == [
         False,
         False,
         True,
@@ -126,9 +129,9 @@ def test_lone_records_go_exactly_if_too_many_people_are_estimated_unique(
 ) -> None:
     counts = {size: sizes.count(size) for size in sizes}
     high = population_unique_share(counts, fraction) > most
-    held = PopulationUniqueness(most, fraction).holds(sample(sizes))
-    assert held.tolist() == [size > 1 or not high for size in sizes]
-    kept = np.array(sizes)[held]
+    satisfied = PopulationUniqueness(most, fraction).holds(sample(sizes))
+    assert satisfied.tolist() == [size > 1 or not high for size in sizes]
+    kept = np.array(sizes)[satisfied]
     rest = {int(size): int((kept == size).sum()) for size in kept}
     assert not rest or population_unique_share(rest, fraction) <= most
 

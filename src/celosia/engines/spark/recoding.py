@@ -65,7 +65,7 @@ class Digits:
         return 0 if self.is_same else max(0, len(self.labels) - 1).bit_length()
 
     @property
-    def tells(self) -> bool:
+    def needs_lookup(self) -> bool:
         """Whether codes differ, so that they must be looked up."""
         return not self.is_same and bool((self.codes != 0).fill_null(value=True).any())
 
@@ -157,7 +157,7 @@ def by_digits(  # noqa: PLR0913 - one fact each
     shift = 0
     shifts: dict[str, int] = {}
     for number, column in enumerate(digits):
-        if every or column.tells:
+        if every or column.needs_lookup:
             digit = (column.codes * (1 << shift)).fill_null(GONE)
             table = pl.DataFrame({"v": column.values, "p": digit})
             lookup = as_table(session, table).toDF(f"v{number}", f"p{number}")

@@ -54,7 +54,7 @@ class SuppressionProblem:
         """Whether hiding these cells is enough against a threat."""
         return withstands(threat, hidden, self.values, self.lines, self.shape)
 
-    def withstood(self, hidden: NDArray[np.bool_]) -> bool:
+    def withstands_all(self, hidden: NDArray[np.bool_]) -> bool:
         """Whether hiding these cells is enough against every threat."""
         return all(self.withstands(each, hidden) for each in self.threats)
 
@@ -117,7 +117,7 @@ def _publish_again(
     for number, cell in enumerate(extra[np.argsort(-problem.cost[extra], kind="stable")].tolist()):
         progress(Step("Publishing what is not needed", number, int(extra.size)))
         kept[cell] = False
-        if not problem.withstood(kept):
+        if not problem.withstands_all(kept):
             kept[cell] = True
     return kept
 
@@ -174,7 +174,7 @@ def _program(problem: SuppressionProblem, start: NDArray[np.bool_]) -> Suppressi
         return SuppressionPattern(start, False)
     hidden = np.zeros(problem.allowed.size, dtype=np.bool_)
     hidden[cells] = result.x[:count] > 0.5
-    sound = problem.withstood(hidden)
+    sound = problem.withstands_all(hidden)
     proved = sound and flat and result.status == 0
     if not sound or problem.cost[hidden].sum() >= problem.cost[start].sum() - 1e-9:
         return SuppressionPattern(start, proved)

@@ -41,11 +41,11 @@ class Masker:
     seed: int | None
     """Makes a simulation: each batch draws from this seed and its own rows."""
 
-    def then(self, step: PreparedStep) -> Masker:
+    def with_step(self, step: PreparedStep) -> Masker:
         """The same with one step more."""
         return replace(self, steps=(*self.steps, step))
 
-    def only(self, names: Sequence[str]) -> Masker:
+    def for_columns(self, names: Sequence[str]) -> Masker:
         """What becomes of some columns: each is masked whatever the others are."""
         kept = [
             replace(step, masks={name: step.masks[name] for name in names if name in step.masks})

@@ -166,7 +166,9 @@ class _Preparing:
                     for name in step.columns
                 }
             masks = {name: each.mask for name, each in ready.items()}
-            self.masker = self.masker.then(PreparedStep(number, masks, draws=step.method.draws))
+            self.masker = self.masker.with_step(
+                PreparedStep(number, masks, draws=step.method.draws)
+            )
             with at_step(number):
                 self.masker(empty)  # refuses columns of the wrong type
             facts = {name: dict(each.facts) for name, each in ready.items() if each.facts}
@@ -185,11 +187,11 @@ class _Preparing:
         groups = self._groups(keys)
         after = None
         if not any(ready.draws and set(keys) & set(ready.masks) for ready in self.masker.steps):
-            after = _profile(self.masker.only(keys)(groups.values), groups)
+            after = _profile(self.masker.for_columns(keys)(groups.values), groups)
         return Account(risk=after, risk_before=_profile(groups.values, groups), compared=None)
 
     def _tally(self, name: str) -> Callable[[], ValueCounts]:
-        earlier = self.masker.only([name])
+        earlier = self.masker.for_columns([name])
 
         def count() -> ValueCounts:
             groups = self._groups([name])

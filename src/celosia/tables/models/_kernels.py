@@ -78,22 +78,22 @@ def within_caps(
     each value, so kept <= the sum of these: exact, because a set with these numbers meets the caps.
     """
     classes = sizes.size
-    held = np.ones(classes, dtype=np.bool_)
+    satisfied = np.ones(classes, dtype=np.bool_)
     must_go = np.zeros(classes, dtype=np.int64)
     widest = _widest(starts)
     have, share = np.empty(widest), np.empty(widest)
     for each in range(classes):
         size = sizes[each]
         if size < least:
-            held[each] = False
+            satisfied[each] = False
             must_go[each] = size
             continue
         first, last = starts[each], starts[each + 1]
         for entry in range(first, last):
             if counts[entry] > caps[values[entry]] * size * factor:
-                held[each] = False
+                satisfied[each] = False
                 break
-        if held[each]:
+        if satisfied[each]:
             continue
         for entry in range(first, last):
             have[entry - first] = counts[entry]
@@ -101,7 +101,7 @@ def within_caps(
         kept = _most_kept(have, share, last - first, size, 1 - 1e-9)
         go = max(1, _must_go(size, kept))
         must_go[each] = go if size - go >= least else size
-    return held, must_go
+    return satisfied, must_go
 
 
 @njit(cache=True, nogil=True)
@@ -127,7 +127,7 @@ def tree_distances(
     """
     levels, classes = nodes.shape[0], sizes.size
     distances = np.empty(classes)
-    held = np.ones(classes, dtype=np.bool_)
+    satisfied = np.ones(classes, dtype=np.bool_)
     must_go = np.zeros(classes, dtype=np.int64)
     seen = np.full(totals.size, -1, dtype=np.int64)  # the class that last met the node
     place = np.empty(totals.size, dtype=np.int64)
@@ -151,12 +151,12 @@ def tree_distances(
         whole = levels * size * rows
         distances[each] = (whole - shared) / whole
         if whole - shared > limit * whole * (1 + 1e-12):
-            held[each] = False
+            satisfied[each] = False
             for at in range(used):
                 total[at] /= rows
             slope = levels * (1 - limit - 1e-9)
             must_go[each] = max(1, _must_go(size, _most_kept(have, total, used, size, slope)))
-    return distances, held, must_go
+    return distances, satisfied, must_go
 
 
 @njit(cache=True, nogil=True)
@@ -218,7 +218,7 @@ def ordered_distances(
     """
     gaps = cumulated.size - 1
     distances = np.zeros(sizes.size)
-    held = np.ones(sizes.size, dtype=np.bool_)
+    satisfied = np.ones(sizes.size, dtype=np.bool_)
     must_go = np.zeros(sizes.size, dtype=np.int64)
     for each in range(sizes.size if gaps else 0):
         size, kept = sizes[each], float(sizes[each])
@@ -228,7 +228,7 @@ def ordered_distances(
         distances[each] = (slope * kept - level) / (kept * unit)
         if slope * kept - level <= limit * kept * unit * (1 + 1e-12):
             continue
-        held[each] = False
+        satisfied[each] = False
         allowed = (limit + 1e-9) * unit
         for _ in range(STEPS):
             if slope * kept - level <= allowed * kept:
@@ -240,7 +240,7 @@ def ordered_distances(
             kept = fewer
             slope, level = _beyond(values[own], counts[own], size, cumulated, sums, kept)
         must_go[each] = max(1, _must_go(size, kept))
-    return distances, held, must_go
+    return distances, satisfied, must_go
 
 
 @njit(cache=True, nogil=True)
@@ -319,7 +319,7 @@ def entropy_at_least(
     """
     classes = sizes.size
     entropies = np.empty(classes)
-    held = np.ones(classes, dtype=np.bool_)
+    satisfied = np.ones(classes, dtype=np.bool_)
     must_go = np.zeros(classes, dtype=np.int64)
     room = np.empty(_widest(starts), dtype=np.int64)
     for each in range(classes):
@@ -329,17 +329,17 @@ def entropy_at_least(
             weight += _weight(counts[entry], table, corrected)
         entropies[each] = math.log(size) - weight / size
         if last - first < least:
-            held[each] = False
+            satisfied[each] = False
             must_go[each] = size
         elif entropies[each] < target - 1e-12:
-            held[each] = False
+            satisfied[each] = False
             if provable > 0:
                 ordered = room[: last - first]
                 _largest(counts, first, last, ordered)
                 must_go[each] = _must_go(size, _levelled_kept(ordered, size, logs, provable))
             if not corrected:
                 must_go[each] = max(1, must_go[each])
-    return entropies, held, must_go
+    return entropies, satisfied, must_go
 
 
 @njit(cache=True, nogil=True)
@@ -380,7 +380,7 @@ def most_frequent_below_tail(
     all counts cut at a common cap, the condition reads cap < factor * tail(cap), whose right side
     is concave in the cap: it holds up to some cap, and what is above that must go.
     """
-    held = np.zeros(sizes.size, dtype=np.bool_)
+    satisfied = np.zeros(sizes.size, dtype=np.bool_)
     must_go = np.zeros(sizes.size, dtype=np.int64)
     top = np.zeros(rank, dtype=np.int64)
     narrowed = factor * (1 - 1e-12)  # a tie fails, whichever way it is rounded
@@ -392,8 +392,8 @@ def most_frequent_below_tail(
         _largest(counts, first, last, top)
         tail = sizes[each] - top[: rank - 1].sum()
         if top[0] < narrowed * tail:
-            held[each] = True
+            satisfied[each] = True
         else:
             kept = _capped_kept(counts, first, last, top, tail, narrowed)
             must_go[each] = sizes[each] - kept
-    return held, must_go
+    return satisfied, must_go

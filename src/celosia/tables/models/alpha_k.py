@@ -59,10 +59,10 @@ class AlphaK(SensitiveModel):
         """Shares per class; what must go is proven: kept parts within alpha are so together."""
         rows = self.histogram(classes)
         caps = np.full(rows.column.totals.size, self.alpha)
-        held, must_go = _kernels.within_caps(
+        satisfied, must_go = _kernels.within_caps(
             rows.starts, rows.values, rows.counts, classes.sizes, caps, 1 + TIE, self.smallest
         )
-        return Verdict(held, must_go)
+        return Verdict(satisfied, must_go)
 
     def why_not(self, whole: Classes) -> str | None:
         """The table may have too few records, or one value too many of them."""

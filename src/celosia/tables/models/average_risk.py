@@ -65,8 +65,8 @@ class AverageRisk(Model):
         kept_records = np.cumsum((sizes * counts)[::-1])[::-1]
         # The average size of the classes from a size on grows with that size.
         enough = sizes[kept_classes <= self.most * kept_records * (1 + TIE)]
-        held = classes.sizes >= (enough[0] if enough.size else np.iinfo(np.int64).max)
-        return Verdict(held, np.zeros(held.size, dtype=np.int64))
+        satisfied = classes.sizes >= (enough[0] if enough.size else np.iinfo(np.int64).max)
+        return Verdict(satisfied, np.zeros(satisfied.size, dtype=np.int64))
 
     def why_not(self, whole: Classes) -> str | None:
         """The table may be too small."""

@@ -62,10 +62,10 @@ class BetaLikeness(SensitiveModel):
         gain = np.full(shares.size, self.beta)
         if self.enhanced:  # a value that the table lacks occurs in no class: its cap is not asked
             gain = np.minimum(gain, -np.log(np.where(shares > 0, shares, 1)))
-        held, must_go = _kernels.within_caps(
+        satisfied, must_go = _kernels.within_caps(
             rows.starts, rows.values, rows.counts, classes.sizes, (1 + gain) * shares, 1 + TIE, 0
         )
-        return Verdict(held, must_go)
+        return Verdict(satisfied, must_go)
 
     def promise(self) -> str:
         """The model in words."""

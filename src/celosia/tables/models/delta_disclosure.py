@@ -73,19 +73,19 @@ class DeltaDisclosure(SensitiveModel):
         rows = self.histogram(classes)
         shares = rows.column.totals / max(1, rows.column.rows)
         upper = shares * self._factor
-        held, must_go = _kernels.within_caps(
+        satisfied, must_go = _kernels.within_caps(
             rows.starts, rows.values, rows.counts, classes.sizes, upper, 1 - TIE, 0
         )
         most = self._most_by_rarest(rows, shares)
-        held &= classes.sizes < most * (1 - TIE)
+        satisfied &= classes.sizes < most * (1 - TIE)
         if self.strict:
             lacking = np.diff(rows.starts) < np.count_nonzero(shares)
-            held &= ~lacking
+            satisfied &= ~lacking
             most = np.where(lacking, 0, most)
             kept = np.minimum(classes.sizes, np.floor(most * (1 + SLACK)))
             must_go = np.maximum(must_go, classes.sizes - kept.astype(np.int64))
-            must_go = np.where(held, 0, np.maximum(must_go, 1))
-        return Verdict(held, must_go)
+            must_go = np.where(satisfied, 0, np.maximum(must_go, 1))
+        return Verdict(satisfied, must_go)
 
     def _most_by_rarest(self, rows: Histogram, shares: NDArray[np.float64]) -> NDArray[np.float64]:
         """Below which size of a class all its values keep above the lower ends."""

@@ -74,13 +74,13 @@ class DeltaPresence(Model):
         """
         people = population_of(classes, self)
         none = np.zeros(classes.sizes.size, dtype=np.int64)
-        held = classes.sizes <= self.upper * people * (1 + TIE)
+        satisfied = classes.sizes <= self.upper * people * (1 + TIE)
         if self.lower > 0:
-            held &= classes.sizes >= self.lower * people * (1 - TIE)
-            whole = bool(held.all()) and classes.unmatched == 0
-            return Verdict(np.full(held.size, whole), none)
+            satisfied &= classes.sizes >= self.lower * people * (1 - TIE)
+            whole = bool(satisfied.all()) and classes.unmatched == 0
+            return Verdict(np.full(satisfied.size, whole), none)
         most = np.floor(self.upper * people * (1 + SLACK)).astype(np.int64)
-        return Verdict(held, np.where(held, 0, np.maximum(1, classes.sizes - most)))
+        return Verdict(satisfied, np.where(satisfied, 0, np.maximum(1, classes.sizes - most)))
 
     def why_not(self, whole: Classes) -> str | None:
         """The table may hold too much or too little of the population."""

@@ -94,8 +94,8 @@ class EntropyDiversity(SensitiveModel):
         Kept parts of entropy log l have it together too. A part whose corrected entropy is log l
         has a plain one of at least log l less the largest correction: that much is proven there.
         """
-        _, held, must_go = self._entropies(classes)
-        return Verdict(held, must_go)
+        _, satisfied, must_go = self._entropies(classes)
+        return Verdict(satisfied, must_go)
 
     def effective(self, classes: Classes) -> NDArray[np.float64]:
         """The largest `l` that each class meets: e to the power of its entropy."""

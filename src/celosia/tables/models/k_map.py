@@ -79,10 +79,10 @@ class KMap(Model):
     def judge(self, classes: Classes) -> Verdict:
         """A part of a class fits no more people than the class, and has no more records."""
         if self.sampling_fraction is None:
-            held = population_of(classes, self) >= self.k
+            satisfied = population_of(classes, self) >= self.k
         else:
-            held = classes.sizes >= self.smallest
-        return all_or_none(held, classes.sizes)
+            satisfied = classes.sizes >= self.smallest
+        return all_or_none(satisfied, classes.sizes)
 
     def why_not(self, whole: Classes) -> str | None:
         """The population, or what is estimated of it, may be too small."""

@@ -15,7 +15,7 @@ from celosia.tables.models.classes import Classes
 class Verdict(NamedTuple):
     """What a model says of each class."""
 
-    held: NDArray[np.bool_]
+    satisfied: NDArray[np.bool_]
     """Whether the class meets the model; records of one that does not are suppressed."""
     must_go: NDArray[np.int64]
     """The fewest of its records that must be suppressed however the class is split further: what
@@ -75,7 +75,7 @@ class Model(ABC):
 
     def holds(self, classes: Classes) -> NDArray[np.bool_]:
         """For each class, whether it meets the model."""
-        return self.judge(classes).held
+        return self.judge(classes).satisfied
 
     def why_not(self, whole: Classes) -> str | None:
         """Why even the whole table as one class does not meet the model; None if it does."""
@@ -84,34 +84,34 @@ class Model(ABC):
         return f"Even all records as one class do not meet {self.promise()}."
 
 
-def all_or_none(held: NDArray[np.bool_], sizes: NDArray[np.int64]) -> Verdict:
+def all_or_none(satisfied: NDArray[np.bool_], sizes: NDArray[np.int64]) -> Verdict:
     """The verdict of a model that no part of a failing class can meet."""
-    return Verdict(held, np.where(held, 0, sizes))
+    return Verdict(satisfied, np.where(satisfied, 0, sizes))
 
 
 def judge_all(classes: Classes, models: Sequence[Model]) -> Verdict:
     """What all models together say: kept is who meets every one of them."""
-    held = np.ones(classes.sizes.size, dtype=np.bool_)
+    satisfied = np.ones(classes.sizes.size, dtype=np.bool_)
     must_go = np.zeros(classes.sizes.size, dtype=np.int64)
     for model in models:
         if not model.judges_table:
             verdict = model.judge(classes)
-            held &= verdict.held
+            satisfied &= verdict.satisfied
             np.maximum(must_go, verdict.must_go, out=must_go)
-    return Verdict(_kept_together(classes, held, models), must_go)
+    return Verdict(_kept_together(classes, satisfied, models), must_go)
 
 
 def _kept_together(
-    classes: Classes, held: NDArray[np.bool_], models: Sequence[Model]
+    classes: Classes, satisfied: NDArray[np.bool_], models: Sequence[Model]
 ) -> NDArray[np.bool_]:
     """Whom the models of the whole table keep, asked in turn until none sends anybody away."""
     demanding = [model for model in models if model.judges_table]
     asked = 0
-    while asked < len(demanding) and held.any():
+    while asked < len(demanding) and satisfied.any():
         model = demanding.pop(0)
         demanding.append(model)
-        stay = model.holds(classes.where(held))
+        stay = model.holds(classes.where(satisfied))
         asked = asked + 1 if stay.all() else 1
-        held = held.copy()
-        held[held] = stay
-    return held
+        satisfied = satisfied.copy()
+        satisfied[satisfied] = stay
+    return satisfied

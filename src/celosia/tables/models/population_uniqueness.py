@@ -52,8 +52,8 @@ class PopulationUniqueness(Model):
         """Keep all classes, or those of more than one record."""
         sizes, counts = np.unique(classes.sizes, return_counts=True)
         share = population_unique_share((sizes, counts), self.sampling_fraction)
-        held = np.full(classes.sizes.size, share <= self.most) | (classes.sizes > 1)
-        return Verdict(held, np.zeros(held.size, dtype=np.int64))
+        satisfied = np.full(classes.sizes.size, share <= self.most) | (classes.sizes > 1)
+        return Verdict(satisfied, np.zeros(satisfied.size, dtype=np.int64))
 
     def why_not(self, whole: Classes) -> str | None:
         """One record alone cannot meet it."""

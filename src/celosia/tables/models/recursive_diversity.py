@@ -70,10 +70,10 @@ class RecursiveDiversity(SensitiveModel):
         but the l - 1 largest counts is at least that of both.
         """
         rows = self.histogram(classes)
-        held, must_go = _kernels.most_frequent_below_tail(
+        satisfied, must_go = _kernels.most_frequent_below_tail(
             rows.starts, rows.counts, classes.sizes, self.c, self.l
         )
-        return Verdict(held, must_go)
+        return Verdict(satisfied, must_go)
 
     def why_not(self, whole: Classes) -> str | None:
         """The whole table may meet the model only up to a smaller `l`."""

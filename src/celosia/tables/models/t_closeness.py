@@ -77,8 +77,8 @@ class TCloseness(SensitiveModel):
 
         Kept parts within t are within t together.
         """
-        _, held, must_go = self._measured(classes)
-        return Verdict(held, must_go)
+        _, satisfied, must_go = self._measured(classes)
+        return Verdict(satisfied, must_go)
 
     def distances(self, classes: Classes) -> NDArray[np.float64]:
         """The distance between each class and the table."""

@@ -125,7 +125,9 @@ class Lattice:
         places, leaves = self._leaf_tables(node)
         gone = np.zeros(len(node), dtype=np.int64)
         suppressed = int(
-            _kernels.suppressed_leaves(table.keys, table.sizes, verdict.held, places, leaves, gone)
+            _kernels.suppressed_leaves(
+                table.keys, table.sizes, verdict.satisfied, places, leaves, gone
+            )
         )
         sums = tuple(
             self.loss.leaf_sums[column][level]
@@ -134,7 +136,7 @@ class Lattice:
             for column, level in enumerate(node)
         )
         must_go = int(verdict.must_go.sum())
-        return Outcome(node, suppressed, sums, must_go, table, verdict.held)
+        return Outcome(node, suppressed, sums, must_go, table, verdict.satisfied)
 
     def whole(self) -> Classes:
         """All records as one class."""
@@ -209,10 +211,10 @@ def judge_table(table: ClassTable, models: Sequence[Model]) -> Verdict:
     verdict = judge_all(classes, models)
     if occupied is None:
         return verdict
-    held = np.zeros(table.sizes.size, dtype=np.bool_)
+    satisfied = np.zeros(table.sizes.size, dtype=np.bool_)
     must_go = np.zeros(table.sizes.size, dtype=np.int64)
-    held[occupied], must_go[occupied] = verdict
-    return Verdict(held, must_go)
+    satisfied[occupied], must_go[occupied] = verdict
+    return Verdict(satisfied, must_go)
 
 
 def _classes(table: ClassTable) -> tuple[Classes, NDArray[np.bool_] | None]:

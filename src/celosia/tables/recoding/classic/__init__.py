@@ -1,7 +1,7 @@
 """The classic algorithms for k-anonymity, as they are taught: each returns a trace of its search.
 
-Use `recoding.find_optimum` for a release. These are here to be read, compared and shown in class: each
-returns a `SearchTrace` with its solutions and every node that it visited.
+Use `recoding.find_optimum` for a release. These are here to be read, compared and shown in class:
+each returns a `SearchTrace` with its solutions and every node that it visited.
 """
 
 from celosia.tables.recoding.classic.datafly import datafly

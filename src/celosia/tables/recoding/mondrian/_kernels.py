@@ -94,9 +94,9 @@ def _move(
             if wanted != part:
                 other = heads[wanted]
                 for place in range(matrix.shape[1]):
-                    held = matrix[row, place]
+                    satisfied = matrix[row, place]
                     matrix[row, place] = matrix[other, place]
-                    matrix[other, place] = held
+                    matrix[other, place] = satisfied
                 number = rows[row]
                 rows[row] = rows[other]
                 rows[other] = number

@@ -82,17 +82,17 @@ def partition(  # noqa: PLR0913 - each is a choice of its own
     judge = Judge(rank_table, models, () if counting else sensitive)
     whole = judge.classes(np.array([[0, rank_table.records]], dtype=np.int64))
     least = max(model.smallest for model in models)
-    if int(whole.sizes[0]) < least or not judge_all(whole, models).held.all():
+    if int(whole.sizes[0]) < least or not judge_all(whole, models).satisfied.all():
         raise infeasibility_error(whole, models, suppression=0.0)
     if counting:
         cut_by_counts(rank_table, least, progress)
     else:
         cut_by_judgement(rank_table, judge, least, progress)
     cut = Partition.of(rank_table)
-    told_apart = cut.told_apart()
-    if told_apart is not cut:
-        _check_joined(told_apart, models, () if counting else sensitive, counts)
-    return told_apart
+    merged = cut.merge_equal_labels()
+    if merged is not cut:
+        _check_joined(merged, models, () if counting else sensitive, counts)
+    return merged
 
 
 def _check(columns: Sequence[CodedColumn], models: Sequence[Model]) -> None:
@@ -149,7 +149,7 @@ def _check_joined(
         )
         for each in sensitive
     }
-    if not judge_all(Classes(joined.sizes, histograms), models).held.all():
+    if not judge_all(Classes(joined.sizes, histograms), models).satisfied.all():
         raise PrivacyError(
             "CEL-P042",
             "parts that meet the models on their own got the same labels, and do not meet them "

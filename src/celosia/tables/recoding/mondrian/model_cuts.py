@@ -40,7 +40,7 @@ class Judge:
         """Whether each of the stretches meets every model."""
         if nodes.shape[0] == 0:
             return np.empty(0, dtype=np.bool_)
-        return judge_all(self.classes(nodes), self._models).held
+        return judge_all(self.classes(nodes), self._models).satisfied
 
 
 def cut_by_judgement(rank_table: RankTable, judge: Judge, least: int, progress: Progress) -> None:
@@ -55,18 +55,18 @@ def cut_by_judgement(rank_table: RankTable, judge: Judge, least: int, progress: 
         open_records = int((nodes[:, 1] - nodes[:, 0]).sum())
         progress(Step(STAGE, rank_table.records - open_records, rank_table.records))
         parts, begins, turns = rank_table.split_each(nodes, skips, least)
-        held = judge(parts)
+        satisfied = judge(parts)
         node_of_part = np.repeat(np.arange(nodes.shape[0]), np.diff(begins))
-        failed = np.bincount(node_of_part[~held], minlength=nodes.shape[0])
-        kept = np.ones(held.size, dtype=np.bool_)
+        failed = np.bincount(node_of_part[~satisfied], minlength=nodes.shape[0])
+        kept = np.ones(satisfied.size, dtype=np.bool_)
         joined = []
         for node in np.flatnonzero((failed > 0) & (np.diff(begins) > 2)):
             own = slice(int(begins[node]), int(begins[node + 1]))
-            if _join_failed(rank_table, parts[own], held[own], kept[own]):
+            if _join_failed(rank_table, parts[own], satisfied[own], kept[own]):
                 joined.append(own.stop - 1)
-        held[joined] = judge(parts[joined])
+        satisfied[joined] = judge(parts[joined])
         good = np.ones(nodes.shape[0], dtype=np.bool_)
-        good[node_of_part[~held & kept]] = False
+        good[node_of_part[~satisfied & kept]] = False
         good &= np.diff(begins) > 0
         cut = parts[kept & good[node_of_part]]
         rank_table.firsts[cut[:, 0]] = True
@@ -77,14 +77,14 @@ def cut_by_judgement(rank_table: RankTable, judge: Judge, least: int, progress: 
 
 
 def _join_failed(
-    rank_table: RankTable, parts: Nodes, held: NDArray[np.bool_], kept: NDArray[np.bool_]
+    rank_table: RankTable, parts: Nodes, satisfied: NDArray[np.bool_], kept: NDArray[np.bool_]
 ) -> bool:
     """Put the parts of one node that failed with its last one, which may hold as a whole.
 
     Only a node of a tree has more than two parts, and its last one is those children that are not
     told apart. Where nothing is left to stand on its own, nothing is done.
     """
-    behind = ~held
+    behind = ~satisfied
     if behind[:-1].any():
         behind[-1] = True
     else:  # the last one itself failed, and the child before it, the smallest, may mend that

@@ -51,7 +51,7 @@ class Partition:
         """Number of classes."""
         return self.sizes.size
 
-    def told_apart(self) -> Partition:
+    def merge_equal_labels(self) -> Partition:
         """The same with classes joined that show the same labels; itself if there are none."""
         keys = self._label_keys()
         if keys.n_unique() == keys.height:
@@ -68,7 +68,9 @@ class Partition:
         np.maximum.at(highest, new_of, self.highest)
         sizes = np.bincount(new_of, weights=self.sizes).astype(np.int64)
         # Where nodes of a hierarchy share a label, the joined box may get another label yet.
-        return Partition(self.axes, new_of[self.class_of_row], lowest, highest, sizes).told_apart()
+        return Partition(
+            self.axes, new_of[self.class_of_row], lowest, highest, sizes
+        ).merge_equal_labels()
 
     def _label_keys(self) -> pl.DataFrame:
         return pl.DataFrame(
