@@ -36,13 +36,7 @@ from celosia.engines.duckdb_relations import (
     relation,
     watched,
 )
-from celosia.engines.recoded_classes import (
-    Labels,
-    fresh_table,
-    number_rows,
-    one_zero,
-    place_of,
-)
+from celosia.engines.recoded_classes import Labels, fresh_table, number_rows, one_zero, place_of
 from celosia.engines.shuffling import buckets_for, shuffle_as
 from celosia.engines.sinks import table_draft, write_parquet
 from celosia.engines.tables import (
