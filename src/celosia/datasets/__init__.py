@@ -6,9 +6,8 @@ Nothing is downloaded, and nothing is read before a function is called.
 from celosia.datasets import device_values, examples, weak_releases
 from celosia.datasets.adult import adult
 from celosia.datasets.catalogue import Dataset, catalogue, load
-from celosia.datasets.census import census
+from celosia.datasets.census import census, census_schema, schema_text
 from celosia.datasets.friends import friends
-from celosia.datasets.schemas import census_schema, schema_text
 from celosia.datasets.shop import Shop, tpch
 from celosia.datasets.watdiv import ShopGraph, watdiv
 

@@ -1,13 +1,19 @@
-"""Recode a table by way of its lattice: one node for all, or one after the other."""
+"""Recode a table by its lattice: one node for all records, or local recoding in rounds.
+
+In local recoding the records that a node suppresses are a table of their own. The search finds the
+best node of that table without a limit, keeps the records that it can keep, and starts again with
+the rest. Different records are then released at different levels.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.errors import PrivacyError
 from celosia.core.progress import Progress
 from celosia.tables.coded_table import CodedTable
 from celosia.tables.metrics import Loss
@@ -22,12 +28,14 @@ from celosia.tables.recoding import (
 )
 from celosia.tables.recoding.certificate import Certificate, allowance
 from celosia.tables.recoding.fixed_levels import evaluate_levels
-from celosia.tables.recoding.local import Round, refine
+
+MOST_ROUNDS = 200
+"""Each round keeps at least one class; later ones keep hardly more than that."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LatticeRecoding:
-    """What becomes of each row."""
+    """The level and the suppression of each row."""
 
     lattice: Lattice = field(repr=False)
     levels: Node | NDArray[np.int16]
@@ -152,3 +160,39 @@ def _cost(table: CodedTable, rounds: Sequence[Round], rest: NDArray[np.int64]) -
             total += int((covered * counts).sum())
         sums.append(total)
     return np.array(sums, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One node, and the rows that are released at its levels."""
+
+    node: Node
+    rows: NDArray[np.int64] = field(repr=False)
+
+
+def refine(
+    first: Round,
+    suppressed: NDArray[np.int64],
+    lattice_of: Callable[[NDArray[np.int64]], Lattice],
+    search: Callable[[Lattice], SearchResult],
+) -> tuple[Sequence[Round], NDArray[np.int64]]:
+    """The rounds that follow a global solution, and the rows that stay suppressed.
+
+    Args:
+        first: the global solution and the rows that it keeps.
+        suppressed: the rows that it suppresses.
+        lattice_of: the lattice of some of the rows.
+        search: the best node of a lattice, with any number of records suppressed.
+    """
+    rounds = [first]
+    rest = suppressed
+    while rest.size and len(rounds) < MOST_ROUNDS:
+        lattice = lattice_of(rest)
+        try:
+            best = search(lattice).best
+        except PrivacyError:  # too few records are left, or they are too similar
+            break
+        kept = best.kept[lattice.class_of_rows(best.node)]
+        rounds.append(Round(best.node, rest[kept]))
+        rest = rest[~kept]
+    return rounds, rest

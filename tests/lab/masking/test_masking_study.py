@@ -17,7 +17,7 @@ from celosia.lab import Findings
 from celosia.lab.masking import figures, medical, reference, small, thesis
 from celosia.lab.masking.crowds import Crowds, told
 from celosia.lab.masking.printed import ANONYMOUS, MEDICAL, NATIONALITIES, RECODED
-from celosia.tables.masking.microaggregation.published import losses
+from celosia.lab.masking.reference import losses
 
 PARTS = {"masking/tables": 124, "masking/telemetry": 22}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,8 +11,8 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.tables.hierarchies import _numbers
-from celosia.tables.hierarchies._interval import Interval, between, labels, on_steps
 from celosia.tables.hierarchies._leaves import distinct_texts, misplaced
+from celosia.tables.hierarchies._numbers import plain
 from celosia.tables.hierarchies._parameters import (
     as_written,
     check_choice,
@@ -26,6 +27,8 @@ from celosia.tables.hierarchies.hierarchy import ROOT, Hierarchy
 
 Style = Literal["range", "bracket"]
 
+Interval = tuple[int | None, int | None]
+"""Lower end (inside) and upper end (outside) in steps of the grid; None where it is open."""
 LARGEST_DOMAIN = 1_000_000
 """More leaves than this are a slip of the pen, and would only fill the memory."""
 
@@ -250,3 +253,52 @@ def _parse(texts: list[str]) -> list[_numbers.Decimal]:
             fix="Clean the column, or use another kind of hierarchy.",
         )
     return [number for number in parsed if number is not None]
+
+
+def on_steps(number: int, *, start: int, width: int) -> Interval:
+    """The interval of equal widths from `start` that holds a number.
+
+    >>> on_steps(40, start=1, width=20), on_steps(0, start=1, width=20)
+    ((21, 41), (None, 1))
+    """
+    if number < start:
+        return None, start
+    lower = number - (number - start) % width
+    return lower, lower + width
+
+
+def between(number: int, *, cuts: list[int]) -> Interval:
+    """The interval between cut points that holds a number.
+
+    >>> between(30, cuts=[20, 30, 60]), between(60, cuts=[20, 30, 60])
+    ((30, 60), (60, None))
+    """
+    at = bisect_right(cuts, number)
+    return cuts[at - 1] if at else None, cuts[at] if at < len(cuts) else None
+
+
+def labels(intervals: list[Interval], *, places: int, ranged: bool) -> list[str]:
+    """What each interval is called; equal intervals are named once.
+
+    >>> labels([(21, 41), (None, 1)], places=0, ranged=True)
+    ['21-40', '< 1']
+    >>> labels([(15, 20)], places=1, ranged=False)
+    ['[1.5, 2[']
+    """
+    name = {interval: _label(interval, places, ranged) for interval in set(intervals)}
+    return [name[interval] for interval in intervals]
+
+
+def _label(interval: Interval, places: int, ranged: bool) -> str:
+    lower, upper = interval
+    if lower is None:
+        assert upper is not None, "an interval has an end"
+        return f"< {plain(upper, places)}"
+    if upper is None:
+        return f">= {plain(lower, places)}"
+    if not ranged:
+        return f"[{plain(lower, places)}, {plain(upper, places)}["
+    one = 10**places
+    first, last = lower // one, upper // one - 1
+    # '-5--1' would be a riddle, so negative ends are joined by a word.
+    return str(first) if first == last else f"{first}{'-' if first >= 0 else ' to '}{last}"

@@ -10,12 +10,12 @@ from tests.tables.masking.microaggregation.plain_groups import as_groups, error,
 
 from celosia.core.errors import InputError
 from celosia.core.progress import Step
+from celosia.lab.masking.reference import losses
 from celosia.tables.masking.microaggregation import (
     information_loss,
     mdav_groups,
     refined_groups,
 )
-from celosia.tables.masking.microaggregation.published import losses
 
 
 @given(st.integers(2, 5), st.integers(1, 4), st.integers(5, 80), st.integers(0, 2**32 - 1))
