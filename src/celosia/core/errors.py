@@ -78,7 +78,7 @@ class EngineError(CelosiaError):
     """A database or an optional part failed or is missing."""
 
 
-class Cancelled(CelosiaError):  # noqa: N818 - somebody's wish, not a fault
+class Cancelled(CelosiaError):  # noqa: N818 - a request, not a fault
     """Work that was stopped on request; nothing was written."""
 
     exit_code = 130

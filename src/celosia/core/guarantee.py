@@ -11,7 +11,7 @@ class Guarantee:
     """A promise in words that can be checked, printed and kept beside the data.
 
     >>> guarantee = Guarantee(promise="5-anonymity over age, zip", unit="record",
-    ...     protects="nobody can be tied to fewer than 5 records by age, zip",
+    ...     protects="no person can be tied to fewer than 5 records by age, zip",
     ...     assumes=("an attacker knows nothing but age and zip",),
     ...     leaves_open=("a class that shares its sensitive value tells it",))
     >>> print(guarantee)

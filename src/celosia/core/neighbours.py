@@ -36,14 +36,14 @@ class Neighbours:
             raise InputError(
                 "CEL-M001",
                 f"the neighbour relation must be one of {', '.join(Relation)}.",
-                why="Without it nobody can say what an epsilon protects.",
+                why="Without it an epsilon has no meaning.",
                 fix="Use Relation.ADD_REMOVE unless the number of rows is public.",
             )
         if not isinstance(self.unit, str) or not self.unit:
             raise InputError(
                 "CEL-M001",
                 "the privacy unit must be a word such as 'row' or 'customer'.",
-                why="Without it nobody can say whom an epsilon protects.",
+                why="Without it an epsilon has no unit to protect.",
                 fix="Name what one neighbour step changes.",
             )
         object.__setattr__(self, "relation", Relation(self.relation))

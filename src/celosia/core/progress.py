@@ -11,7 +11,7 @@ from celosia.core.errors import Cancelled
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far a stage of the work has come; `total` is None when nobody can know."""
+    """How far a stage of the work has come; `total` is None when it is not known."""
 
     stage: str
     done: int

@@ -1,7 +1,7 @@
 """Two sources of randomness with one interface: the operating system's entropy, and a seed.
 
 Real releases draw from `System`. `Seeded` makes a run repeatable, and therefore a simulation:
-whoever knows the seed can undo the randomness, so a release made with it must say so.
+a person who knows the seed can undo the randomness, so a release made with it must say so.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Source(ABC):
     """Uniform random bytes, and what follows exactly from them."""
 
     simulation: ClassVar[bool]
-    """True when the draws can be repeated by whoever knows the seed."""
+    """True when the draws can be repeated by anyone who knows the seed."""
 
     seed: int | None = None
 

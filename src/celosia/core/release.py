@@ -108,7 +108,7 @@ class Release(ABC):
             raise InputError(
                 "CEL-I022",
                 f"{target} is not the file its certificate describes.",
-                why="Somebody changed it after the release, so the guarantee may no longer hold.",
+                why="It was changed after the release, so the guarantee may no longer hold.",
                 fix="Publish it again, or read it as an ordinary table.",
             )
         return cls.from_parts(
@@ -152,7 +152,7 @@ def _no_certificate(path: Path) -> InputError:
     return InputError(
         "CEL-I020",
         f"{path} has no readable certificate ({certificate_path(path).name}).",
-        why="Without it nobody can tell what was promised.",
+        why="Without it the promise is not known.",
         fix="Keep both files together, or read the data as an ordinary table.",
     )
 

@@ -120,7 +120,7 @@ class Table:
             for place, name in enumerate(self.header)
         )
         body = "".join(f"<tr>{self._row(row, right)}</tr>" for row in self.rows)
-        # Wide tables scroll on a phone; whoever has no mouse must be able to reach and scroll them.
+        # Wide tables scroll on a phone, and readers without a mouse must be able to scroll them.
         return (
             f'<div class="table" role="region" tabindex="0" aria-label="{label}"><table>{caption}'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
@@ -135,7 +135,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing with its caption, and its content in words for whoever does not see it."""
+    """A drawing with its caption, and its content in words for readers who cannot see it."""
 
     svg: Svg
     caption: str

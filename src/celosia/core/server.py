@@ -1,6 +1,6 @@
 """Run a web application at an address: first the port, then the work, then the word that it is up.
 
-Whoever is told an address tries it at once, so nobody is told before connections are answered; and
+A user opens an address at once, so it is printed only when connections are answered; and
 a port that another program has is noticed before anything else is begun.
 """
 

@@ -2,7 +2,7 @@
 
 A process that is killed (SIGKILL, a power cut) cannot remove its folder. So each folder holds a
 file that its process keeps locked; the system drops the lock when the process ends in any way.
-Whoever makes the next folder removes those of the same user whose lock is free. Folders that are
+The next process removes the folders of the same user whose lock is free. Folders that are
 symbolic links, that belong to others or that others may enter are never touched.
 """
 

@@ -1,4 +1,4 @@
-"""The real rows of the 1994 US census extract, read from a file that somebody else ships."""
+"""The real rows of the 1994 US census extract, read from a file that another package ships."""
 
 from __future__ import annotations
 

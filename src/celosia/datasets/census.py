@@ -1,4 +1,4 @@
-"""A census table of any size that behaves like the real one and holds nobody."""
+"""A synthetic census table of any size that behaves like the real one; no row is a real person."""
 
 from __future__ import annotations
 

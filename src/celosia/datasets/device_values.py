@@ -118,7 +118,7 @@ def letters(rows: int = ROWS, *, seed: int = SEED) -> pl.DataFrame:
 def anglicisms(rows: int = ROWS, *, seed: int = SEED) -> pl.DataFrame:
     """Ten English words as people type them abroad, with a typo in every tenth value.
 
-    A typo is a random string of 3 to 8 small letters: values that nobody could have listed.
+    A typo is a random string of 3 to 8 small letters: values that no list contains.
 
     Raises:
         InputError: CEL-D030 for `rows` or `seed`.

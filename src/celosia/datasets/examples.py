@@ -31,7 +31,7 @@ def ethnic_postal() -> pl.DataFrame:
 def five_attributes() -> pl.DataFrame:
     """Eleven people with five columns, of whom the last one costs all the others precision.
 
-    Without the last row, hiding the day of birth makes pairs of everybody; with it, far more must
+    Without the last row, hiding the day of birth puts every row in a pair; with it, far more must
     go. This is what suppression is for.
 
     >>> people = five_attributes()
@@ -88,7 +88,7 @@ def patients() -> pl.DataFrame:
     """Nine patients whose 3-anonymous table still tells three of them their disease.
 
     Masking two digits of the zip and grouping ages makes three classes of three; in one of them
-    everybody has a heart disease. This is what l-diversity is for.
+    all patients have a heart disease. This is what l-diversity is for.
 
     >>> patients().schema["zip"], patients().schema["age"]
     (String, Int64)

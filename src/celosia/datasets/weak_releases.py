@@ -264,8 +264,8 @@ def skewed_tests() -> pl.DataFrame:
 def too_general() -> tuple[pl.DataFrame, pl.DataFrame]:
     """A release of seven people, and the quasi-identifiers that it was generalised from.
 
-    At most half of a class may have HIV. The two cooks broke that rule, so everybody became one
-    class, which tells whoever knows the rule why.
+    At most half of a class may have HIV. The two cooks broke that rule, so all people became
+    one class, and a reader who knows the rule learns why.
 
     >>> release, finer = too_general()
     >>> release["disease"].to_list().count("HIV"), finer["job"].to_list().count("cook")

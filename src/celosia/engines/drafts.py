@@ -89,7 +89,7 @@ def _literal(name: str) -> str:
 
 
 def _take(lock: IO[bytes]) -> bool:
-    """Whether nobody else holds the lock, which the system lets go of when its process ends."""
+    """Whether the lock is free; the system releases it when its process ends."""
     if sys.platform == "win32":  # no such locks: nothing is swept there
         return False
     import fcntl  # noqa: PLC0415 - not on every system

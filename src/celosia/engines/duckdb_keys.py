@@ -21,7 +21,7 @@ from celosia.engines.tables import Order
 from celosia.frames import encode
 
 MOST_LISTED = 64
-"""Texts are looked up in a list of at most so many. DuckDB does that once for each entry of a
+"""The longest list in which texts are looked up. DuckDB does that once for each entry of a
 file's own list of texts, not for each row; more would be slow where a file has no such list."""
 
 RANGE = 1 << 20

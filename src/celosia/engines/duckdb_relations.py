@@ -200,7 +200,7 @@ def literal(text: str) -> str:
 def _own_types(
     connection: duckdb.DuckDBPyConnection, place: Place, scan: str
 ) -> dict[str, pl.DataType]:
-    import duckdb  # noqa: PLC0415 - loaded already, by whoever has a connection
+    import duckdb  # noqa: PLC0415 - loaded already, by the caller who has a connection
 
     table = None
     with suppress(duckdb.Error, RuntimeError):

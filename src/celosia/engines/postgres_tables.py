@@ -46,7 +46,7 @@ _TABLES = (b"r", b"p", b"m", "r", "p", "m")
 """Kinds of relations whose rows stay as they are within a transaction, and have a place."""
 
 _STOP = "1 / (m.id IS NOT NULL)::int = 1"
-"""Divides by zero at a row that nobody has judged: such a one must never pass."""
+"""Divides by zero at a row that was not judged: such a row must never be released."""
 
 SETTINGS = ("timezone = 'UTC'", "datestyle = 'ISO, YMD'", "extra_float_digits = 1")
 """What a server or role may set otherwise, and what a result must not depend on."""

@@ -163,7 +163,7 @@ def number_rows(
     rows, kept = 0, 0
     for chunk in chunks:
         rows += chunk.height
-        # A row that nobody has judged must never pass as it is.
+        # A row that was not judged must never be released as it is.
         if any(chunk[name].null_count() for name in (CLASS, *places)):
             raise changed_source()
         passed = chunk.filter(pl.col(CLASS) != DROPPED) if drop else chunk

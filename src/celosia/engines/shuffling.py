@@ -27,7 +27,7 @@ MOST_BUCKETS = 256
 """How many files a shuffle may keep open."""
 
 NUMBER_BITS = 20
-"""Larger files than of so many bits are shuffled in a slower way."""
+"""Files of more bits are shuffled in a slower way."""
 
 
 def buckets_for(rows: int, most_rows: int) -> int:

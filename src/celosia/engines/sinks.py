@@ -1,4 +1,4 @@
-"""Where released rows go: a Parquet file, or a table of DuckDB's that nobody sees yet."""
+"""Where released rows go: a Parquet file, or a table of DuckDB that is not visible yet."""
 
 # ruff: noqa: S608 - names are quoted, and all else in a query is ours
 

@@ -79,7 +79,7 @@ class DuckDbEngine:
     Args:
         path: a DuckDB file of the owner's, which is opened read-only; None for files only.
         files: tables that are CSV or Parquet files. A CSV file is read once, here, so that a cell
-            which does not fit the type of its column fails now and not in somebody's query.
+            which does not fit the type of its column fails now and not in a later query.
         views: tables that are made of others, each with its SELECT.
         memory: the most memory, such as "4GB"; DuckDB's own limit if None. What does not fit goes
             to a private folder.
@@ -295,7 +295,7 @@ def select_text(query: exp.Expr, dialect: str) -> str:
     Raises:
         EngineError: CEL-E012.
     """
-    from sqlglot import exp  # noqa: PLC0415 - whoever gives a tree has loaded it
+    from sqlglot import exp  # noqa: PLC0415 - the caller who gives a tree has loaded it
 
     if not isinstance(query, exp.Query) or query.find(exp.DDL, exp.DML, exp.Command, exp.Into):
         raise EngineError(
@@ -333,5 +333,5 @@ def changed() -> EngineError:
         "CEL-E016",
         "the data was changed while it was read.",
         why="The parts of an answer must come from one state of the rows.",
-        fix="Ask again when nobody writes.",
+        fix="Ask again when no other program writes.",
     )

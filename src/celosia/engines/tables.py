@@ -65,7 +65,7 @@ class RecodingMap:
     groups: NDArray[np.int64] = field(repr=False)
     """For each combination, the place of one of its groups among those of `count_groups`."""
     rows: int
-    """How many rows were counted: so many must be recoded, or the table has changed."""
+    """How many rows were counted: as many must be recoded, or the table has changed."""
     maps: tuple[ColumnMap, ...] | None = field(default=None, repr=False)
     """One for each column where all rows share the levels; None where they do not."""
     hidden_nodes: pl.DataFrame | None = field(default=None, repr=False)
@@ -80,15 +80,15 @@ class RecodingMap:
         return tuple(self.combinations.columns)
 
     def released_rows(self, *, drop: bool) -> int:
-        """So many rows must be written, or the table has changed."""
+        """The number of rows that must be written, or the table has changed."""
         if not drop:
             return self.rows
-        assert self.hidden_rows is not None, "whoever drops rows must have counted them"
+        assert self.hidden_rows is not None, "rows that are dropped must have been counted"
         return self.rows - self.hidden_rows
 
 
 class Draft(Protocol):
-    """A written table that nobody sees yet: leaving the block without `commit` takes it away."""
+    """A written table that is not visible yet: leaving the block without `commit` takes it away."""
 
     rows: int
     """How many were written."""
@@ -244,7 +244,7 @@ def changed_source() -> EngineError:
         "CEL-E002",
         "the table is not the same as when it was first read.",
         why="Its rows can no longer be told to meet the models, so nothing was published.",
-        fix="Make sure that nobody writes to it, then try again.",
+        fix="Make sure that no other program writes to it, then try again.",
     )
 
 

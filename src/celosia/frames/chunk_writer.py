@@ -75,7 +75,7 @@ class ChunkWriter:
             raise InputError(
                 "CEL-F026",
                 "nothing was written.",
-                why="Without a first chunk nobody knows the columns.",
+                why="Without a first chunk the columns are not known.",
                 fix="Write at least one chunk; it may be without rows.",
             )
 

@@ -34,7 +34,7 @@ def columnar_names(path: Path, format: Columnar) -> list[str]:
 def columnar_chunks(
     path: Path, format: Columnar, columns: tuple[str, ...] | None, *, rows: int | None
 ) -> Iterator[pl.DataFrame]:
-    """Slices of so many rows; a file without rows gives one empty frame."""
+    """Slices of `rows` rows; a file without rows gives one empty frame."""
     start, height = 0, 0
     while start == 0 or (rows is not None and height == rows):
         frame = None

@@ -81,7 +81,7 @@ def _wrong_width(layout: Layout, row: int, line: int, found: int) -> InputError:
     return InputError(
         "CEL-F016",
         f"{layout.path}: {place} (line {line}) has {found} fields where {expected} are expected.",
-        why="Nobody can tell which cells are missing or too many.",
+        why="It is not known which cells are missing or too many.",
         fix="Mend the row (a delimiter inside a cell needs quotes), or give the right delimiter.",
         row=row,
         line=line,

@@ -1,4 +1,4 @@
-"""How a text file is written, for somebody who wants to see it before it is read."""
+"""How a text file is written, for a user who wants to see it before it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of a published table: guarantee, solution, warnings, risk before and after."""
+"""The account of a published table: guarantee, solution, warnings, risk before and after."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def _warnings(options: PublishOptions, protection: Protection) -> tuple[str, ...
         return tuple(notes)
     if suppressed < options.smallest:
         notes.append(
-            f"Only {counted(suppressed, 'record is', 'records are')} suppressed: whoever fits no "
-            f"class must be among them, a crowd of fewer than {options.smallest}. Drop suppressed "
-            "records to close this."
+            f"Only {counted(suppressed, 'record is', 'records are')} suppressed: a person who "
+            f"fits no class must be among them, a crowd of fewer than {options.smallest}. Drop "
+            "suppressed records to close this."
         )
     else:
         notes.append(
-            "Whoever fits no class must be among the suppressed records, and these as a class do "
-            f"not meet {' and '.join(protection.crowd_fails)}. Drop suppressed records to close "
+            "A person who fits no class must be among the suppressed records, and these as a class "
+            f"do not meet {' and '.join(protection.crowd_fails)}. Drop suppressed records to close "
             "this."
         )
     return tuple(notes)

@@ -69,7 +69,7 @@ def code_column(series: pl.Series, column: Column, *, origin: Groups | None = No
         gone = column.missing == "suppress"
         return CodedColumn(column.name, nothing, np.zeros_like(codes.codes), True, empty, gone)
     texts = as_text(codes.values).to_list()
-    if ROOT in texts and len(texts) > 1:  # a column of nothing else hides nobody
+    if ROOT in texts and len(texts) > 1:  # a column of nothing else suppresses no record
         raise _starred(column.name)
     hierarchy = column.hierarchy_for(codes.values)
     leaf_of_value = np.array([hierarchy.index.get(text, -1) for text in texts], dtype=np.int32)
@@ -130,7 +130,7 @@ def _starred(name: str) -> InputError:
     return InputError(
         "CEL-T012",
         f"column '{name}': some cells hold '{ROOT}'.",
-        why="That is the mark of suppressed records, so nobody could tell them apart.",
+        why="That is the mark of suppressed records, so they could not be told apart.",
         fix="Replace it, or empty those cells and treat empty as a value of its own.",
         column=name,
     )

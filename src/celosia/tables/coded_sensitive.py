@@ -20,7 +20,8 @@ from celosia.tables.schema import Column
 class CodedSensitive:
     """A sensitive column: the number of each row's value, and what is public of the column.
 
-    An empty cell is a value of its own: whoever learns that a cell is empty has learnt something.
+    An empty cell is a value of its own: an attacker who learns that a cell is empty has learnt
+    something.
     """
 
     column: SensitiveColumn

@@ -1,4 +1,4 @@
-"""A coded table: its quasi-identifiers, sensitive columns, population and who is left out."""
+"""A coded table: its quasi-identifiers, sensitive columns, population and suppressed records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ THREADS = 2
 """Columns are coded side by side; more would hold more of the table in memory at a time."""
 
 FEW_ROWS = 10_000
-"""Up to so many rows, threads cost more than they save."""
+"""Up to this number of rows, threads cost more than they save."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class CodedTable:
     counts: NDArray[np.int64] | None = field(default=None, repr=False)
     """How many records each row stands for, where the table was grouped before."""
     population: tuple[NDArray[np.int32], ...] | None = field(default=None, repr=False)
-    """The leaves of everybody whom the table is a sample of, column by column."""
+    """The leaves of the population that the table is a sample of, column by column."""
 
     @property
     def height(self) -> int:
@@ -83,8 +83,8 @@ class CodedTable:
             raise InputError(
                 "CEL-P067",
                 f"the population lacks {strangers:,} of the table's records.",
-                why="A population contains everybody of the table: who fits a class is counted in "
-                "both.",
+                why="A population contains all people of the table: a person who fits a class is "
+                "counted in both.",
                 fix="Give the population that the table was drawn from, as raw as the table.",
                 records=strangers,
             )

@@ -40,7 +40,7 @@ class LabelMeaning:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The leaves, and after them the labels that stand for values nobody here has."""
+        """The leaves, and after them the labels of values that no record here has."""
         return self._values
 
     def stands_for(self, label: str) -> NDArray[np.int64]:
@@ -74,7 +74,7 @@ def meanings(
         original: the table that was released.
         known: raw values of some people, such as those in an attacker's table. What a mask or a
             rule of dates makes of a value does not depend on the others, so a label that none of
-            these people has is taken for a value of somebody else.
+            these people has is taken for a value of another person.
         released: the release, where `known` is given.
 
     Raises:

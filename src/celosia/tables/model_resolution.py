@@ -1,4 +1,4 @@
-"""Models as asked for, and as judged: each about one sensitive column."""
+"""Requested models with their sensitive column: each model is about one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a release, checked before any data is read."""
+"""The options of a release, checked before any data is read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Method = Literal["lattice", "mondrian", "mondrian-relaxed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishOptions:
-    """The models to meet and the choices that go with them."""
+    """The models to meet and the options that go with them."""
 
     models: tuple[Model, ...]
     suppression: float
@@ -53,12 +53,12 @@ class PublishOptions:
         time_limit: float | None = None,
         has_population: bool = False,
     ) -> PublishOptions:
-        """The options behind the arguments of `publish`.
+        """The options given by the arguments of `publish`.
 
         Raises:
             InputError: CEL-P014 no model, CEL-P016 not a model, CEL-P011 a suppression limit out
                 of range, CEL-I006 not a source of randomness, CEL-P060 not a metric, CEL-P061 not a
-                method, CEL-P062 choices that do not go together, CEL-P063 not a time limit,
+                method, CEL-P062 options that do not go together, CEL-P063 not a time limit,
                 CEL-P008 levels that are not given by column name.
         """
         if not (rng is None or isinstance(rng, Source)):
@@ -139,7 +139,7 @@ class PublishOptions:
             if clash:
                 raise InputError(
                     "CEL-P062",
-                    f"these choices do not go together: {why}.",
+                    f"these options do not go together: {why}.",
                     fix="Leave one of them out, or add what is missing (a population table: "
                     "--population FILE); celosia publish --help shows examples.",
                 )

@@ -1,4 +1,4 @@
-"""From a coded table to a protected one: what is chosen for it, and what each row shows."""
+"""From a coded table to a protected one: the solution, and the released values of each row."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Protection:
 
 
 def protect(table: CodedTable, options: PublishOptions, progress: Progress) -> Protection:
-    """Find a generalisation that meets the options, and recode the rows."""
+    """Find a generalisation that meets the models, and recode the rows."""
     part, rows = without_empty(table, options)
     recode = _by_lattice if options.method == "lattice" else _by_mondrian
     protection = recode(table, part, rows, options, progress)

@@ -1,4 +1,4 @@
-"""What becomes of each combination of quasi-identifier values, for whoever recodes the rows."""
+"""What becomes of each combination of quasi-identifier values, for engines that recode the rows."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _recode_chunk(
     found = chunk.rename(place).join(
         table, on=keys, how="left", nulls_equal=True, maintain_order="left"
     )
-    if found["hidden"].null_count():  # a row that nobody has judged must never pass as it is
+    if found["hidden"].null_count():  # a row that was not judged must never be released
         raise changed_source()
     kept = found.filter(~pl.col("hidden")) if drop else found
     return without_minus_zero(

@@ -124,8 +124,8 @@ def _risk(risk: RiskProfile, before: RiskProfile) -> list[Block]:
     return [
         Heading("The risk that is left"),
         Paragraph(
-            "Judged for an attacker who knows that the person is in the table and knows all of her "
-            "quasi-identifiers (the prosecutor)."
+            "Judged for an attacker who knows that the person is in the table and knows all of the "
+            "person's quasi-identifiers (the prosecutor)."
         ),
         Table(
             ["", "Original", "Released"],

@@ -55,7 +55,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
         method: `lattice` for the optimum among full-domain generalisations, `mondrian` (or
             `mondrian-relaxed`) for finer labels where the table is crowded, at any size.
         local: recode suppressed records again by themselves, so that most need not be suppressed.
-        levels: the level of each column, where the officer chooses the node herself.
+        levels: the level of each column, where the officer chooses the node.
         time_limit: seconds after which the best solution so far is taken; the certificate says how
             much better another could be at most.
         population: the table that `data` is a sample of, for models that compare the two.
@@ -106,7 +106,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
 
 
 def check_table(frame: pl.DataFrame, schema: Schema) -> None:
-    """Refuse a table that does not fit its schema, or that holds nobody."""
+    """Refuse a table that does not fit its schema, or that has no rows."""
     schema.check_columns(frame.columns)
     if frame.height == 0:
         raise InputError("CEL-P015", "the table has no rows.", fix="Check the file.")
@@ -143,7 +143,7 @@ def without_minus_zero(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def without_trace(table: pl.DataFrame) -> pl.DataFrame:
-    """The same rows and nothing else, for whoever writes or sends the frame without our writers.
+    """The same rows and nothing else, for callers who write or send the frame without our writers.
 
     Text in Polars points into buffers that still hold the original rows in their order, and a
     column of categories lists those that no row has any more.

@@ -40,7 +40,7 @@ def section(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def check_keys(table: Mapping[str, Any], allowed: set[str], where: str) -> None:
-    """Refuse keys that nobody would read."""
+    """Refuse keys that are not known."""
     unknown = sorted(set(table) - allowed)
     if unknown:
         raise InputError(

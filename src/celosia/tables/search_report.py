@@ -1,4 +1,4 @@
-"""How a release was made, for its report and for the terminal: method, bound and parameters."""
+"""The section of a report on method, search, bound and parameters; also for the terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def describe_search(solution: Solution, *, chosen: bool = False) -> str:
 
     Args:
         solution: what was found.
-        chosen: whether the officer chose the levels herself.
+        chosen: whether the officer chose the levels.
     """
     search = solution.search
     if solution.rounds > 1:

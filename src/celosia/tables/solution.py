@@ -1,4 +1,4 @@
-"""What was done to a table: the levels chosen, who was suppressed, and what it cost."""
+"""What was done to a table: the levels chosen, the records suppressed, and the loss."""
 
 from __future__ import annotations
 

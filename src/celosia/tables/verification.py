@@ -85,7 +85,7 @@ def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:
     _check_table(frame, schema)
     columns = [as_text(frame[name].alias("cell")) for name in names]
     hidden = shows_root(columns)
-    if hidden.all():  # generalised fully: one class, and nobody suppressed
+    if hidden.all():  # generalised fully: one class, and no record suppressed
         hidden[:] = False
     sensitive = [
         code_sensitive(frame[column.name], column)
@@ -164,7 +164,7 @@ def promises_broken(
 ) -> tuple[str, ...]:
     """Which promises the suppressed records do not keep, taken as one class.
 
-    Whoever fits no class of the release must be among them, so they are a crowd like any other.
+    A person who fits no class of the release must be among them, so they are a class like others.
     """
     if not hidden.any():
         return ()

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
-"""The name that makes `<svg>` a drawing; a name only, nobody fetches it."""
+"""The name that makes `<svg>` a drawing; a name only, which is never fetched."""
 
 _ELEMENTS = frozenset(
     {"svg", "g", "defs", "clipPath", "pattern", "use", "text", "tspan", "title", "desc"}

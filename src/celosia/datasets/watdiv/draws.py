@@ -46,7 +46,7 @@ class Draws:
     def spread(self, bound: int, size: int) -> Numbers:
         """Numbers from 0 to `bound` - 1 in random order, each as often as any other.
 
-        As near to uniform as so many numbers can be: sizes of graphs hardly depend on the seed.
+        As near to uniform as `size` numbers can be: sizes of graphs hardly depend on the seed.
         """
         return self._rng.permutation(size) * bound // max(size, 1)
 

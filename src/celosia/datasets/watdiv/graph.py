@@ -22,7 +22,7 @@ FACTS, STORE, POLICY = "watdiv.nt", "watdiv.graph", "policy.toml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShopGraph:
-    """A graph that is drawn anew, and the same, each time somebody goes through it."""
+    """A graph that is drawn again, with the same facts, on each iteration."""
 
     triples: int
     """How many facts were wanted; there are as many within five percent."""

@@ -19,7 +19,7 @@ Private = Literal["people", "everything"]
 PEOPLE = ("User", "Review", "Purchase")
 """Classes whose facts are private in any case."""
 MOST_PURCHASES = 20
-"""Nobody has as many: the most active users make four on average, whatever the size."""
+"""No user has as many: the most active users make four on average, whatever the size."""
 _PROMISES = {
     "entity": "Every entity is protected with all private facts that it is the subject of.",
     "triple": "Single facts are protected, which is far less than protecting people.",

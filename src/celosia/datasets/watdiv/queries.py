@@ -57,7 +57,7 @@ class Query:
         return self._written(self.pattern.replace(self.constant, f"?{self.placeholder}"))
 
     def fitting(self, triples: int) -> str:
-        """The query with constants that are in a graph of so many facts, whatever its seed.
+        """The query with constants that are in a graph of `triples` facts, whatever its seed.
 
         A number that is too large stands for its remainder.
 

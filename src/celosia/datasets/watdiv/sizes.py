@@ -8,7 +8,7 @@ from celosia.datasets.watdiv.values import Property
 
 
 def sizes_of(users: int) -> dict[str, int]:
-    """How many entities of each kind there are beside so many users.
+    """How many entities of each kind there are for a number of users.
 
     >>> sizes_of(1000)["Product"], sizes_of(1000)["City"]
     (250, 240)

@@ -70,7 +70,7 @@ class Property:
     the more frequent ones, as people and products are described well or badly as a whole."""
     value: Value
     most: int = 1
-    """An entity has one to so many of them, uniformly; each object once."""
+    """The largest number of them; an entity has one to `most`, uniformly, each object once."""
     skewed: bool = False
     """Whether few have many: the number is a product of two uniform ones."""
     groups: tuple[int, ...] = ()

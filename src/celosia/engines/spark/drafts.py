@@ -1,4 +1,4 @@
-"""What Spark has written and nobody sees yet: a folder of Parquet files, or a table."""
+"""Drafts of Spark, which are not visible yet: a folder of Parquet files, or a table."""
 
 from __future__ import annotations
 

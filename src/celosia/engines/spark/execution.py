@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CHANGED = "celosia: the table has changed"
-"""What a row says that nobody has counted."""
+"""The error of a row that was not counted."""
 _SENT = re.compile(r"celosia error <([0-9a-f]+) ([A-Za-z0-9+/=]*)>")
 _SPEAKERS = ("pyarrow", "polars")
 """Packages whose errors may quote cells."""

@@ -18,7 +18,7 @@ _HERE, _EXCHANGE = -100, 2
 def swap_folders(new: Path, target: Path) -> None:
     """Let two folders change their names: in one step where the system can do that.
 
-    Elsewhere the old one is put aside first. Whoever is killed between the two steps leaves it
+    Elsewhere the old one is put aside first. A process killed between the two steps leaves it
     there, and `restore_folder` gives it its name again.
 
     Raises:

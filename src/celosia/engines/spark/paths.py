@@ -145,7 +145,7 @@ def forget(draft: str) -> None:
 
 
 def abandoned(names: list[str]) -> list[str]:
-    """Those drafts that nobody writes any more: of this machine, and of a process that is gone."""
+    """The abandoned drafts: of this machine, and of a process that has ended."""
     found = []
     for name in names:
         host, process, token = name.split("_")[-3:]

@@ -167,7 +167,7 @@ def by_digits(  # noqa: PLR0913 - one fact each
         shifts[column.name] = shift
         shift += column.bits
     key: Column = F.lit(0).cast("long")
-    if parts:  # a value that nobody has counted has no digits: the sum is empty
+    if parts:  # a value that was not counted has no digits: the sum is empty
         key = F.coalesce(reduce(add, parts), F.raise_error(F.lit(CHANGED)).cast("long"))
     frame = frame.withColumn(KEY, key)
     frame, is_hidden = _marked(session, frame, names, digits, shifts=shifts, recoding=recoding)

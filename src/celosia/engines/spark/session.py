@@ -45,7 +45,7 @@ _starting = Lock()  # two threads must not start two JVMs
 def spark_session(
     url: str | None = None, *, settings: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """A session of your own: its views and SQL settings are nobody else's.
+    """A session of your own: it shares no views and no SQL settings.
 
     The sessions of a process share one Spark, which the first call starts (some seconds) and
     which ends with the process. What Spark logs may hold cells of the data, so nothing of it
@@ -126,7 +126,7 @@ def _forget() -> None:
     with suppress(Exception):
         if gateway is not None:
             gateway.shutdown()
-            gateway.proc.stdin.close()  # the Java process ends when nobody holds it any more
+            gateway.proc.stdin.close()  # the Java process ends when its input is closed
     SparkContext._active_spark_context = None
     SparkContext._gateway = SparkContext._jvm = None
     SparkSession._instantiatedSession = None

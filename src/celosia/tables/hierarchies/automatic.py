@@ -25,7 +25,7 @@ from celosia.tables.hierarchies.mask import Mask
 from celosia.tables.hierarchies.ordered import Ordered
 
 FEW = 8
-"""Up to so many different texts of equal shape are not taken for codes: it may be chance."""
+"""Up to this number of different texts of equal shape are not taken for codes: it may be chance."""
 
 CODE_LENGTHS = range(3, 13)
 """Texts of equal shape and such a length are taken for codes."""

@@ -142,7 +142,7 @@ def _parse(path: Path, text: str, delimiter: str) -> Rows:
         raise InputError(
             "CEL-H013",
             f"{path} has broken quotes {after}.",
-            why="Nobody can tell where a cell ends.",
+            why="It is not known where a cell ends.",
             fix='Close every quote, and write a quote inside a cell as "".',
             path=str(path),
         ) from error

@@ -110,7 +110,7 @@ class Hierarchy:
 
     @property
     def note(self) -> str | None:
-        """What to tell whoever wrote the file of the hierarchy; None where there is nothing.
+        """A note for the author of the file of the hierarchy; None where there is nothing.
 
         >>> Hierarchy.from_paths([("Male", "*")]).note
         """
@@ -123,7 +123,7 @@ class Hierarchy:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The leaves, as whoever reads a release calls them (see `assess.meaning`)."""
+        """The leaves, as a reader of a release calls them (see `assess.meaning`)."""
         return self.leaves
 
     def stands_for(self, label: str) -> NDArray[np.int64]:
@@ -167,7 +167,7 @@ class Hierarchy:
     def _check_levels(self, place: _Place) -> None:
         for level in range(1, self.levels):
             below, above = self.nodes[level - 1], self.nodes[level]
-            # Every leaf writes its parent; whoever does not find its own again has a rival.
+            # Every leaf writes its parent; a leaf that does not find its own again has a rival.
             parent = np.empty(len(self.labels[level - 1]), dtype=np.int32)
             parent[below[::-1]] = above[::-1]
             rivals = np.flatnonzero(parent[below] != above)

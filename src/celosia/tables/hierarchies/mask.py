@@ -21,7 +21,7 @@ from celosia.tables.hierarchies.hierarchy import Hierarchy
 Direction = Literal["right", "left"]
 
 MOST_LEVELS = 64
-"""Longer texts are no codes: one level per character would be a hierarchy nobody can read."""
+"""Longer texts are no codes: one level per character would be a hierarchy too long to read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ class Tree:
 
 
 def _frozen(groups: object, depth: int) -> Groups:
-    """A copy that nobody else can change, checked on the way."""
+    """A copy that cannot be changed from outside, checked on the way."""
     expected = "tables of groups that end in lists of texts (numbers in quotes)"
     if depth > DEEPEST:
         raise wrong("tree", "tree", f"at most {DEEPEST} levels deep")

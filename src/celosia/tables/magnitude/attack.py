@@ -59,7 +59,7 @@ def relations(shape: tuple[int, ...]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Threat:
-    """A cell that must not be computed too closely, in one direction, by somebody.
+    """A cell that must not be computed too closely, in one direction, by an attacker.
 
     The attacker may be the only contributor of other cells, who knows these.
     """
@@ -94,7 +94,7 @@ def threats(
     for cell in cells[np.argsort(-needed[cells], kind="stable")].tolist():
         near = share.indices[share.indptr[cell] : share.indptr[cell + 1]]
         among = np.setdiff1d(sole, sole[near]) if far else sole[near]
-        # Nobody attacks a cell that is his alone.
+        # No contributor attacks a cell that only this contributor has.
         insiders = np.setdiff1d(among, [-1, sole[cell]])
         place = tuple(int(axis) for axis in np.unravel_index(cell, table.shape))
         for insider in (*(() if far else (None,)), *insiders.tolist()):

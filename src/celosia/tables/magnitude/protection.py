@@ -1,4 +1,4 @@
-"""Protect a magnitude table: suppress what gives somebody away, and what would tell it."""
+"""Protect a magnitude table: suppress unsafe cells, and cells from which they could be computed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SLACK = 1e-5
 class ProtectedTable:
     """A magnitude table of which some cells are not published.
 
-    Guarantee: from the published cells and totals nobody can compute an unsafe cell more closely
+    Guarantee: from the published cells and totals no attacker can compute unsafe cells more closely
     than its rules allow: neither an outsider nor the only contributor of another cell (`insiders`
     says whether of any, or in a very large table of one in the same line), who know that no value
     is negative and nothing else.
@@ -143,7 +143,7 @@ def protect(
         shape=table.shape,
         values=table.values.reshape(-1),
         unsafe=unsafe.reshape(-1),
-        # A cell without contributors is known to be zero; to suppress it would deceive nobody.
+        # A cell without contributors is known to be zero; to suppress it would hide nothing.
         allowed=(table.counts > 0).reshape(-1),
         cost=_prices(table, cost).reshape(-1),
         threats=threats(table, unsafe, protection, lines),
@@ -285,7 +285,7 @@ def _prices(table: MagnitudeTable, cost: Cost) -> NDArray[np.float64]:
 def _share(values: NDArray[np.float64], shown: NDArray[np.bool_]) -> float | None:
     """Of the sum over all inner cells, the share of those published; None if it is suppressed.
 
-    Whoever adds up what is published would compute the grand total from the share.
+    An attacker who adds up the published cells would compute the grand total from the share.
     """
     if not shown[(-1,) * shown.ndim]:
         return None

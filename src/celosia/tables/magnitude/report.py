@@ -19,7 +19,7 @@ from celosia.tables.magnitude.audit import CellAudit
 from celosia.tables.magnitude.protection import ProtectedTable
 
 MOST_LISTED = 500
-"""Beyond so many suppressed cells the rest is only counted."""
+"""Beyond this number of suppressed cells the rest is only counted."""
 
 
 def document(protected: ProtectedTable, audited: Sequence[CellAudit]) -> Document:

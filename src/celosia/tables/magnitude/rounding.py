@@ -68,7 +68,7 @@ def controlled_rounding(
     stays (zero-restricted). Up to two dimensions that is always possible. In three it may not be;
     then multiples may move by one base, and if that does not help the table is refused.
 
-    Guarantee: none of differential privacy. Whoever sees a rounded cell knows it to one base.
+    Guarantee: none of differential privacy. A reader of a rounded cell knows its value to one base.
 
     Args:
         table: a magnitude table, or its inner cells as an array without totals.

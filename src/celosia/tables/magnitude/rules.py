@@ -108,10 +108,10 @@ class Dominance(Rule):
 
 @dataclass(frozen=True, slots=True)
 class PriorPosterior(Rule):
-    """The (p, q) rule: everybody is known beforehand to q percent, and may be known to p after.
+    """The (p, q) rule: a contributor is known beforehand to q percent, and may be known to p after.
 
     >>> str(PriorPosterior(10, 50))
-    'nobody known to 50 % can be estimated to 10 %'
+    'no contributor known to 50 % can be estimated to 10 %'
     """
 
     kind: ClassVar[str] = "prior-posterior"
@@ -137,7 +137,7 @@ class PriorPosterior(Rule):
         return self.protection(table) > 0
 
     def __str__(self) -> str:
-        return f"nobody known to {self.q:g} % can be estimated to {self.p:g} %"
+        return f"no contributor known to {self.q:g} % can be estimated to {self.p:g} %"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class PPercent(Rule):
     That is, if value - largest - second largest < p/100 largest.
 
     >>> str(PPercent(10))
-    'nobody can be estimated to 10 % by another contributor'
+    'no contributor can be estimated to 10 % by another contributor'
     """
 
     kind: ClassVar[str] = "p-percent"
@@ -164,7 +164,7 @@ class PPercent(Rule):
         return self.protection(table) > 0
 
     def __str__(self) -> str:
-        return f"nobody can be estimated to {self.p:g} % by another contributor"
+        return f"no contributor can be estimated to {self.p:g} % by another contributor"
 
 
 def primary_cells(

@@ -1,4 +1,4 @@
-"""Which further cells to suppress, so that nobody can compute those that must not be known.
+"""Which further cells to suppress, so that an attacker cannot compute the unsafe ones.
 
 Small tables are solved by an integer program, larger ones cell by cell: the cheapest way in which
 an unsafe cell can deviate far enough shows which cells must be hidden with it. Cells that

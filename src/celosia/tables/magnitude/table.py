@@ -262,7 +262,7 @@ def _check(
             raise InputError(
                 "CEL-V312",
                 f"column '{name}' has {empty:,} empty cells.",
-                why="A contribution that is not known, or of nobody known, cannot be judged.",
+                why="A contribution without an amount or without a contributor cannot be judged.",
                 fix="Fill the cells or leave their rows out.",
                 column=name,
             )

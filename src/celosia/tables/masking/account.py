@@ -23,7 +23,7 @@ from celosia.tables.masking.recipe import Recipe
 from celosia.tables.schema import Role
 
 MOST_RECORDS = 50_000
-"""Beyond these the account looks at so many records, evenly over the table. Fewer candidates make
+"""Of a larger table the account takes as many records, evenly over the table. Fewer candidates make
 linking easier, so the risk is told too high rather than too low."""
 
 

@@ -31,14 +31,14 @@ def guarantee(
     """
     names = ", ".join(recipe.schema.named(Role.QUASI_IDENTIFIER))
     promises = [f"{k}-anonymity over {names}"] if k > 1 else []
-    protects = [f"nobody can be tied to fewer than {k} records by {names}"] if k > 1 else []
+    protects = [f"no person can be tied to fewer than {k} records by {names}"] if k > 1 else []
     gaps: list[str] = []
     if k == 1:
         gaps.append(f"a record that is alone in its values of {names} can be linked to a person")
     if keep_order:
         gaps.append(
-            "rows are in their original order: whoever knows it knows whose record each is, "
-            "whatever is promised of the values"
+            "rows are in their original order: an attacker who knows it knows whose record each "
+            "is, whatever is promised of the values"
         )
     claimed: list[RecipeStep] = []
     for number, step in enumerate(recipe.steps, 1):
@@ -85,7 +85,7 @@ def _undone_by(recipe: Recipe, number: int) -> int | None:
     """The first other step that undoes a promise, if any.
 
     A later one does if it masks one of the same columns, or picks rows. An earlier one does so to a
-    differentially private step alone: its neighbours are tables that nobody has touched. What is
+    differentially private step alone: its neighbours are tables before any other step. What is
     promised of the result, such as k equal records, holds whatever came before.
     """
     mine: RecipeStep = recipe.steps[number - 1]

@@ -2,7 +2,7 @@
 
 The type of a column of text is found out from its cells: a single "x" among ages makes all of them
 text, and a differentially private step would then refuse the table, or release decimals in place of
-whole numbers. Either tells that somebody has such a cell. So these columns are read as text, and
+whole numbers. Either tells that a record has such a cell. So these columns are read as text, and
 turned into what their declaration says.
 """
 

@@ -43,7 +43,7 @@ def mask(  # noqa: PLR0913 - a table, a recipe, and how it is done
     Args:
         data: a Polars, pandas or Arrow table (never changed).
         recipe: the role of every column, and the methods with their columns.
-        keep_order: leave the rows in their order. Whoever has the original rows in that order can
+        keep_order: leave the rows in their order. A holder of the original rows in that order can
             then undo any masking row by row, so the default is to shuffle.
         holdout: where the rows are new, a table of people of the same population who were not in
             `data`: membership inference is tried on them.
@@ -74,7 +74,7 @@ def mask(  # noqa: PLR0913 - a table, a recipe, and how it is done
     notes = order_warnings(keep_order)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
-    # Rows that are nobody's form no classes of people.
+    # New rows form no classes of people.
     crowd = measured.risk if made.rows is not None else None
     # What compares with the original rows would undo a differentially private promise.
     shown = measured.figures() if not is_private(recipe) else {}
@@ -128,7 +128,7 @@ def _sample_holdout(holdout: Any, made: RecipeResult, rng: Source) -> Holdout | 
         raise InputError(
             "CEL-V024",
             "a holdout was given, and the rows are those of the table.",
-            why="Who is in the table is no question where each row is somebody's.",
+            why="Membership is no question where each row belongs to a person of the table.",
             fix="Leave it out, or use a method that makes new rows.",
         )
     people = as_frame(holdout)
@@ -163,6 +163,6 @@ def order_warnings(keep_order: bool) -> tuple[str, ...]:
     if not keep_order:
         return ()
     return (
-        "The rows are in their original order: whoever holds the original rows in that order can "
-        "join them to this table one by one.",
+        "The rows are in their original order: an attacker who holds the original rows in that "
+        "order can join them to this table one by one.",
     )

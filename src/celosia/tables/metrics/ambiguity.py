@@ -47,7 +47,7 @@ class AmbiguityMeasure(Measure):
         self.floors = np.exp(over_all_nodes(logs, np.add)) * (1 - 1e-9)
 
     def floor(self, node: Sequence[int], must_go: int) -> float:
-        """Whoever must go may be anybody; of the others at least the geometric mean remains."""
+        """A suppressed record may be any; of the others at least the geometric mean remains."""
         rest = (self._rows - must_go) / self._rows
         if rest <= 0:
             return self._most

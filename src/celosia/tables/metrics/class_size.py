@@ -55,7 +55,7 @@ class DiscernibilityMeasure(Measure):
         return float(int((kept * kept).sum()) + self._rows * outcome.suppressed)
 
     def share(self, score: float) -> float:
-        """Between everybody alone (N) and everybody in one crowd (N * N)."""
+        """Between every record alone (N) and all records in one class (N * N)."""
         return (score - self._rows) / max(1, self._rows**2 - self._rows)
 
 
@@ -88,5 +88,5 @@ class AverageClassSizeMeasure(Measure):
         return self._rows / (int(outcome.kept_sizes.size) + (outcome.suppressed > 0))
 
     def share(self, score: float) -> float:
-        """Between everybody alone (1) and everybody in one class (N)."""
+        """Between every record alone (1) and all records in one class (N)."""
         return (score - 1) / max(1, self._rows - 1)

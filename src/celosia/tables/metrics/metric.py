@@ -21,14 +21,14 @@ class Measure(ABC):
     """A metric over one lattice. Scores are compared; the least is best."""
 
     floors: NDArray[np.float64]
-    """For every node, a score that it cannot fall below, whoever is suppressed."""
+    """For every node, a score that it cannot fall below, whichever records are suppressed."""
 
     def allow(self, suppressed: int) -> None:  # noqa: B027 - most metrics need not know
         """Called once before a search: how many records may be suppressed at most."""
 
     @abstractmethod
     def floor(self, node: Sequence[int], must_go: int) -> float:
-        """As `floors`, knowing that at least so many records must be suppressed."""
+        """As `floors`, knowing that at least `must_go` records must be suppressed."""
 
     @abstractmethod
     def score(self, outcome: Outcome) -> float:

@@ -60,7 +60,7 @@ class PrecisionMeasure(Measure):
         )
 
     def floor(self, node: Sequence[int], must_go: int) -> float:
-        """Whoever must go loses the rest of the way."""
+        """A suppressed record loses the remaining levels."""
         kept = float(self.floors[tuple(node)])
         return kept + must_go / self._rows * (1.0 - kept)
 
@@ -75,7 +75,7 @@ class PrecisionMeasure(Measure):
 
 @dataclass(frozen=True)
 class Height(Metric):
-    """The number of generalisation steps, whoever is suppressed: the oldest metric."""
+    """The number of generalisation steps, whichever records are suppressed: the oldest metric."""
 
     name: ClassVar[str] = "height"
 

@@ -23,7 +23,7 @@ STEPS = 60
 """Newton steps at most; piecewise linear functions need one for each piece, others a handful."""
 
 NEAR = 0.01
-"""A step of so few records is the last: the root is near, and fewer steps are a valid bound too."""
+"""A step of fewer records is the last: the root is near, and fewer steps are a valid bound too."""
 
 
 @njit(cache=True, nogil=True)

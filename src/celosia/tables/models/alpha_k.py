@@ -83,7 +83,8 @@ class AlphaK(SensitiveModel):
         """What an attacker cannot do."""
         return (
             f"an attacker who knows a person's quasi-identifiers finds at least {self.k} records "
-            f"that fit, and can guess her sensitive value with a chance of at most {self.alpha:g}"
+            "that fit, and can guess the person's sensitive value with a chance of at most "
+            f"{self.alpha:g}"
         )
 
     def leaves_open(self) -> tuple[str, ...]:
@@ -91,7 +92,7 @@ class AlphaK(SensitiveModel):
         return (BACKGROUND, SKEWNESS, SIMILARITY)
 
     def closes(self) -> tuple[str, ...]:
-        """Nobody is picked out among `k`."""
+        """No person is picked out among `k`."""
         return (IDENTITY,)
 
     def as_dict(self) -> dict[str, Any]:

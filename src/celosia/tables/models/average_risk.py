@@ -34,7 +34,7 @@ class AverageRisk(Model):
     That is the number of classes over the number of records. Where it is too high the smallest
     classes are suppressed, all of a size together: they add most to it.
 
-    Guarantee: an attacker who knows the quasi-identifiers of everybody in the table and names a
+    Guarantee: an attacker who knows the quasi-identifiers of all people in the table and names a
     record for each is right for a share of at most `most` on average.
 
     >>> AverageRisk(0.25).holds(Classes(np.array([1, 2, 6]))).tolist()
@@ -82,8 +82,8 @@ class AverageRisk(Model):
     def protects(self) -> str:
         """What an attacker cannot do."""
         return (
-            "an attacker who knows everybody's quasi-identifiers and names a record for each is "
-            f"right for at most {self.most:.3g} of them on average"
+            "an attacker who knows the quasi-identifiers of all people and names a record for each "
+            f"is right for at most {self.most:.3g} of them on average"
         )
 
     def leaves_open(self) -> tuple[str, ...]:

@@ -75,13 +75,13 @@ class BetaLikeness(SensitiveModel):
         """What an attacker cannot do."""
         return (
             "an attacker who finds a person's class believes in no sensitive value more than "
-            f"{1 + self.beta:g} times as much as the whole table makes her"
+            f"{1 + self.beta:g} times as much as the whole table suggests"
         )
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
         negative = "a class may lack values, and so tell that a person does not have them"
-        public = "what the whole table tells about everybody is taken as public"
+        public = "what the whole table tells about all people is taken as public"
         return (negative, public, SIMILARITY, IDENTITY)
 
     def as_dict(self) -> dict[str, Any]:

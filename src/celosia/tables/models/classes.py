@@ -110,7 +110,7 @@ class Classes:
     population: NDArray[np.int64] | None = None
     """People of the population that fit each class, records of the table included."""
     unmatched: int = 0
-    """Classes of the population in which the table has nobody."""
+    """Classes of the population without a record of the table."""
 
     def where(self, chosen: NDArray[np.bool_]) -> Classes:
         """Some of the classes; the population of the others counts as unmatched."""

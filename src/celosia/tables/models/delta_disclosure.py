@@ -103,13 +103,13 @@ class DeltaDisclosure(SensitiveModel):
     def protects(self) -> str:
         """What an attacker cannot do."""
         return (
-            "an attacker who finds a person's class changes her belief in a sensitive value by "
+            "an attacker who finds a person's class changes the belief in a sensitive value by "
             f"less than the factor {self._factor:.3g}, up or down"
         )
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
-        public = "what the whole table tells about everybody is taken as public"
+        public = "what the whole table tells about all people is taken as public"
         gaps = (public, SIMILARITY, IDENTITY)
         if self.strict:
             return gaps

@@ -23,7 +23,7 @@ class DeltaPresence(Model):
     Guarantee: an attacker who knows the population believes that a person is in the table with a
     chance from `lower` to `upper`.
 
-    A lower bound above 0 speaks of everybody in the population, also of those whose class has no
+    A lower bound above 0 is about all people of the population, also of those whose class has no
     record in the release. Suppressing a class takes its people's chance to 0, which makes it worse:
     so either the whole table meets the model as it is, or nothing of it can be kept.
 
@@ -53,7 +53,7 @@ class DeltaPresence(Model):
 
     @property
     def judges_table(self) -> bool:
-        """A lower bound holds for everybody or for nobody."""
+        """A lower bound holds for all people or for none."""
         return self.lower > 0
 
     @property
@@ -106,8 +106,8 @@ class DeltaPresence(Model):
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
         return (
-            "what the table tells about somebody who is known to be in it: her record may be alone "
-            "in its class, or her sensitive value the only one there",
+            "what the table tells about a person who is known to be in it: the person's record may "
+            "be alone in its class, or the person's sensitive value may be the only one there",
             "the population table may be out of date, or not the one that the attacker has",
             ANOTHER_RELEASE,
         )

@@ -31,8 +31,8 @@ def diversity(value: object) -> int:
 class DistinctDiversity(SensitiveModel):
     """Each class has at least `l` different values of a sensitive column.
 
-    Guarantee: an attacker who finds a person's class cannot tell her sensitive value for certain,
-    unless she can rule out `l` - 1 values from elsewhere.
+    Guarantee: an attacker who finds a person's class cannot tell the person's sensitive value for
+    certain, unless the attacker can rule out `l` - 1 values from elsewhere.
 
     >>> from celosia.tables.models import Histogram, SensitiveColumn
     >>> rows = Histogram.of_rows(SensitiveColumn("disease", np.array([3, 1])),
@@ -77,7 +77,7 @@ class DistinctDiversity(SensitiveModel):
         """What an attacker cannot do."""
         return (
             f"an attacker who finds a person's class sees at least {self.l} different sensitive "
-            "values there, and cannot tell hers for certain"
+            "values there, and cannot tell the person's value for certain"
         )
 
     def leaves_open(self) -> tuple[str, ...]:

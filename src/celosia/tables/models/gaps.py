@@ -15,6 +15,6 @@ BACKGROUND = (
 )
 IDENTITY = "who a record belongs to: without k-anonymity a person may still be picked out"
 HOMOGENEITY = (
-    "a class whose records all share a sensitive value tells it without naming anybody "
+    "a class whose records all share a sensitive value tells it without naming a person "
     "(homogeneity)"
 )

@@ -15,8 +15,9 @@ from celosia.tables.models.parameters import group_size, put
 class KAnonymity(Model):
     """Each record is one of at least `k` that look alike on the quasi-identifiers.
 
-    Guarantee: an attacker who knows somebody's quasi-identifiers, and that she is in the table,
-    finds at least `k` candidate records, so her chance of naming the right one is at most 1/k.
+    Guarantee: an attacker who knows a person's quasi-identifiers, and that the person is in the
+    table, finds at least `k` candidate records, so the chance of naming the right one is at most
+    1/k.
 
     >>> import numpy as np
     >>> KAnonymity(5)
@@ -49,7 +50,7 @@ class KAnonymity(Model):
         """What an attacker cannot do."""
         return (
             f"an attacker who knows a person's quasi-identifiers finds at least {self.k} records "
-            f"that fit, so the chance of picking hers is at most 1/{self.k}"
+            f"that fit, so the chance of picking the person's record is at most 1/{self.k}"
         )
 
     def leaves_open(self) -> tuple[str, ...]:
@@ -62,7 +63,7 @@ class KAnonymity(Model):
         )
 
     def closes(self) -> tuple[str, ...]:
-        """Nobody is picked out among `k`."""
+        """No person is picked out among `k`."""
         return (IDENTITY,)
 
     def as_dict(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class KMap(Model):
     plus a negative binomial number, and a class holds if F >= k with the `confidence` asked for.
 
     Guarantee: an attacker who does not know whether a person is in the table finds at least `k`
-    people who fit her record, so her chance of naming the right one is at most 1/k.
+    people who fit the record, so the chance of naming the right one is at most 1/k.
 
     >>> KMap(5, sampling_fraction=0.1).smallest
     3
@@ -111,8 +111,8 @@ class KMap(Model):
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
         known = (
-            "an attacker who knows that a person is in the table may find her record alone in its "
-            "class"
+            "an attacker who knows that a person is in the table may find the person's record "
+            "alone in its class"
         )
         counted = (
             "the population table may be out of date, or not the one that the attacker has"

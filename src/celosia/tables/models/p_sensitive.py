@@ -78,7 +78,7 @@ class PSensitive(SensitiveModel):
         return (dominance, BACKGROUND, SKEWNESS, SIMILARITY)
 
     def closes(self) -> tuple[str, ...]:
-        """Nobody is picked out among `k`, and a class has several sensitive values."""
+        """No person is picked out among `k`, and a class has several sensitive values."""
         return (IDENTITY, HOMOGENEITY)
 
     def as_dict(self) -> dict[str, Any]:

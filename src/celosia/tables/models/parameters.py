@@ -65,7 +65,7 @@ def real_parameter(  # noqa: PLR0913 - a rule is a name, a range and the words a
 
 
 def group_size(k: object) -> int:
-    """The `k` of a model that asks for so many records or people."""
+    """The `k` of a model: the number of records or people that it asks for."""
     return whole_parameter(
         "CEL-P010",
         "k",

@@ -20,10 +20,10 @@ class PopulationUniqueness(Model):
     """At most a share `most` of the population is estimated to be alone in its class.
 
     Where the estimate is higher, records that are alone in their class are suppressed: without them
-    it is 0, because whoever is unique in the population is unique in every sample of it.
+    it is 0, because a person who is unique in the population is unique in every sample of it.
 
     Guarantee: by the estimate of Dankar et al. at most `most` of the population can be found for
-    certain by somebody who knows it all.
+    certain by an attacker who knows it all.
 
     Reference: Dankar, El Emam, Neisa & Roffey 2012.
     """
@@ -77,8 +77,8 @@ class PopulationUniqueness(Model):
         """What the model does not protect against."""
         return (
             "people who share their class with one or two others: only those who are alone count",
-            "an attacker who knows that a person is in the table may find her record alone in its "
-            "class",
+            "an attacker who knows that a person is in the table may find the person's record "
+            "alone in its class",
             "the estimate takes the table for a simple random sample of the population",
             HOMOGENEITY,
             ANOTHER_RELEASE,

@@ -97,7 +97,7 @@ class RecursiveDiversity(SensitiveModel):
     def protects(self) -> str:
         """What an attacker cannot do."""
         return (
-            "an attacker who finds a person's class cannot be sure of her sensitive value even "
+            "an attacker who finds a person's class cannot be sure of the sensitive value even "
             f"after ruling out {self.l - 2 or 'none'} of the others: no value is {self.c:g} or "
             "more times as frequent as the rare ones together"
         )

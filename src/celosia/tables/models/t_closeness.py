@@ -125,7 +125,7 @@ class TCloseness(SensitiveModel):
     def protects(self) -> str:
         """What an attacker cannot do."""
         return (
-            "an attacker who finds a person's class learns little about her sensitive value that "
+            "an attacker who finds a person's class learns little about the sensitive value that "
             f"the whole table does not tell: the distributions differ by at most {self.t:g}"
         )
 
@@ -135,7 +135,7 @@ class TCloseness(SensitiveModel):
             "a rare value may still be many times as frequent in a class as in the table, because "
             "only the mass that has to move counts"
         )
-        public = "what the whole table tells about everybody is taken as public"
+        public = "what the whole table tells about all people is taken as public"
         semantic = (
             "different values that mean much the same count as far apart as any others "
             "(similarity)",

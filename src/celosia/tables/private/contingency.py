@@ -171,7 +171,7 @@ class Contingency(PrivateMethod):
             raise InputError(
                 "CEL-Y024",
                 f"the table has {cells:,} cells, and {MOST_CELLS:,} are the most.",
-                why="Every combination of declared values gets noise, also those of nobody.",
+                why="Every combination of declared values gets noise, also those without a record.",
                 fix="Give fewer columns or fewer bins, or use the method 'marginals'.",
             )
         if self.output == COUNTS and COUNT in [column.name for column in public]:

@@ -33,7 +33,7 @@ RARE = 3.0
 
 @dataclass(frozen=True, slots=True)
 class MarginalPlan:
-    """What each part of the measurements costs, for a table of so many columns.
+    """What each part of the measurements costs, for a table with `columns` columns.
 
     Guarantee: the budget, under adding or removing one row. A row has one code in each column, so
     it moves one count of each one-way and of each two-way marginal by 1, and each score by at most

@@ -22,7 +22,7 @@ def check_astray(rows: int | None, *, variance: float, cells: int) -> None:
     """Refuse to make as many rows as noise says where that is nothing but noise.
 
     It uses the budget and the declarations only. Without it a tiny epsilon would fill the memory
-    with rows of nobody.
+    with rows that belong to no person.
 
     Args:
         rows: the number of rows if it was given, which no noise moves.
@@ -34,7 +34,7 @@ def check_astray(rows: int | None, *, variance: float, cells: int) -> None:
         raise InputError(
             "CEL-Y026",
             f"the noisy number of rows would be off by about {astray:,.0f}.",
-            why="As many rows would be made, of nobody.",
+            why="As many rows would be made that belong to no person.",
             fix="Give a larger epsilon, or the number of rows in `rows` if it is public.",
         )
 
@@ -74,8 +74,8 @@ class PrivateMethod(Method):
         return Guarantee(
             promise=str(self.budget),
             unit=self.neighbours.unit,
-            protects="nobody can tell, beyond what epsilon allows, whether any one row was in the "
-            "table or what it held",
+            protects="an attacker cannot tell, beyond what epsilon allows, whether any one row was "
+            "in the table or what it held",
             neighbours=str(self.neighbours),
             assumes=("each person has one row", *self.assumes),
             leaves_open=self.leaves_open(columns),

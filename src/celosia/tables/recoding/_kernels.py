@@ -17,7 +17,7 @@ Array = NDArray[Any]
 
 
 def slots_for(keys: int) -> int:
-    """How many slots the kernels use for so many keys: a power of two, at least twice as many."""
+    """How many slots the kernels use for the keys: a power of two, at least twice their number."""
     return 1 << max(4, (2 * keys - 1).bit_length())
 
 
@@ -219,7 +219,7 @@ def roll_up_word(
 
 @njit(cache=True, nogil=True)
 def occurring(codes: Array, number: int) -> Array:
-    """Which of so many codes occur."""
+    """Which codes below `number` occur."""
     found = np.zeros(number, dtype=np.bool_)
     for row in range(codes.size):
         found[codes[row]] = True

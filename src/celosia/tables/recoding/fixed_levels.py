@@ -1,4 +1,4 @@
-"""A node that the data officer chose herself, judged like any other."""
+"""A node whose levels the data officer has chosen, judged like any other."""
 
 from __future__ import annotations
 

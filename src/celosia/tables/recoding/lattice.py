@@ -50,7 +50,7 @@ class Lattice:
         columns: the quasi-identifiers; each of their rows stands for one record,
         counts: or for this many records, where the table was grouped before.
         sensitive: the sensitive columns that models ask about.
-        population: the leaves of everybody whom the table is a sample of, column by column.
+        population: the leaves of the population that the table is a sample of, column by column.
     """
 
     def __init__(

@@ -49,7 +49,7 @@ SWEEP, SMALL = 4, 20_000
 """Closed nodes are swept from the list when they are a quarter of it, or the list is small."""
 
 PATIENCE, PATIENCE_UNLIMITED = 4, 16
-"""After so many nodes in vain the next one is taken from half as far below the top."""
+"""After this number of nodes in vain the next one is taken from half as far below the top."""
 
 
 def is_searchable(lattice: Lattice) -> bool:

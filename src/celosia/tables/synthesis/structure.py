@@ -15,7 +15,7 @@ Codes = NDArray[np.int64]
 MOST_CELLS = 2**22
 """Of a conditional table."""
 NEAREST = 8
-"""Parents are sought among so many columns that tell most about the child."""
+"""Parents are sought among this number of columns, those that tell most about the child."""
 
 
 @dataclass(frozen=True, slots=True)

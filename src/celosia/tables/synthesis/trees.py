@@ -43,7 +43,7 @@ class Trees(Method):
     With `partial` the rows stay: only the columns given are drawn anew, each from a tree of all
     columns that are kept and of those drawn before; the other columns are as they were.
 
-    It promises nothing: every cell is the cell of somebody. Needs scikit-learn, the extra
+    It promises nothing: every cell is the cell of a real person. Needs scikit-learn, the extra
     `celosia[utility]`.
 
     Reference: Reiter 2005, Using CART to generate partially synthetic public use microdata, Journal

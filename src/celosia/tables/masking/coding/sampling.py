@@ -35,7 +35,7 @@ class Sampling(Method):
             within one record (largest remainders), an empty cell being a value of its own.
 
     Guarantee: an attacker who does not know who is in the sample cannot be sure that a record alone
-    in it is alone in the table; a record whose values everybody knows to be unique is not hidden.
+    in it is alone in the table; a record whose values are known to be unique is not hidden.
 
     Reference: Willenborg & de Waal 2001.
 

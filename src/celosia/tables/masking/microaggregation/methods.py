@@ -34,7 +34,7 @@ class Mdav(JointMicroaggregation):
     summary: ClassVar[str] = "groups of k near records over all columns, replaced by their means"
 
     block: int | None = None
-    """Cut the records into blocks of at most so many first: faster on a million, at some loss."""
+    """Cut the records into blocks of at most this size first: faster on a million, at some loss."""
 
     def _check(self) -> None:
         check_block(self.block, self.k)

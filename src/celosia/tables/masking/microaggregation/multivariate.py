@@ -35,7 +35,7 @@ def mdav_groups(
         matrix: one row a record.
         k: the least size of a group.
         standardise: whether columns are brought to deviation one first.
-        block: cut the records into blocks of at most so many, halving the widest column, and group
+        block: cut the records into blocks of this size at most, halving the widest column; group
             each block on its own: faster from a few hundred thousand records on, at a small loss.
         progress: told after each stage of a large table.
 

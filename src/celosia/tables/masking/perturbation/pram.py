@@ -43,7 +43,7 @@ Codes = NDArray[np.int64]
 Matrix = NDArray[np.float64]
 
 MOST = 1000
-"""More categories than this make a matrix that nobody reads and few records fill."""
+"""More categories than this make a matrix too large to read, which few records fill."""
 
 PRINTED = 100
 """Larger matrices are left out of the facts; the parameters and the counts give them again."""
@@ -53,7 +53,7 @@ PRINTED = 100
 class Pram(Method):
     """Each category becomes another one with a chance that is published.
 
-    Whoever has the matrix can estimate counts without bias (`unbiased_counts`), and can tell of no
+    With the matrix a reader can estimate counts without bias (`unbiased_counts`), and can tell of no
     single record whether its category is true. Columns are changed independently of each other.
     Empty cells stay empty. Exactly one of the first three parameters is given.
 

@@ -34,7 +34,7 @@ class ProbabilisticK(Method):
         grouping: 'mdav' makes groups of near records, of numbers only; 'sort' cuts the records,
             sorted by the columns in the order given, every k records.
 
-    Guarantee: whoever knows all values of the columns, and even the groups, links a record to its
+    Guarantee: an attacker who knows all values of the columns and the groups links a record to its
     released row with a chance of at most 1/k: within a group all rows are equally likely. It is no
     k-anonymity, and says nothing of columns outside the step.
 

@@ -82,7 +82,9 @@ class Resampling(Method):
         )
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        return ("resampling keeps the ranks: whoever knows an order of people finds it again",)
+        return (
+            "resampling keeps the ranks: an attacker who knows an order of people finds it again",
+        )
 
 
 def rank_averages(placed: Matrix, samples: int, rng: Source) -> Matrix:

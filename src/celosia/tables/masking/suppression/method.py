@@ -44,7 +44,7 @@ class LocalSuppression(Method):
             records that are blank throughout would satisfy it for a whole table.
         weights: the importance of columns, 1 where none is given; cells of important columns are
             blanked last.
-        subsets: if given, only every combination of so many of the columns must occur k times.
+        subsets: if given, only every combination of this number of columns must occur k times.
         marker: what stands in a blanked cell, such as "*"; its column becomes text. By default the
             cell is empty.
 

@@ -24,7 +24,7 @@ from celosia.tables.masking.suppression.costs import (
 )
 
 SMALL = 400
-"""Up to so many blanked cells are tried to be given back, each at the price of a count."""
+"""The largest number of blanked cells that are tried again, each at the cost of a count."""
 
 
 def greedy(codes: Codes, k: int, costs: Sequence[float], *, progress: Progress = silent) -> Codes:

@@ -40,7 +40,7 @@ def incognito(
     that works works too, and is marked without a look. *Roll-up*: the classes of a node are counted
     from classes below it, never from records again (the lattice does so for all algorithms).
 
-    All three hold with suppression as well: whoever is in too small a class on some columns is in
+    All three hold with suppression as well: a record in too small a class on some columns is in
     too small a class on more of them. `tallies` says for each subset how many nodes it has and how
     many were looked at.
 
@@ -114,7 +114,7 @@ def _survivors(walk: Walk, subset: Subset, candidates: list[Node]) -> set[Node]:
 
 
 def _embedded(lattice: Lattice, subset: Subset, node: Node) -> Node:
-    """The node of the whole lattice with the same classes: a column at its root parts nobody."""
+    """The node of the whole lattice with the same classes: a column at its root splits no class."""
     levels = list(top(lattice.shape))
     for column, level in zip(subset, node, strict=True):
         levels[column] = level

@@ -108,7 +108,7 @@ def largest_k(lattice: Lattice, node: Node) -> int:
     """
     lattice_nodes.check_node(node, lattice.shape)
     sizes = lattice.class_table(node).sizes
-    return int(sizes[sizes > 0].min())  # a population has classes in which the table has nobody
+    return int(sizes[sizes > 0].min())  # a population has classes without a record of the table
 
 
 def _most(lattice: Lattice, suppression: float, most_suppressed: int | None) -> int:

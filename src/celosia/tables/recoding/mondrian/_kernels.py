@@ -268,7 +268,7 @@ def _split_widest(
 
 @njit(cache=True, nogil=True)
 def _enough(rows: Array, records: Array, start: int, end: int, wanted: int) -> bool:
-    """Whether a node has so many records."""
+    """Whether a node has the wanted number of records."""
     if records.size == 0 or end - start >= wanted:
         return bool(end - start >= wanted)
     many = 0

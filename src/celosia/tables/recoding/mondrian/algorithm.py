@@ -3,7 +3,7 @@
 Full-domain generalisation takes every value of a column to the same level. Mondrian recodes in many
 dimensions: it cuts the records in two along the column in which they spread most, then each side
 along its own widest column, and so on until no cut leaves parts that meet the models. Crowded
-regions keep fine labels, and nobody is suppressed.
+regions keep fine labels, and no record is suppressed.
 
 - *Numbers and dates* are cut between two values, as near the middle as can be.
 - *Other columns* are cut along their hierarchy: the largest children of the node that holds all
@@ -154,7 +154,7 @@ def _check_joined(
             "CEL-P042",
             "parts that meet the models on their own got the same labels, and do not meet them "
             "together.",
-            why="Whoever sees the release sees one class.",
+            why="A reader of the release sees one class.",
             fix="Partition without relaxed cuts, and give different nodes of a hierarchy different "
             "labels.",
         )
