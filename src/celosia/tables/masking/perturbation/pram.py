@@ -53,7 +53,7 @@ PRINTED = 100
 class Pram(Method):
     """Each category becomes another one with a chance that is published.
 
-    With the matrix a reader can estimate counts without bias (`unbiased_counts`), and can tell of no
+    A reader with the matrix can estimate counts without bias (`unbiased_counts`) and can tell of no
     single record whether its category is true. Columns are changed independently of each other.
     Empty cells stay empty. Exactly one of the first three parameters is given.
 
