@@ -40,12 +40,12 @@ def main(folder: Path) -> None:
     mark = source / "_working"  # Spark takes no notice of such names
     cells = pl.DataFrame({"place": [str(mark)] * 9, "secret": ["SECRET-CELL"] * 9})
     cells.write_parquet(source / "0.parquet")
-    told = ended(folder, "kill")
+    reports = ended(folder, "kill")
     datasets.census(300).write_parquet(people)
     engine = SparkTables("local[2]", settings=SETTINGS)
     schema = datasets.census_schema()
     release = publish_on(engine, people, folder / "safe.parquet", schema, KAnonymity(5))
-    print(json.dumps([*told, release.rows_written, *ended(folder, "stop")]))
+    print(json.dumps([*reports, release.rows_written, *ended(folder, "stop")]))
 
 
 def ended(folder: Path, how: str) -> list[object]:
@@ -54,7 +54,7 @@ def ended(folder: Path, how: str) -> list[object]:
     engine = SparkTables("local[2]", settings=SETTINGS)
     mark = source / "_working"
     threading.Thread(target=end, args=(how, mark)).start()
-    told: list[object] = []
+    reports: list[object] = []
     try:
         engine.map_batches(
             source,
@@ -67,9 +67,9 @@ def ended(folder: Path, how: str) -> list[object]:
         )
     except CelosiaError as error:
         chained = error.__cause__ or error.__context__
-        told.append([error.code, str(error), chained is None])
+        reports.append([error.code, str(error), chained is None])
     mark.unlink()
-    return [*told, sorted(each.name for each in folder.iterdir())]
+    return [*reports, sorted(each.name for each in folder.iterdir())]
 
 
 def end(how: str, mark: Path) -> None:

@@ -221,7 +221,7 @@ def test_a_column_with_one_value_may_come_first(tmp_path: Path, names: list[str]
 
 
 @pytest.mark.parametrize(
-    ("kind", "cell", "told"),
+    ("kind", "cell", "message"),
     [
         ("DATE", "'infinity'", "infinite"),
         ("TIMESTAMP", "'-infinity'", "infinite"),
@@ -232,14 +232,14 @@ def test_a_column_with_one_value_may_come_first(tmp_path: Path, names: list[str]
     ],
 )
 def test_values_that_have_no_counterpart_are_a_clear_error(
-    tmp_path: Path, kind: str, cell: str, told: str
+    tmp_path: Path, kind: str, cell: str, message: str
 ) -> None:
     path = database(
         tmp_path / "a.duckdb",
         f"CREATE TABLE people (odd {kind})",
         f"INSERT INTO people VALUES ({cell}), ({cell})",
     )
-    with DuckDBTables(path) as engine, pytest.raises(EngineError, match=told) as refused:
+    with DuckDBTables(path) as engine, pytest.raises(EngineError, match=message) as refused:
         publish_on(
             engine, "people", tmp_path / "safe.parquet", Schema.of(quasi_identifiers=["odd"]),
             KAnonymity(2),

@@ -271,7 +271,7 @@ def test_columns_may_have_the_names_of_our_own(postgres: str, owner: Any, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("kind", "cell", "told"),
+    ("kind", "cell", "message"),
     [
         ("numeric(12, 2)", "NaN", "NaN"),
         ("date", "infinity", "infinite"),
@@ -282,7 +282,7 @@ def test_columns_may_have_the_names_of_our_own(postgres: str, owner: Any, tmp_pa
     ],
 )
 def test_values_that_have_no_counterpart_are_a_clear_error(  # noqa: PLR0917 - fixtures
-    postgres: str, owner: Any, tmp_path: Path, kind: str, cell: str, told: str
+    postgres: str, owner: Any, tmp_path: Path, kind: str, cell: str, message: str
 ) -> None:
     owner.execute("DROP TABLE IF EXISTS strange")
     owner.execute(f"CREATE TABLE strange (zip text, odd {kind})")
@@ -293,12 +293,15 @@ def test_values_that_have_no_counterpart_are_a_clear_error(  # noqa: PLR0917 - f
     columns["odd"] = {"role": "quasi-identifier", "missing": "value"}
     recoded = Schema.from_table({"columns": columns})
     for schema in (as_it_is, recoded):
-        with PostgresTables(postgres) as engine, pytest.raises(EngineError, match=told) as refused:
+        with (
+            PostgresTables(postgres) as engine,
+            pytest.raises(EngineError, match=message) as refused,
+        ):
             publish_on(engine, "strange", target, schema, KAnonymity(2), suppression=1.0)
         assert refused.value.code == "CEL-E022"
         assert "'odd'" in str(refused.value)
         assert [*tmp_path.iterdir()] == []
-    with PostgresTables(postgres) as engine, pytest.raises(EngineError, match=told):
+    with PostgresTables(postgres) as engine, pytest.raises(EngineError, match=message):
         engine.map_batches(
             "strange", target, lambda rows: rows, columns={}, order="kept", rng=Seeded(1),
             overwrite=True,

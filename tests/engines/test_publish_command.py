@@ -40,9 +40,9 @@ def arguments(source: str, engine: str, *others: object) -> tuple[object, ...]:
 def test_parquet_is_published_to_parquet_by_duckdb(
     run: Run, table: pl.DataFrame, schema: Path, tmp_path: Path
 ) -> None:
-    told = run(*arguments("people.parquet", "duckdb", "-o", "safe.parquet"))
-    assert told.code == 0, told.err
-    assert MARK not in told.out + told.err
+    result = run(*arguments("people.parquet", "duckdb", "-o", "safe.parquet"))
+    assert result.code == 0, result.err
+    assert MARK not in result.out + result.err
     release = TableRelease.load(tmp_path / "safe.parquet")
     assert same_rows(release.data, whole(table, schema))
     run(*arguments("people.parquet", "duckdb", "-o", "safe.parquet")).complains("CEL-I004")
@@ -61,13 +61,13 @@ def test_a_table_of_a_duckdb_file_is_published_to_parquet_or_to_a_table(
         owner.execute("CREATE TABLE people AS FROM 'people.parquet'")
     monkeypatch.setenv("OWNER", str(tmp_path / "owner.duckdb"))
     for url in ("owner.duckdb", "$OWNER"):
-        told = run(*arguments("people", "duckdb", "--url", url, "-o", "safe.parquet", "--force"))
-        assert told.code == 0, told.err
+        result = run(*arguments("people", "duckdb", "--url", url, "-o", "safe.parquet", "--force"))
+        assert result.code == 0, result.err
         assert same_rows(frames.read(tmp_path / "safe.parquet"), whole(table, schema))
     kept = arguments("people", "duckdb", "--url", "owner.duckdb", "-o", "safe")
     run(*kept).complains("CEL-P112")
-    told = run(*kept, "--certificate", "safe.cert.json")
-    assert told.code == 0, told.err
+    result = run(*kept, "--certificate", "safe.cert.json")
+    assert result.code == 0, result.err
     with duckdb.connect(tmp_path / "owner.duckdb") as owner:
         found = pl.DataFrame(owner.execute("FROM safe").to_arrow_table())
     assert same_rows(found, whole(table, schema))
@@ -93,9 +93,9 @@ def test_a_table_of_a_server_is_published_to_a_table_or_to_parquet(  # noqa: PLR
                 copy.write_row(row)
         goal = arguments("shop.people", "postgres", "--url", "$CENSUS", "-o")
         for output in (("shop.safe", "--certificate", "safe.cert.json"), ("safe.parquet",)):
-            told = run(*goal, *output)
-            assert told.code == 0, told.err
-            assert MARK not in told.out + told.err
+            result = run(*goal, *output)
+            assert result.code == 0, result.err
+            assert MARK not in result.out + result.err
         expected = whole(table, schema)
         rows = owner.execute("SELECT * FROM shop.safe").fetchall()
     found = pl.DataFrame(rows, schema=expected.schema, orient="row")

@@ -294,9 +294,9 @@ def test_files_hold_nothing_but_released_cells(engine: SparkTables, tmp_path: Pa
     other = np.array([0x7FF8_0000_0000_0001], dtype=np.uint64).view(np.float64)[0]
     cells = [0.0, -0.0, float("nan"), other, 1.5, 1.5]
     table = pl.DataFrame({"word": ["SECRET"] * 2 + ["by"] * 6, "same": [9.5, 9.5, *cells]})
-    told = {"label": ["SECRET"]}
+    metadata = {"label": ["SECRET"]}
     fields = [
-        {"name": name, "type": kind, "nullable": True, "metadata": told}
+        {"name": name, "type": kind, "nullable": True, "metadata": metadata}
         for name, kind in (("word", "string"), ("same", "double"))
     ]
     known = json.dumps({"type": "struct", "fields": fields})

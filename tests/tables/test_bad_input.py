@@ -246,5 +246,5 @@ def test_no_error_tells_a_value_of_the_table() -> None:
         try:
             publish(table, schema, model, suppression=0.2)
         except CelosiaError as error:
-            told = f"{error} {error.__dict__}"
-            assert "secret" not in told
+            text = f"{error} {error.__dict__}"
+            assert "secret" not in text

@@ -373,10 +373,10 @@ def test_a_run_that_was_killed_leaves_nothing_that_the_next_does_not_take_away(
 def test_a_full_disk_is_a_clear_error_and_leaves_nothing(raw: Path, tmp_path: Path) -> None:
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
     ended = program(limit, raw, tmp_path / "safe.parquet")
-    _, told = ended.communicate(timeout=600)
+    _, errors = ended.communicate(timeout=600)
     assert ended.returncode != 0
-    assert "DuckDB stopped before the work was done" in told
-    assert "Errno" not in told
+    assert "DuckDB stopped before the work was done" in errors
+    assert "Errno" not in errors
     assert [*tmp_path.iterdir()] == []
 
 

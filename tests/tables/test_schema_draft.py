@@ -48,8 +48,8 @@ def test_the_file_of_a_draft_says_the_same(table: Path, tmp_path: Path) -> None:
 
 def test_empty_cells_are_declared_and_counted_where_there_are_any(table: Path) -> None:
     draft = draft_schema(read(table))
-    told = {column.name: column.missing for column in draft.schema.columns}
-    assert told == dict.fromkeys(("age", "sex", "zip", "town", "birth date"), "value") | {
+    missing = {column.name: column.missing for column in draft.schema.columns}
+    assert missing == dict.fromkeys(("age", "sex", "zip", "town", "birth date"), "value") | {
         "disease": "refuse"  # released as it is, empty or not
     }
     assert 'missing = "value"  # 30 cells are empty' in draft.text()

@@ -127,10 +127,10 @@ def code_table(  # noqa: PLR0913 - the table as it may come
             leaves.append(coded.leaf_of_row[frame.height :])
             columns.append(replace(coded, leaf_of_row=coded.leaf_of_row[: frame.height]))
     counts = None if groups is None else groups.sizes
-    asked = [column for column in schema.columns if column.name in sensitive]
+    wanted = [column for column in schema.columns if column.name in sensitive]
     return CodedTable(
         columns=tuple(columns),
-        sensitive=tuple(code_sensitive(frame[each.name], each, counts) for each in asked),
+        sensitive=tuple(code_sensitive(frame[each.name], each, counts) for each in wanted),
         counts=counts,
         population=None if people is None else tuple(leaves),
     )

@@ -121,7 +121,7 @@ class PublishOptions:
 
     def _check_together(self, *, has_population: bool) -> None:
         greedy = self.method != "lattice"
-        asked = any(model.needs_population for model in self.models)
+        needs_population = any(model.needs_population for model in self.models)
         clashes = [
             (greedy and self.levels is not None, "levels are chosen, and Mondrian has none"),
             (greedy and self.local, "Mondrian is local recoding already"),
@@ -131,9 +131,18 @@ class PublishOptions:
                 self.local and not isinstance(self.metric, Loss),
                 "local recoding keeps the loss small only",
             ),
-            (self.local and asked, "local recoding cannot be checked against a population"),
-            (asked and not has_population, "a model needs a population table, and none is given"),
-            (has_population and not asked, "a population table is given, and no model needs it"),
+            (
+                self.local and needs_population,
+                "local recoding cannot be checked against a population",
+            ),
+            (
+                needs_population and not has_population,
+                "a model needs a population table, and none is given",
+            ),
+            (
+                has_population and not needs_population,
+                "a population table is given, and no model needs it",
+            ),
         ]
         for clash, why in clashes:
             if clash:

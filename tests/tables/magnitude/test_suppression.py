@@ -280,10 +280,10 @@ def test_a_table_of_one_firm_cannot_be_protected_except_by_hiding_it_all() -> No
 
 def test_an_interval_is_told_as_plain_values() -> None:
     (one, *_) = audit(protect(table_of({("a",): [7.0]}), [PPercent(10)]))
-    told = one.as_dict()
-    assert told["high"] is None
-    assert told["cell"] == ["a"]
-    assert told["required_high"] == pytest.approx(7.7)
+    values = one.as_dict()
+    assert values["high"] is None
+    assert values["cell"] == ["a"]
+    assert values["required_high"] == pytest.approx(7.7)
 
 
 @pytest.mark.parametrize(

@@ -75,10 +75,10 @@ def test_a_certificate_holds_no_moment_of_the_original(
     method: Method, facts: tuple[str, ...]
 ) -> None:
     made = masked(pl.DataFrame({"x": [10.0, 14.0, 31.0]}), (method, ["x"]))
-    told, written = json.dumps(made.steps[0].facts), json.dumps(made.certificate()["measures"])
+    facts, written = json.dumps(made.steps[0].facts), json.dumps(made.certificate()["measures"])
     page = made.document().html()  # for those who may see the original
     for fact in facts:
-        assert f'"{fact}": ' in told
+        assert f'"{fact}": ' in facts
         assert f'"{fact}": ' not in written
         assert f"{fact}: " in page or f"{fact.replace('_', ' ')}<" in page
 
@@ -91,12 +91,12 @@ def test_a_group_of_two_cannot_be_solved_from_the_certificate() -> None:
     assert not _numbers(made.certificate()["measures"]) & {8.0, 4.0, 2.0, math.sqrt(8)} - {2.0}
 
 
-def _numbers(told: Any) -> set[float]:
-    if isinstance(told, dict):
-        return set().union(*map(_numbers, told.values()), set())
-    if isinstance(told, list):
-        return set().union(*map(_numbers, told), set())
-    return {float(told)} if isinstance(told, int | float) else set()
+def _numbers(values: Any) -> set[float]:
+    if isinstance(values, dict):
+        return set().union(*map(_numbers, values.values()), set())
+    if isinstance(values, list):
+        return set().union(*map(_numbers, values), set())
+    return {float(values)} if isinstance(values, int | float) else set()
 
 
 def test_a_representation_holds_neither_cells_nor_moments() -> None:
@@ -128,9 +128,9 @@ def test_whether_anybody_is_in_the_table_is_private_too(method: private.PrivateM
 
 def test_a_private_promise_says_what_it_assumes() -> None:
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0]})
-    (told,) = [masked(frame, (PRIVATE[0], ["x"])).guarantee]
-    assert any("not taken from the data" in text for text in told.assumes)
-    assert "add or remove" in str(told.neighbours)
+    (guarantee,) = [masked(frame, (PRIVATE[0], ["x"])).guarantee]
+    assert any("not taken from the data" in text for text in guarantee.assumes)
+    assert "add or remove" in str(guarantee.neighbours)
     undone = masked(frame, (masking.Rounding(base=2), ["x"]), (PRIVATE[0], ["x"])).guarantee
     assert undone.promise == "no formal guarantee"
     assert undone.neighbours is None

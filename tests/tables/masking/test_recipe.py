@@ -127,5 +127,5 @@ def test_every_method_says_what_it_is(name: str) -> None:
 
 def test_a_method_tells_the_step_that_makes_it_again() -> None:
     for name, parameters in (("mdav", {"k": 7}), ("noise", {"alpha": 0.2, "correlated": True})):
-        told = method_from(name, parameters).as_dict()
-        assert method_from(told.pop("method"), told) == method_from(name, parameters)
+        values = method_from(name, parameters).as_dict()
+        assert method_from(values.pop("method"), values) == method_from(name, parameters)

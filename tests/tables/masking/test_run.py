@@ -111,10 +111,10 @@ def test_a_release_is_read_back_with_its_certificate(people: pl.DataFrame, tmp_p
     assert back.data.equals(made.data)
     assert back.measures() == json.loads(json.dumps(made.measures()))
     assert back.guarantee == made.guarantee
-    told = json.loads(certificate_path(path).read_text())
-    assert told["kind"] == "masked table"
+    values = json.loads(certificate_path(path).read_text())
+    assert values["kind"] == "masked table"
     # Moments of the original are for the officer's report, not for the certificate.
-    assert "mean" not in json.dumps(told["measures"]["figures"])
+    assert "mean" not in json.dumps(values["measures"]["figures"])
     page = made.document().html()
     assert "Masked table" in page
     assert "n17" not in page
@@ -209,6 +209,6 @@ def test_warnings_are_not_raised_for_an_ordinary_recipe(people: pl.DataFrame) ->
 
 def test_a_terminal_sees_shares_in_per_cent_and_whole_records(people: pl.DataFrame) -> None:
     made = _masked(people, (masking.Noise(amount=1e-9), ["age", "zip", "pay"]))
-    told = dict(made.account.lines())
-    assert told["records compared"] == "200"
-    assert told["linked rightly by distance"] == "100.00%"
+    values = dict(made.account.lines())
+    assert values["records compared"] == "200"
+    assert values["linked rightly by distance"] == "100.00%"

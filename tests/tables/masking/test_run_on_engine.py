@@ -119,7 +119,7 @@ RANDOM = Recipe.of(
 quiet = pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
 
 
-def told(method: Method) -> str:
+def describe(method: Method) -> str:
     return json.dumps(method.as_dict(), default=str)
 
 
@@ -167,7 +167,7 @@ def test_every_method_declares_its_reach() -> None:
     assert "whole" not in {method.reach for method in (*NUMBERS, *LETTERS)}
 
 
-@pytest.mark.parametrize("method", [*NUMBERS, *LETTERS], ids=told)
+@pytest.mark.parametrize("method", [*NUMBERS, *LETTERS], ids=describe)
 def test_batches_give_what_the_whole_column_gives(method: Method) -> None:
     """Draws come one a cell and in order, so that one source gives the same over batches."""
     cells = cells_for(method)
@@ -224,7 +224,7 @@ class Untouched:
         pytest.fail(f"{name} was called")
 
 
-@pytest.mark.parametrize("method", WHOLE, ids=told)
+@pytest.mark.parametrize("method", WHOLE, ids=describe)
 def test_what_needs_all_rows_says_so_before_any_work(method: Method, tmp_path: Path) -> None:
     schema = Schema.of(quasi_identifiers=["x"], other_columns="insensitive")
     recipe = Recipe.of(schema, [(masking.Rounding(base=2), ["y"]), (method, ["x"])])

@@ -73,9 +73,9 @@ def test_the_promise_states_epsilon_and_neighbours(method: PrivateMethod) -> Non
     assert promise is not None
     assert str(method.budget) in promise
     assert str(relation) in promise
-    told = method.guarantee(columns)
-    assert told.neighbours == str(relation)
-    assert any("not taken from the data" in line for line in told.assumes)
+    guarantee = method.guarantee(columns)
+    assert guarantee.neighbours == str(relation)
+    assert any("not taken from the data" in line for line in guarantee.assumes)
     assert method.guarantee(columns, simulation=True).simulation
 
 
@@ -144,14 +144,14 @@ def test_a_column_that_would_be_released_as_it_is_is_refused(method: PrivateMeth
 
 @pytest.mark.parametrize("method", [*COUNTED, *GROUPED], ids=ALL_IDS)
 def test_progress_tells_nothing_of_the_rows(method: PrivateMethod) -> None:
-    told = []
+    progress_steps = []
     for rows in (30, 300):
         steps: list[Step] = []
         frame = table(rows).select(columns_of(method))
         method.apply(frame, frame.columns, rng=Seeded(5), progress=steps.append)
-        told.append(steps)
-    assert told[0] == told[1]
-    assert told[0]
+        progress_steps.append(steps)
+    assert progress_steps[0] == progress_steps[1]
+    assert progress_steps[0]
 
 
 class Counting(Seeded):

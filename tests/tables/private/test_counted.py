@@ -32,16 +32,16 @@ def test_with_a_large_epsilon_a_histogram_is_the_exact_one(people: pl.DataFrame)
         edges={"age": [0, 18, 65, 120]},  # type: ignore[dict-item]
         output="counts",
     )
-    told = method.apply(people, people.columns, rng=Seeded(1)).frame
+    released = method.apply(people, people.columns, rng=Seeded(1)).frame
     # Noise of scale 3/100 is 0 but for a chance of 1e-14.
     ages = people["age"]
-    assert dict(told.filter(column="age").select("value", "count").iter_rows()) == {
+    assert dict(released.filter(column="age").select("value", "count").iter_rows()) == {
         "0-17": (ages < 18).sum(),
         "18-64": ((ages >= 18) & (ages < 65)).sum(),
         "65-120": (ages >= 65).sum(),
         None: 0,
     }
-    sexes = dict(told.filter(column="sex").select("value", "count").iter_rows())
+    sexes = dict(released.filter(column="sex").select("value", "count").iter_rows())
     assert sexes == {"f": (people["sex"] == "f").sum(), "m": (people["sex"] == "m").sum(), None: 0}
     rows = NoisyHistogram(epsilon=100, domains={"hair": HAIR}, output="rows")
     made = rows.apply(people.select("hair"), ["hair"], rng=Seeded(1)).frame
@@ -59,11 +59,11 @@ def test_counts_are_not_below_zero_and_all_columns_have_one_total(
         bounds={"age": (0, 120)},
         output="counts",
     )
-    told = method.apply(people, people.columns, rng=Seeded(1)).frame
-    assert told["count"].min() >= 0  # type: ignore[operator]
-    totals = told.group_by("column").agg(pl.col("count").sum())["count"]
+    released = method.apply(people, people.columns, rng=Seeded(1)).frame
+    assert released["count"].min() >= 0  # type: ignore[operator]
+    totals = released.group_by("column").agg(pl.col("count").sum())["count"]
     assert totals.n_unique() == 1
-    assert told.height == 3 + 4 + 17
+    assert released.height == 3 + 4 + 17
 
 
 def test_a_histogram_counts_with_the_noise_of_its_share(people: pl.DataFrame) -> None:
@@ -86,13 +86,13 @@ def test_with_a_large_epsilon_a_contingency_table_is_the_exact_one(
         bins=2,
         orders=orders,
     )
-    told = method.apply(people, people.columns, rng=Seeded(1)).frame
-    assert told.height == 3 * 4 * 3
+    released = method.apply(people, people.columns, rng=Seeded(1)).frame
+    assert released.height == 3 * 4 * 3
     halves = people.with_columns(
         age=pl.when(pl.col("age") < 45).then(pl.lit("10-44")).otherwise(pl.lit("45-79"))
     )
     wanted = halves.group_by(people.columns).agg(pl.len().cast(pl.Int64).alias("count"))
-    found = told.filter(pl.col("count") > 0)
+    found = released.filter(pl.col("count") > 0)
     assert found.sort(people.columns).equals(wanted.sort(people.columns))
 
 
@@ -124,8 +124,8 @@ def test_margins_of_their_own_lower_the_error_of_the_margins() -> None:
     errors = {}
     for orders in ((), (1,)):
         method = Contingency(epsilon=1, domains={"a": values, "b": values}, orders=orders)
-        told = method.apply(frame, ["a", "b"], rng=Seeded(3)).frame
-        found = told.group_by("a").agg(pl.col("count").sum()).drop_nulls("a").sort("a")["count"]
+        released = method.apply(frame, ["a", "b"], rng=Seeded(3)).frame
+        found = released.group_by("a").agg(pl.col("count").sum()).drop_nulls("a").sort("a")["count"]
         errors[orders] = float(np.abs(found.to_numpy() - np.bincount(frame["a"])).mean())
     # Sums of 61 cells with noise of deviation 1.4 against one of deviation 4.2: 11 to 4 on average.
     assert errors[(1,)] < 0.7 * errors[()]

@@ -70,8 +70,8 @@ def test_a_small_range_of_whole_numbers_has_a_bin_a_value() -> None:
 def test_labels_tell_the_bins() -> None:
     schema = pl.Schema({"n": pl.Int64(), "x": pl.Float64(), "s": pl.Categorical()})
     declared = DomainDeclarations({"s": ("a", "b")}, {"x": (0, 1)}, 2, {"n": (0, 18, 65, 120)})
-    told = [column.labels().to_list() for column in declared.columns(schema, ["n", "x", "s"])]
-    assert told == [
+    labels = [column.labels().to_list() for column in declared.columns(schema, ["n", "x", "s"])]
+    assert labels == [
         ["0-17", "18-64", "65-120", None],
         ["[0, 0.5)", "[0.5, 1]", None],
         ["a", "b", None],

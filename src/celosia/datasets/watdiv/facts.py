@@ -109,10 +109,10 @@ def _describe(kind: Kind, entities: Numbers, draws: Draws) -> Iterator[Facts]:
             yield _facts(kind.name, each, chosen, _terms(each.value, chosen, draws))
 
 
-def _facts(kind: str, said: Property, entities: Numbers, values: Terms) -> Facts:
+def _facts(kind: str, item: Property, entities: Numbers, values: Terms) -> Facts:
     own = _named(kind, entities)
-    subjects, objects = (values, own) if said.reverse else (own, values)
-    return Facts(kind, said.predicate, subjects, objects)
+    subjects, objects = (values, own) if item.reverse else (own, values)
+    return Facts(kind, item.predicate, subjects, objects)
 
 
 def _terms(value: Value, entities: Numbers, draws: Draws) -> Terms:

@@ -100,24 +100,24 @@ def _settings(unit: Unit, owned: set[str]) -> Iterator[str]:
     for kind in KINDS:
         for each in kind.properties:
             by_predicate.setdefault(each.predicate, []).append(each)
-    for name, said in by_predicate.items():
+    for name, items in by_predicate.items():
         lines = [] if name in owned else ["public = true"]
         if name in FUNCTIONAL:
             lines.append("most_per_subject = 1")
         elif name == "wsdbm:makesPurchase":
             lines.append(f"most_per_subject = {MOST_PURCHASES}")
-        elif not said[0].reverse:
-            lines.append(f"most_per_subject = {max(each.most for each in said)}")
+        elif not items[0].reverse:
+            lines.append(f"most_per_subject = {max(each.most for each in items)}")
         # With entities as units, the facts of one must not push out those of another.
-        if said[0].reverse and (unit == "triple" or name not in owned):
+        if items[0].reverse and (unit == "triple" or name not in owned):
             lines.append("most_per_object = 1")
-        lines += [*_bounds(said[0]), *_keys(name)]
+        lines += [*_bounds(items[0]), *_keys(name)]
         yield "\n".join([f'[graph.predicates."{name}"]', *lines])
 
 
-def _bounds(said: Property) -> list[str]:
-    value = said.value
-    if not said.bounded:
+def _bounds(item: Property) -> list[str]:
+    value = item.value
+    if not item.bounded:
         return []
     assert isinstance(value, IntegerRange | MoneyRange)
     unit, grid = (1, "1") if isinstance(value, IntegerRange) else (100, "0.01")

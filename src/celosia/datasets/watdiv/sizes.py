@@ -36,11 +36,11 @@ def users_for(triples: int) -> int:
     return min((low, high), key=lambda users: abs(expected_facts(users) - triples))
 
 
-def _share_of(said: Property) -> float:
+def _share_of(item: Property) -> float:
     """The share of products whose category is of the groups of a property."""
-    if not said.groups:
+    if not item.groups:
         return 1.0
     each = weights(VALUES["ProductCategory"], 4)
     return sum(
-        int(weight) for at, weight in enumerate(each) if at % CATEGORIES_APART in said.groups
+        int(weight) for at, weight in enumerate(each) if at % CATEGORIES_APART in item.groups
     ) / int(each.sum())

@@ -72,9 +72,9 @@ class Digits:
     def of_nodes(self, nodes: pl.Series) -> pl.DataFrame:
         """The value and the code of some nodes."""
         known = pl.DataFrame({"node": self.nodes, "value": self.values, "code": self.codes})
-        asked = pl.DataFrame({"node": nodes})
+        wanted = pl.DataFrame({"node": nodes})
         first = known.unique("node", keep="first")
-        return asked.join(first, on="node", how="left", maintain_order="left")
+        return wanted.join(first, on="node", how="left", maintain_order="left")
 
 
 def digits_of(recoding: RecodingMap) -> list[Digits] | None:

@@ -80,11 +80,11 @@ def feasible(
     names = [tuple(cell) for cell in hidden.tolist()]
     wanted = set(names) if only is None else set(only)
     for part in _components(rows, len(names)):
-        asked = [cell for cell in part if names[cell] in wanted]
+        wanted_cells = [cell for cell in part if names[cell] in wanted]
         equations = [place for place, row in enumerate(rows) if row[0][0] in part]
-        if asked:
+        if wanted_cells:
             program = _Program.of(part, equations, rows, rest)
-            found |= {names[cell]: program.interval(part[cell]) for cell in asked}
+            found |= {names[cell]: program.interval(part[cell]) for cell in wanted_cells}
         progress(Step("Auditing suppressed cells", len(found), len(wanted)))
     return dict(sorted(found.items()))
 

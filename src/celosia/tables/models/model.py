@@ -106,12 +106,12 @@ def _kept_together(
 ) -> NDArray[np.bool_]:
     """Whom the models of the whole table keep, asked in turn until none sends anybody away."""
     demanding = [model for model in models if model.judges_table]
-    asked = 0
-    while asked < len(demanding) and satisfied.any():
+    agreed = 0
+    while agreed < len(demanding) and satisfied.any():
         model = demanding.pop(0)
         demanding.append(model)
         stay = model.holds(classes.where(satisfied))
-        asked = asked + 1 if stay.all() else 1
+        agreed = agreed + 1 if stay.all() else 1
         satisfied = satisfied.copy()
         satisfied[satisfied] = stay
     return satisfied

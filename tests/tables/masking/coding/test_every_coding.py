@@ -28,9 +28,9 @@ def test_the_table_given_stays_as_it_is_and_facts_and_parameters_are_plain(metho
     masked = method.apply(frame, ["x"], rng=Seeded(1))
     assert frame.equals(copy)
     assert json.loads(json.dumps(masked.facts)) == masked.facts
-    told = json.loads(json.dumps(method.as_dict()))
-    assert told.pop("method") == method.kind
-    assert type(method)(**told) == method
+    values = json.loads(json.dumps(method.as_dict()))
+    assert values.pop("method") == method.kind
+    assert type(method)(**values) == method
     assert method.truthful
     assert method.summary
     assert "Guarantee:" in (type(method).__doc__ or "")

@@ -107,9 +107,9 @@ def test_empty_cells_stay_empty_and_no_others_become_so(method: Method) -> None:
 def test_facts_are_plain_values_and_parameters_a_step_of_a_recipe(method: Method) -> None:
     facts = method.apply(people(), ["x", "y"], rng=Seeded(1)).facts
     assert json.loads(json.dumps(facts)) == facts
-    told = json.loads(json.dumps(method.as_dict()))
-    assert told.pop("method") == method.kind
-    assert type(method)(**told) == method
+    values = json.loads(json.dumps(method.as_dict()))
+    assert values.pop("method") == method.kind
+    assert type(method)(**values) == method
     assert method.randomised
     assert not method.truthful
     assert method.summary

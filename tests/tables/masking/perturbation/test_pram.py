@@ -156,15 +156,15 @@ def test_empty_cells_stay_empty_and_types_are_kept() -> None:
 
 def test_a_matrix_from_counts_says_so() -> None:
     frame = regions(100)
-    for method, told in [
+    for method, from_counts in [
         (Pram(stay=0.5), False),
         (Pram(theta=0.5), True),
         (Pram(stay=0.5, invariant=True), True),
         (Pram(stay=0.5, rest="frequency"), True),
     ]:
         facts = method.apply(frame, ["region"], rng=Seeded(1)).facts["region"]
-        assert facts["matrix_from_counts"] is told
-        assert any("counts of the original" in gap for gap in method.leaves_open([])) is told
+        assert facts["matrix_from_counts"] is from_counts
+        assert any("counts of the original" in gap for gap in method.leaves_open([])) is from_counts
 
 
 def test_counts_that_no_matrix_gives_back_are_left_out() -> None:

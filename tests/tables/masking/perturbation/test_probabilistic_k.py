@@ -128,5 +128,5 @@ def test_fewer_records_than_k_and_a_k_of_one_are_refused() -> None:
 
 
 def test_the_promise_names_the_columns_and_k() -> None:
-    told = ProbabilisticK(k=4).promise(["age", "zip"])
-    assert told == "a record is linked by age, zip with a chance of at most 1/4"
+    promise = ProbabilisticK(k=4).promise(["age", "zip"])
+    assert promise == "a record is linked by age, zip with a chance of at most 1/4"

@@ -81,10 +81,10 @@ class Recoding(Method):
         options = {"breaks": self.breaks, "mapping": self.mapping, "hierarchy": self.hierarchy}
         given = exactly_one(self.kind, options)
         partners = {"labels": "breaks", "other": "mapping", "level": "hierarchy"}
-        asked = {"labels": self.labels != (), "other": self.other is not None}
-        asked["level"] = self.level != 1
+        extras = {"labels": self.labels != (), "other": self.other is not None}
+        extras["level"] = self.level != 1
         for name, partner in partners.items():
-            if asked[name] and given != partner:
+            if extras[name] and given != partner:
                 raise not_together(self.kind, name, given, f"It belongs to '{partner}'.")
         if given == "breaks":
             self._check_breaks()

@@ -98,14 +98,14 @@ class Sampling(Method):
 
     def _wanted(self, height: int) -> int:
         """How many records are drawn: the nearest whole number, at least one."""
-        asked = self.rows if self.rows is not None else 1
-        if asked > height:
+        requested = self.rows if self.rows is not None else 1
+        if requested > height:
             raise InputError(
                 "CEL-V260",
-                f"the sample has {asked:,} rows, and the table {height:,}.",
+                f"the sample has {requested:,} rows, and the table {height:,}.",
                 why="Without replacement no record is drawn twice.",
                 fix="Ask for fewer rows, or for a fraction of a table that is not empty.",
-                rows=asked,
+                rows=requested,
                 height=height,
             )
         if self.rows is not None:

@@ -49,13 +49,13 @@ class RangedAxis(Axis):
     def label_keys(self, lowest: Ranks, highest: Ranks) -> NDArray[np.int64]:
         """One number for each pair of ends."""
         pairs = lowest.astype(np.int64) * self.leaves + highest
-        said = (highest < self.ordered) | (lowest == highest)
-        return np.where(said, pairs, np.int64(-1))
+        shown = (highest < self.ordered) | (lowest == highest)
+        return np.where(shown, pairs, np.int64(-1))
 
     def covered(self, lowest: Ranks, highest: Ranks) -> NDArray[np.int64]:
         """The leaves whose value lies in the range; all for `*`."""
-        said = (highest < self.ordered) | (lowest == highest)
-        return np.where(said, highest.astype(np.int64) - lowest + 1, np.int64(self.leaves))
+        shown = (highest < self.ordered) | (lowest == highest)
+        return np.where(shown, highest.astype(np.int64) - lowest + 1, np.int64(self.leaves))
 
 
 def is_ranged(column: CodedColumn) -> bool:
