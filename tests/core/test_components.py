@@ -99,7 +99,7 @@ def test_a_licence_is_an_expression_or_else_a_short_name(
 
 def test_a_bill_of_materials_is_cyclonedx_in_which_every_reference_leads_somewhere() -> None:
     components = installed_components()
-    bill = bill_of_materials(components, made=MADE)
+    bill = bill_of_materials(components, created=MADE)
     assert (bill["bomFormat"], bill["specVersion"], bill["version"]) == ("CycloneDX", "1.6", 1)
     assert re.fullmatch(r"urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", bill["serialNumber"])
     assert bill["metadata"]["timestamp"] == "2026-03-01T11:30:00Z"
@@ -118,13 +118,13 @@ def test_a_bill_of_materials_is_cyclonedx_in_which_every_reference_leads_somewhe
 
 def test_the_serial_number_follows_from_the_packages() -> None:
     first, *others = installed_components()
-    one = bill_of_materials([first, *others], made=MADE)
-    same = bill_of_materials([first, *others], made=datetime.now(UTC))
-    fewer = bill_of_materials([first], made=MADE)
+    one = bill_of_materials([first, *others], created=MADE)
+    same = bill_of_materials([first, *others], created=datetime.now(UTC))
+    fewer = bill_of_materials([first], created=MADE)
     assert one["serialNumber"] == same["serialNumber"] != fewer["serialNumber"]
 
 
 def test_a_package_without_a_known_licence_claims_none(monkeypatch: pytest.MonkeyPatch) -> None:
     installed(monkeypatch, celosia="")
-    bill = bill_of_materials(installed_components(), made=MADE)
+    bill = bill_of_materials(installed_components(), created=MADE)
     assert "licenses" not in bill["metadata"]["component"]

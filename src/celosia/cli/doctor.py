@@ -63,7 +63,7 @@ def _write_bill(path: Path, *, overwrite: bool) -> None:
     from celosia.core.files import replacing
 
     with replacing(path, overwrite=overwrite) as draft:
-        bill = bill_of_materials(installed_components(), made=datetime.now(UTC))
+        bill = bill_of_materials(installed_components(), created=datetime.now(UTC))
         draft.write_text(json.dumps(bill, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 

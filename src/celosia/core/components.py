@@ -131,7 +131,7 @@ def _is_licence(classifier: str) -> bool:
     return classifier.startswith("License ::")
 
 
-def bill_of_materials(components: list[Component], *, made: datetime) -> dict[str, Any]:
+def bill_of_materials(components: list[Component], *, created: datetime) -> dict[str, Any]:
     """A CycloneDX 1.6 document of components, the first of which is what it is about.
 
     The serial number follows from the components: the same packages have the same one.
@@ -145,7 +145,7 @@ def bill_of_materials(components: list[Component], *, made: datetime) -> dict[st
         "serialNumber": f"urn:uuid:{uuid5(NAMESPACE_URL, ' '.join(addresses.values()))}",
         "version": 1,
         "metadata": {
-            "timestamp": made.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "timestamp": created.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "component": _part(subject, kind="application"),
         },
         "components": [_part(each, kind="library") for each in parts],

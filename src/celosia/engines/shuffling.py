@@ -48,7 +48,7 @@ def shuffle(
 
 
 def shuffle_as(
-    made: Callable[[pl.DataFrame], Made],
+    make: Callable[[pl.DataFrame], Made],
     chunks: Iterator[pl.DataFrame],
     folder: Path,
     buckets: int,
@@ -61,7 +61,7 @@ def shuffle_as(
     def arranged(path: Path) -> Made:
         bucket = frames.read(path)
         path.unlink()
-        return made(bucket[_permutation(bucket.height, source)])
+        return make(bucket[_permutation(bucket.height, source)])
 
     with ThreadPoolExecutor(1) as beside:
         coming = beside.submit(arranged, paths[0])

@@ -47,14 +47,14 @@ class TypeTally:
                 self._marked.add(mark)
 
     @property
-    def found(self) -> Narrow | None:
+    def narrowest_type(self) -> Narrow | None:
         """The narrowest type that all values have; None is text."""
         return self._left[0] if self._left and self._filled else None
 
     @property
     def mark(self) -> Mark | None:
         """The decimal mark, if there is one in the column."""
-        mark = None if self.found is None else mark_of(self.found)
+        mark = None if self.narrowest_type is None else mark_of(self.narrowest_type)
         return mark if mark in self._marked else None
 
     @property
@@ -82,7 +82,7 @@ class DecimalTally(TypeTally):
         self._look_at_marks(text)
 
     @property
-    def found(self) -> Narrow:
+    def narrowest_type(self) -> Narrow:
         """The way of writing that most values have; with a point if it makes no difference."""
         points, commas = self._misfits
         return "decimal comma" if commas < points else "decimal"

@@ -73,7 +73,7 @@ def _typed(
         return convert(text, _as_written(declared, layout))
     tally = DecimalTally()
     tally.add(text)
-    values = convert(text, tally.found)
+    values = convert(text, tally.narrowest_type)
     if tally.doubt is not None and _is_open(tally.doubt, mark_of_file):
         raise in_doubt(text.name, tally.doubt)
     return values
@@ -104,7 +104,9 @@ def _settle_types(layout: Layout, options: ReadOptions) -> dict[str, ColumnType 
         is_open = _is_open(tally.doubt, mark_of_file)
         if is_open and tally.doubt is not None and name in options.types:
             raise in_doubt(name, tally.doubt)
-        settled[name] = "string" if is_open or tally.found is None else tally.found
+        settled[name] = (
+            "string" if is_open or tally.narrowest_type is None else tally.narrowest_type
+        )
     return settled
 
 

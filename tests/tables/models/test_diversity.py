@@ -146,23 +146,25 @@ def test_what_must_go_for_recursive_diversity_is_exact(
 
 def test_a_table_that_is_not_diverse_says_why() -> None:
     skewed = alone(4038, 4030, 143, 9)
-    assert DistinctDiversity(5, "disease").why_not(skewed) == (
+    assert DistinctDiversity(5, "disease").why_infeasible(skewed) == (
         "'disease' has only 4 different values in the whole table, "
         "and l = 5 are asked of every class."
     )
-    assert "spread only as evenly as 2.17 equally frequent" in (entropy(3).why_not(skewed) or "")
-    assert "it can be met up to l = 2." in (
-        RecursiveDiversity(2, 3, "disease").why_not(skewed) or ""
+    assert "spread only as evenly as 2.17 equally frequent" in (
+        entropy(3).why_infeasible(skewed) or ""
     )
-    assert "for no l" in (RecursiveDiversity(0.1, 2, "disease").why_not(skewed) or "")
+    assert "it can be met up to l = 2." in (
+        RecursiveDiversity(2, 3, "disease").why_infeasible(skewed) or ""
+    )
+    assert "for no l" in (RecursiveDiversity(0.1, 2, "disease").why_infeasible(skewed) or "")
     assert "has fewer than l = 5 different" in (
-        entropy(5, corrected=True).why_not(alone(1, 1)) or ""
+        entropy(5, corrected=True).why_infeasible(alone(1, 1)) or ""
     )
 
 
 def test_reasons_name_no_counts_of_values() -> None:
     for model in (entropy(3), RecursiveDiversity(2, 4, "disease")):
-        assert "4038" not in (model.why_not(alone(4038, 4030, 143, 9)) or "")
+        assert "4038" not in (model.why_infeasible(alone(4038, 4030, 143, 9)) or "")
 
 
 @pytest.mark.parametrize("l", [1, 0, -2, 2.5, "3", None, True, math.nan])

@@ -101,7 +101,7 @@ def test_a_reason_is_given_exactly_where_the_whole_table_fails(model: Model, fou
     parts, people, totals = found
     column = column_of(totals, nodes=NODES)
     whole = classes_of(column, [np.sum(parts, axis=0).tolist()], [sum(people)])
-    reason = model.why_not(whole)
+    reason = model.why_infeasible(whole)
     assert (reason is None) == bool(model.holds(whole).all())
     assert reason is None or reason.endswith(".")
 

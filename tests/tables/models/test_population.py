@@ -148,14 +148,18 @@ def test_models_of_the_table_say_nothing_of_single_classes() -> None:
 
 
 def test_a_table_that_cannot_meet_a_model_says_why() -> None:
-    assert "at least 20 records" in (AverageRisk(0.05).why_not(sample([10])) or "")
-    assert AverageRisk(0.05).why_not(sample([20])) is None
-    assert "single record" in (PopulationUniqueness(0.01, 0.5).why_not(sample([1])) or "")
-    assert PopulationUniqueness(0.01, 0.5).why_not(sample([2])) is None
-    assert "fewer than k = 5 people" in (KMap(5).why_not(sample([3], [4])) or "")
-    assert "than the 3 records" in (KMap(5, 0.1).why_not(sample([2])) or "")
-    assert "more than the upper bound" in (DeltaPresence(0, 0.5).why_not(sample([6], [10])) or "")
-    assert "less than the lower bound" in (DeltaPresence(0.2, 0.5).why_not(sample([1], [10])) or "")
+    assert "at least 20 records" in (AverageRisk(0.05).why_infeasible(sample([10])) or "")
+    assert AverageRisk(0.05).why_infeasible(sample([20])) is None
+    assert "single record" in (PopulationUniqueness(0.01, 0.5).why_infeasible(sample([1])) or "")
+    assert PopulationUniqueness(0.01, 0.5).why_infeasible(sample([2])) is None
+    assert "fewer than k = 5 people" in (KMap(5).why_infeasible(sample([3], [4])) or "")
+    assert "than the 3 records" in (KMap(5, 0.1).why_infeasible(sample([2])) or "")
+    assert "more than the upper bound" in (
+        DeltaPresence(0, 0.5).why_infeasible(sample([6], [10])) or ""
+    )
+    assert "less than the lower bound" in (
+        DeltaPresence(0.2, 0.5).why_infeasible(sample([1], [10])) or ""
+    )
 
 
 @pytest.mark.parametrize(

@@ -73,12 +73,14 @@ def test_a_huge_delta_asks_only_that_every_value_occurs() -> None:
 
 def test_a_table_that_cannot_meet_a_share_says_why() -> None:
     whole = classes_of(column_of([9, 1]), [[9, 1]])
-    assert "more than a share of 0.5" in (AlphaK(0.5, 5, "disease").why_not(whole) or "")
-    assert "fewer than k = 11" in (AlphaK(0.9, 11, "disease").why_not(whole) or "")
-    assert "fewer than k = 11" in (PSensitive(2, 11, "disease").why_not(whole) or "")
-    assert "only 2 different values" in (PSensitive(3, 5, "disease").why_not(whole) or "")
+    assert "more than a share of 0.5" in (AlphaK(0.5, 5, "disease").why_infeasible(whole) or "")
+    assert "fewer than k = 11" in (AlphaK(0.9, 11, "disease").why_infeasible(whole) or "")
+    assert "fewer than k = 11" in (PSensitive(2, 11, "disease").why_infeasible(whole) or "")
+    assert "only 2 different values" in (PSensitive(3, 5, "disease").why_infeasible(whole) or "")
     assert "do not meet" in (
-        DeltaDisclosure(0.1, column="disease").why_not(classes_of(column_of([9, 1]), [[1, 1]]))
+        DeltaDisclosure(0.1, column="disease").why_infeasible(
+            classes_of(column_of([9, 1]), [[1, 1]])
+        )
         or ""
     )
 

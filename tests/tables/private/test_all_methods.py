@@ -83,7 +83,7 @@ def test_the_promise_states_epsilon_and_neighbours(method: PrivateMethod) -> Non
 def test_the_loss_is_within_the_price_and_uses_it(method: PrivateMethod) -> None:
     loss, budget = method.privacy_loss(columns_of(method)), method.budget
     spent = loss.pure if budget.is_pure else loss.rho
-    assert 0.999 * float(budget.whole) < spent <= float(budget.whole) * (1 + 1e-12)
+    assert 0.999 * float(budget.total) < spent <= float(budget.total) * (1 + 1e-12)
     if not budget.is_pure:
         assert loss.epsilon(budget.delta) <= budget.epsilon
 

@@ -23,7 +23,7 @@ DELTAS = st.sampled_from([1e-12, 1e-9, 1e-5])
 
 @given(EPSILONS, DELTAS)
 def test_rho_is_the_largest_within_epsilon_and_delta(epsilon: float, delta: float) -> None:
-    rho = TableBudget(epsilon, delta).whole
+    rho = TableBudget(epsilon, delta).total
     assert Concentrated(rho).epsilon(delta) <= epsilon
     assert Concentrated(rho * Fraction(1001, 1000)).epsilon(delta) > epsilon
 
@@ -38,8 +38,8 @@ def test_shares_that_sum_to_one_cost_at_most_the_price(
     parts += [budget.selection(share, sensitivity=1).privacy_loss()] * choices
     spent = sum(exact(part.pure if budget.is_pure else part.rho) or 0 for part in parts)
     # Losses are rounded up to floats, each by less than one part in 2^52.
-    assert spent <= budget.whole * (1 + Fraction(1, 2**40))
-    assert spent > budget.whole * Fraction(999, 1000)
+    assert spent <= budget.total * (1 + Fraction(1, 2**40))
+    assert spent > budget.total * Fraction(999, 1000)
 
 
 def test_the_tight_account_of_shares_is_within_epsilon_and_delta() -> None:
@@ -56,7 +56,7 @@ def test_the_noise_is_laplace_without_delta_and_gaussian_with_it() -> None:
     assert isinstance(laplace, Geometric)
     assert laplace.law.scale == 2
     assert isinstance(gaussian, GaussianCounts)
-    assert gaussian.law.parameter >= 1 / TableBudget(1, 1e-9).whole  # sigma^2 = 1 / (2 rho / 2)
+    assert gaussian.law.parameter >= 1 / TableBudget(1, 1e-9).total  # sigma^2 = 1 / (2 rho / 2)
 
 
 def test_no_count_tells_one_row_by_more_than_epsilon() -> None:

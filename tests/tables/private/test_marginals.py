@@ -129,7 +129,7 @@ def test_the_plan_costs_the_price_and_hardly_less(columns: int, delta: float) ->
     budget = TableBudget(1, delta)
     loss = MarginalPlan(budget, columns).privacy_loss()
     spent = loss.pure if delta == 0 else loss.rho
-    assert 0.999 * float(budget.whole) < spent <= float(budget.whole) * (1 + 1e-12)
+    assert 0.999 * float(budget.total) < spent <= float(budget.total) * (1 + 1e-12)
 
 
 def test_the_tight_account_of_a_plan_is_within_epsilon() -> None:

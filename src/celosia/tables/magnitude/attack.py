@@ -68,7 +68,7 @@ class Threat:
     needed: float
     """How far the cell must be able to deviate."""
     upwards: bool
-    known: tuple[int, ...] = ()
+    known_cells: tuple[int, ...] = ()
     """The hidden cells whose value the attacker knows; none for an outsider."""
 
 
@@ -122,7 +122,7 @@ def withstands(
 ) -> bool:
     """Whether a cell can deviate far enough when these cells, flat, are hidden."""
     open_ = hidden.copy()
-    open_[list(threat.known)] = False
+    open_[list(threat.known_cells)] = False
     place = tuple(int(axis) for axis in np.unravel_index(threat.cell, shape))
     return in_cube(
         place,
@@ -154,7 +154,7 @@ def deviation(
     part = part[np.diff(part.indptr) > 0]
     down = bounded(values[cells] / threat.needed, FURTHEST)
     up = np.full(cells.size, FURTHEST)
-    known = np.isin(cells, threat.known)
+    known = np.isin(cells, threat.known_cells)
     up[known] = down[known] = 0
     (up if threat.upwards else down)[place] = 1
     (down if threat.upwards else up)[place] = 0

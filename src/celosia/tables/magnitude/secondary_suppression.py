@@ -154,7 +154,7 @@ def _program(problem: SuppressionProblem, start: NDArray[np.bool_]) -> Suppressi
             blocks.append([wall, *(own if each == number else None for each in range(many))])
         low += [np.zeros(rows), np.full(2 * count, -np.inf)]
         high += [np.zeros(rows + 2 * count)]
-        known = np.isin(cells, threat.known)
+        known = np.isin(cells, threat.known_cells)
         down[known] = up[known] = 0
         place = int(np.searchsorted(cells, threat.cell))
         up[place] = 1.0 if threat.upwards else -1.0

@@ -121,10 +121,10 @@ def check_widths(frame: pl.DataFrame) -> None:
         )
 
 
-def _sample_holdout(holdout: Any, made: RecipeResult, rng: Source) -> Holdout | None:
+def _sample_holdout(holdout: Any, result: RecipeResult, rng: Source) -> Holdout | None:
     if holdout is None:
         return None
-    if made.rows is not None:
+    if result.rows is not None:
         raise InputError(
             "CEL-V024",
             "a holdout was given, and the rows are those of the table.",
@@ -137,7 +137,7 @@ def _sample_holdout(holdout: Any, made: RecipeResult, rng: Source) -> Holdout | 
 
 def _account(
     raw: pl.DataFrame,
-    made: RecipeResult,
+    result: RecipeResult,
     recipe: Recipe,
     holdout: Holdout | None,
     progress: Progress,
@@ -146,7 +146,9 @@ def _account(
     if not raw.height:
         return nothing
     try:
-        return account(raw, made.frame, recipe, rows=made.rows, holdout=holdout, progress=progress)
+        return account(
+            raw, result.frame, recipe, rows=result.rows, holdout=holdout, progress=progress
+        )
     except InputError:
         if not is_private(recipe) or holdout is not None:
             raise

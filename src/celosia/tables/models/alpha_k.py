@@ -64,11 +64,11 @@ class AlphaK(SensitiveModel):
         )
         return Verdict(satisfied, must_go)
 
-    def why_not(self, whole: Classes) -> str | None:
+    def why_infeasible(self, one_class: Classes) -> str | None:
         """The table may have too few records, or one value too many of them."""
-        if self.holds(whole).all():
+        if self.holds(one_class).all():
             return None
-        if (whole.sizes < self.k).any():
+        if (one_class.sizes < self.k).any():
             return f"The table has fewer than k = {self.k} records."
         return (
             f"In the whole table one value of '{self.column}' has more than a share of "

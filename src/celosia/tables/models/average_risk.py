@@ -68,9 +68,9 @@ class AverageRisk(Model):
         satisfied = classes.sizes >= (enough[0] if enough.size else np.iinfo(np.int64).max)
         return Verdict(satisfied, np.zeros(satisfied.size, dtype=np.int64))
 
-    def why_not(self, whole: Classes) -> str | None:
+    def why_infeasible(self, one_class: Classes) -> str | None:
         """The table may be too small."""
-        if self.holds(whole).all():
+        if self.holds(one_class).all():
             return None
         least = math.ceil(1 / self.most * (1 - TIE))
         return f"An average risk of {self.most:g} needs a table of at least {least} records."

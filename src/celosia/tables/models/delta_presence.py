@@ -82,11 +82,11 @@ class DeltaPresence(Model):
         most = np.floor(self.upper * people * (1 + SLACK)).astype(np.int64)
         return Verdict(satisfied, np.where(satisfied, 0, np.maximum(1, classes.sizes - most)))
 
-    def why_not(self, whole: Classes) -> str | None:
+    def why_infeasible(self, one_class: Classes) -> str | None:
         """The table may hold too much or too little of the population."""
-        if self.holds(whole).all():
+        if self.holds(one_class).all():
             return None
-        if (whole.sizes > self.upper * population_of(whole, self) * (1 + TIE)).any():
+        if (one_class.sizes > self.upper * population_of(one_class, self) * (1 + TIE)).any():
             side = f"more than the upper bound of {self.upper:g}"
         else:
             side = f"less than the lower bound of {self.lower:g}"

@@ -59,11 +59,11 @@ class DistinctDiversity(SensitiveModel):
         """A class needs `l` values, and a part of one that has fewer has fewer still."""
         return all_or_none(np.diff(self.histogram(classes).starts) >= self.l, classes.sizes)
 
-    def why_not(self, whole: Classes) -> str | None:
+    def why_infeasible(self, one_class: Classes) -> str | None:
         """The column may have too few values altogether."""
-        if self.holds(whole).all():
+        if self.holds(one_class).all():
             return None
-        found = int(np.diff(self.histogram(whole).starts).max())
+        found = int(np.diff(self.histogram(one_class).starts).max())
         return (
             f"'{self.column}' has only {counted(found, 'value', 'different values')} in the whole "
             f"table, and l = {self.l} are asked of every class."

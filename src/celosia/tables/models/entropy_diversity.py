@@ -119,11 +119,11 @@ class EntropyDiversity(SensitiveModel):
         )
         return found
 
-    def why_not(self, whole: Classes) -> str | None:
+    def why_infeasible(self, one_class: Classes) -> str | None:
         """The values of the whole table may be too unevenly spread, or too few."""
-        if self.holds(whole).all():
+        if self.holds(one_class).all():
             return None
-        found = self.effective(whole).max()
+        found = self.effective(one_class).max()
         if found >= self.l:
             return f"'{self.column}' has fewer than l = {self.l:g} different values."
         return (

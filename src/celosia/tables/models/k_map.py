@@ -84,9 +84,9 @@ class KMap(Model):
             satisfied = classes.sizes >= self.smallest
         return all_or_none(satisfied, classes.sizes)
 
-    def why_not(self, whole: Classes) -> str | None:
+    def why_infeasible(self, one_class: Classes) -> str | None:
         """The population, or what is estimated of it, may be too small."""
-        if self.holds(whole).all():
+        if self.holds(one_class).all():
             return None
         if self.sampling_fraction is None:
             return f"The population has fewer than k = {self.k} people."

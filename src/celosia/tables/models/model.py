@@ -77,9 +77,9 @@ class Model(ABC):
         """For each class, whether it meets the model."""
         return self.judge(classes).satisfied
 
-    def why_not(self, whole: Classes) -> str | None:
+    def why_infeasible(self, one_class: Classes) -> str | None:
         """Why even the whole table as one class does not meet the model; None if it does."""
-        if self.holds(whole).all():
+        if self.holds(one_class).all():
             return None
         return f"Even all records as one class do not meet {self.promise()}."
 

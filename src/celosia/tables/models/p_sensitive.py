@@ -49,13 +49,13 @@ class PSensitive(SensitiveModel):
         values = np.diff(self.histogram(classes).starts)
         return all_or_none((values >= self.p) & (classes.sizes >= self.k), classes.sizes)
 
-    def why_not(self, whole: Classes) -> str | None:
+    def why_infeasible(self, one_class: Classes) -> str | None:
         """The table may have too few records, or the column too few values."""
-        if self.holds(whole).all():
+        if self.holds(one_class).all():
             return None
-        if (whole.sizes < self.k).any():
+        if (one_class.sizes < self.k).any():
             return f"The table has fewer than k = {self.k} records."
-        found = int(np.diff(self.histogram(whole).starts).max())
+        found = int(np.diff(self.histogram(one_class).starts).max())
         return (
             f"'{self.column}' has only {counted(found, 'value', 'different values')} in the whole "
             f"table, and p = {self.p} are asked of every class."

@@ -55,9 +55,9 @@ class PopulationUniqueness(Model):
         satisfied = np.full(classes.sizes.size, share <= self.most) | (classes.sizes > 1)
         return Verdict(satisfied, np.zeros(satisfied.size, dtype=np.int64))
 
-    def why_not(self, whole: Classes) -> str | None:
+    def why_infeasible(self, one_class: Classes) -> str | None:
         """One record alone cannot meet it."""
-        return None if self.holds(whole).all() else "The table has a single record."
+        return None if self.holds(one_class).all() else "The table has a single record."
 
     def promise(self) -> str:
         """The model in words."""

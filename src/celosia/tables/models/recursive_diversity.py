@@ -75,11 +75,11 @@ class RecursiveDiversity(SensitiveModel):
         )
         return Verdict(satisfied, must_go)
 
-    def why_not(self, whole: Classes) -> str | None:
+    def why_infeasible(self, one_class: Classes) -> str | None:
         """The whole table may meet the model only up to a smaller `l`."""
-        if self.holds(whole).all():
+        if self.holds(one_class).all():
             return None
-        rows = self.histogram(whole)
+        rows = self.histogram(one_class)
         counts = np.sort(rows.counts[: rows.starts[1]])[::-1]
         tails = counts.sum() - np.cumsum(counts) + counts
         reached = int((counts[0] < self.c * tails * (1 - TIE)).sum())

@@ -44,22 +44,22 @@ class TableBudget:
         return self.delta == 0
 
     @property
-    def whole(self) -> Fraction:
+    def total(self) -> Fraction:
         """What is divided: epsilon, or the rho within epsilon and delta."""
         return check_epsilon(self.epsilon) if self.is_pure else _rho(self.epsilon, self.delta)
 
     def count_noise(self, share: Fraction) -> Geometric | GaussianCounts:
         """Noise for disjoint counts: one row more or less moves one of them by 1."""
         if self.is_pure:
-            return Geometric(epsilon=round_down(self.whole * share))
-        return GaussianCounts(rho=round_down(self.whole * share))
+            return Geometric(epsilon=round_down(self.total * share))
+        return GaussianCounts(rho=round_down(self.total * share))
 
     def selection(self, share: Fraction, *, sensitivity: int) -> Exponential:
         """One choice by scores that one row more or less moves by at most `sensitivity` each.
 
         The exponential mechanism of epsilon is epsilon^2/8-zCDP (Cesar & Rogers 2021).
         """
-        part = self.whole * share
+        part = self.total * share
         if not self.is_pure:
             digits = 10**12
             part = Fraction(isqrt((8 * part * digits**2).__floor__()), digits)  # rounded down

@@ -90,7 +90,7 @@ class PrivateMicroaggregation(PrivateMethod):
 
     def privacy_loss(self, columns: Sequence[str]) -> Loss:
         """Equal shares of epsilon, one a column."""
-        return Composed((Pure(Fraction(self.budget.whole, len(columns))),) * len(columns))
+        return Composed((Pure(Fraction(self.budget.total, len(columns))),) * len(columns))
 
     def apply(  # noqa: D102 - as in Method
         self,
@@ -168,7 +168,7 @@ class PrivateMicroaggregation(PrivateMethod):
         return np.lexsort((*points, key))
 
     def _noise(self, columns: int, *, steps: int, groups: int) -> Geometric:
-        share = round_down(self.budget.whole * Fraction(1, columns))
+        share = round_down(self.budget.total * Fraction(1, columns))
         moved = steps if self.order == SEPARATE else steps * groups
         return Geometric(
             epsilon=share, sensitivity=moved, dimension=groups, neighbours=self.neighbours

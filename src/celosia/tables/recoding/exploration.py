@@ -137,7 +137,7 @@ def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
             nodes=lattice.nodes,
         )
     if not solutions:
-        raise infeasibility_error(lattice.whole(), models, suppression)
+        raise infeasibility_error(lattice.one_class(), models, suppression)
     solutions.sort(key=lambda solution: (solution.score, sum(solution.levels), solution.levels))
     names = tuple(column.name for column in lattice.columns)
     return Exploration(names, lattice.nodes, lattice.rows, tuple(solutions), tried)

@@ -78,7 +78,7 @@ class _Descent:
         deadline = started + seconds
         best = self._look(self.lattice.top)
         if best.must_go > self.allowed:
-            raise infeasibility_error(self.lattice.whole(), self.models, self.suppression)
+            raise infeasibility_error(self.lattice.one_class(), self.models, self.suppression)
         if best.suppressed > self.allowed:
             raise _unknown(self.models)
         reach = self._reach(started + seconds / 3)

@@ -9,17 +9,17 @@ from celosia.tables.models import Classes, Model
 
 
 def infeasibility_error(
-    whole: Classes, models: Sequence[Model], suppression: float
+    one_class: Classes, models: Sequence[Model], suppression: float
 ) -> PrivacyError:
     """The error for models that no recoding meets, with the reason if one is known.
 
     Args:
-        whole: all records as one class.
+        one_class: all records as one class.
         models: what was asked for.
         suppression: the largest share of the records that might have been suppressed.
     """
     promises = ", ".join(model.promise() for model in models)
-    rows = int(whole.sizes.sum())
+    rows = int(one_class.sizes.sum())
     smallest = max(model.smallest for model in models)
     if rows < smallest:
         return PrivacyError(
@@ -30,7 +30,9 @@ def infeasibility_error(
             rows=rows,
             smallest=smallest,
         )
-    reasons = [reason for model in models if (reason := model.why_not(whole)) is not None]
+    reasons = [
+        reason for model in models if (reason := model.why_infeasible(one_class)) is not None
+    ]
     return PrivacyError(
         "CEL-P001",
         f"{promises} cannot be reached with at most {suppression:.4g} of the records suppressed.",

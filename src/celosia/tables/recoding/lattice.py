@@ -138,7 +138,7 @@ class Lattice:
         must_go = int(verdict.must_go.sum())
         return Outcome(node, suppressed, sums, must_go, table, verdict.satisfied)
 
-    def whole(self) -> Classes:
+    def one_class(self) -> Classes:
         """All records as one class."""
         table = self.class_table(self.top)
         return _classes(table)[0]

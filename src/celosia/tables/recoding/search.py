@@ -100,7 +100,7 @@ def find_optimum(  # noqa: PLR0913 - each is a choice of the search
         if deadline is not None and search.best is not None and monotonic() > deadline:
             break
     if search.best is None:
-        raise infeasibility_error(lattice.whole(), models, suppression)
+        raise infeasibility_error(lattice.one_class(), models, suppression)
     return SearchResult(search.best, measure.share(search.score), search.certificate())
 
 

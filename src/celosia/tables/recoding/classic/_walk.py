@@ -49,7 +49,7 @@ class Walk:
         progress: Progress,
     ):
         if lattice.rows < model.k:  # otherwise the top works: all records are one class there
-            raise infeasibility_error(lattice.whole(), [model], allowed / lattice.rows)
+            raise infeasibility_error(lattice.one_class(), [model], allowed / lattice.rows)
         self.algorithm = algorithm
         self.lattice = lattice
         self.model = model
