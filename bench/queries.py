@@ -27,7 +27,7 @@ import sqlglot
 
 from bench.timing import once, seconds
 from celosia.core.randomness import System
-from celosia.engines import DuckDbEngine
+from celosia.engines import DuckDBEngine
 from celosia.queries.policy.values import (
     ColumnPolicy,
     Database,
@@ -92,7 +92,7 @@ def measured(path: Path, rows: int) -> Iterator[tuple[str, float, float]]:
         with Vault.open(policy, ledger=ledger, rng=System()) as vault:
             private = seconds(partial(_ask, vault, case, count(1)))
         ledger.unlink()
-        with DuckDbEngine(path) as engine:  # right after, because other work comes and goes
+        with DuckDBEngine(path) as engine:  # right after, because other work comes and goes
             tree = sqlglot.parse_one(case.query)
             plain = seconds(partial(engine.run, tree, timeout=TIMEOUT))
         yield case.name, private, plain

@@ -20,7 +20,7 @@ from bench.queries import ALLOWANCE, TIMEOUT
 from bench.timing import seconds
 from celosia.core.randomness import Seeded
 from celosia.datasets import tpch
-from celosia.engines import DuckDbEngine
+from celosia.engines import DuckDBEngine
 from celosia.lab.sql.shop import EPSILON, Asked, ask, query, saved
 from celosia.queries.answering import carry_out
 from celosia.queries.policy import load_policy
@@ -41,7 +41,7 @@ def run(*, rows: int = ORDERS) -> dict[str, dict[str, Any]]:
         policy = load_policy(path)
         files = {table: policy.database.located(file) for table, file in policy.database.files}
         asked = list(ask(shop, path))
-        with Vault.open(path, rng=rng) as vault, DuckDbEngine(files=files) as engine:
+        with Vault.open(path, rng=rng) as vault, DuckDBEngine(files=files) as engine:
             for each in asked:
                 text = query(each.joins, distinct=each.distinct)
                 plain = seconds(
@@ -76,7 +76,7 @@ def _errors(asked: Asked, rng: Seeded) -> dict[str, list[Any]]:
 
 
 def _by_vault(
-    vault: Vault, engine: DuckDbEngine, text: str, asked: Asked, rng: Seeded
+    vault: Vault, engine: DuckDBEngine, text: str, asked: Asked, rng: Seeded
 ) -> tuple[float, list[Any]]:
     """The median time of three answers, and errors of many, for which the data is read once."""
     times = []

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.running import MARK, Result, Run
 
 from celosia import frames
-from celosia.engines import DuckDbEngine
+from celosia.engines import DuckDBEngine
 from celosia.queries import QueryAnswer
 
 ORDERS = "SELECT count(*) FROM orders"
@@ -240,14 +240,14 @@ def test_another_place_of_the_ledger(
 
 def _failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     """Let the engine fail once the question is charged: looks at the tables go well."""
-    usual = DuckDbEngine._timed
+    usual = DuckDBEngine._timed
 
-    def fail(self: DuckDbEngine, *asked: Any, **said: Any) -> Any:
+    def fail(self: DuckDBEngine, *asked: Any, **said: Any) -> Any:
         if LEDGER.exists() and b"reserved" in _ledger_bytes():
             _raise(error)
         return usual(self, *asked, **said)
 
-    monkeypatch.setattr(DuckDbEngine, "_timed", fail)
+    monkeypatch.setattr(DuckDBEngine, "_timed", fail)
 
 
 def _ledger_bytes() -> bytes:

@@ -14,7 +14,7 @@ import sqlglot
 from sqlglot import exp
 
 from celosia.core.errors import EngineError
-from celosia.engines import DuckDbEngine, PostgresEngine, SqlEngine
+from celosia.engines import DuckDBEngine, PostgresEngine, SqlEngine
 
 SECRET = "4532-secret"
 
@@ -35,7 +35,7 @@ def owners_file(tmp_path: Path) -> Path:
 @pytest.fixture(params=["duckdb", "postgres"])
 def engine(request: pytest.FixtureRequest, owners_file: Path) -> Iterator[SqlEngine]:
     if request.param == "duckdb":
-        with DuckDbEngine(owners_file, threads=1, memory="500MB") as made:
+        with DuckDBEngine(owners_file, threads=1, memory="500MB") as made:
             yield made
         return
     url = request.getfixturevalue("postgres")
@@ -123,9 +123,9 @@ def test_csv_and_parquet_files_are_tables(tmp_path: Path, owners_file: Path) -> 
     frame.write_parquet(tmp_path / "b.parquet")
     files = {"First": tmp_path / "a.csv", "second": tmp_path / "b.parquet"}
     text = 'SELECT COUNT(*) FROM "First" JOIN second USING (k)'
-    with DuckDbEngine(files=files) as engine:
+    with DuckDBEngine(files=files) as engine:
         assert engine.run(query(text), timeout=600) == [(5,)]
-    with DuckDbEngine(owners_file, files=files) as engine:
+    with DuckDBEngine(owners_file, files=files) as engine:
         assert engine.run(query(text), timeout=600) == [(5,)]
         assert engine.run(query("SELECT COUNT(*) FROM t"), timeout=600) == [(1001,)]
 
@@ -134,7 +134,7 @@ def test_nothing_else_can_be_reached_from_duckdb(tmp_path: Path, owners_file: Pa
     (tmp_path / "other.csv").write_text("secret\n1\n")
     frame = pl.DataFrame({"k": [1]})
     frame.write_parquet(tmp_path / "mine.parquet")
-    with DuckDbEngine(owners_file, files={"mine": tmp_path / "mine.parquet"}) as engine:
+    with DuckDBEngine(owners_file, files={"mine": tmp_path / "mine.parquet"}) as engine:
         assert engine.run(query("SELECT k FROM mine"), timeout=600) == [(1,)]
         for text in (
             f"SELECT * FROM read_csv('{tmp_path}/other.csv')",
@@ -151,14 +151,14 @@ def test_a_csv_cell_of_another_type_does_not_fail_in_a_query(tmp_path: Path) -> 
     # Far beyond the rows that types are usually guessed from.
     rows = ["n", *["1"] * 60_000, SECRET]
     (tmp_path / "a.csv").write_text("\n".join(rows))
-    with DuckDbEngine(files={"a": tmp_path / "a.csv"}) as engine:
+    with DuckDBEngine(files={"a": tmp_path / "a.csv"}) as engine:
         assert engine.run(query("SELECT COUNT(*) FROM a"), timeout=600) == [(60_001,)]
 
 
 def test_a_database_that_is_not_there_is_named_as_such(tmp_path: Path) -> None:
     for arguments in ({"path": tmp_path / "no.duckdb"}, {"files": {"a": tmp_path / "no.csv"}}):
         with pytest.raises(EngineError) as caught:
-            DuckDbEngine(**arguments)
+            DuckDBEngine(**arguments)
         assert caught.value.code == "CEL-E013"
     for url in (f"postgresql://nobody@/x?host={tmp_path}", "$CELOSIA_NO_SUCH_VARIABLE"):
         with pytest.raises(EngineError) as caught:
@@ -221,7 +221,7 @@ def test_a_file_that_is_written_meanwhile_is_no_snapshot(tmp_path: Path) -> None
     pl.DataFrame({"k": [1]}).write_parquet(tmp_path / "a.parquet")
     pl.DataFrame({"k": [1]}).write_csv(tmp_path / "b.csv")
     files = {"a": tmp_path / "a.parquet", "b": tmp_path / "b.csv"}
-    with DuckDbEngine(files=files) as engine:
+    with DuckDBEngine(files=files) as engine:
         before = engine.version
         with pytest.raises(EngineError) as caught, engine.snapshot(timeout=600):
             pl.DataFrame({"k": [1, 2]}).write_parquet(tmp_path / "a.parquet")
@@ -235,7 +235,7 @@ def test_a_file_that_is_written_meanwhile_is_no_snapshot(tmp_path: Path) -> None
 
 def test_the_owners_file_cannot_be_written_while_it_is_asked(owners_file: Path) -> None:
     work = "import sys, duckdb; duckdb.connect(sys.argv[1])"
-    with DuckDbEngine(owners_file) as engine:
+    with DuckDBEngine(owners_file) as engine:
         other = run([sys.executable, "-c", work, owners_file], capture_output=True, check=False)
         assert engine.run(query("SELECT COUNT(*) FROM t"), timeout=600) == [(1001,)]
     assert b"Could not set lock" in other.stderr
@@ -243,7 +243,7 @@ def test_the_owners_file_cannot_be_written_while_it_is_asked(owners_file: Path) 
 
 
 def test_a_closed_engine_fails_like_any_other() -> None:
-    engine = DuckDbEngine()
+    engine = DuckDBEngine()
     engine.close()
     with pytest.raises(EngineError) as caught:
         engine.run(query("SELECT 1"), timeout=1)

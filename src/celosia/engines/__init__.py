@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from celosia.engines.postgres import PostgresEngine
     from celosia.engines.postgres_tables import PostgresTables
     from celosia.engines.spark.sql import SparkEngine
-    from celosia.engines.sql import DuckDbEngine, SqlEngine
+    from celosia.engines.sql import DuckDBEngine, SqlEngine
     from celosia.engines.tables import TableEngine
 
 __all__ = [
     "DuckDB",
+    "DuckDBEngine",
     "DuckDBTables",
-    "DuckDbEngine",
     "Groups",
     "PostgresEngine",
     "PostgresTables",
@@ -35,7 +35,7 @@ __getattr__, __dir__ = on_first_use(
         "postgres": ("PostgresEngine",),
         "postgres_tables": ("PostgresTables",),
         "spark.sql": ("SparkEngine",),
-        "sql": ("DuckDbEngine", "SqlEngine"),
+        "sql": ("DuckDBEngine", "SqlEngine"),
         "tables": ("TableEngine",),
     },
 )

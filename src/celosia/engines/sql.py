@@ -70,7 +70,7 @@ class SqlEngine(Protocol):
         """Let go of the database."""
 
 
-class DuckDbEngine:
+class DuckDBEngine:
     """DuckDB over its own file, or over CSV and Parquet files, or both; read only.
 
     After the tables are set up nothing outside of them can be reached, whatever a query says:

@@ -101,7 +101,7 @@ def columns_in(engine: SqlEngine, *, timeout: float) -> dict[str, dict[str, str]
 def enforced_unique(ask: Ask, dialect: str) -> frozenset[tuple[str, str]]:
     """The tables and columns, in lower case, in which the server lets no value repeat.
 
-    DuckDB is not asked: its rows cannot change while they are open here, see `DuckDbEngine`.
+    DuckDB is not asked: its rows cannot change while they are open here, see `DuckDBEngine`.
     """
     if dialect != "postgres":
         return frozenset()

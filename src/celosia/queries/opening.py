@@ -36,7 +36,7 @@ def open_engine(policy: Policy) -> SqlEngine:
     Raises:
         EngineError: CEL-E013 to CEL-E015, CEL-E050 to CEL-E053 it cannot be opened.
     """
-    from celosia.engines import DuckDbEngine, PostgresEngine, SparkEngine  # noqa: PLC0415 - loads databases
+    from celosia.engines import DuckDBEngine, PostgresEngine, SparkEngine  # noqa: PLC0415 - loads databases
 
     if policy.graph is not None:
         return _open_graph(policy, policy.graph)
@@ -49,16 +49,16 @@ def open_engine(policy: Policy) -> SqlEngine:
         return SparkEngine(url, files=files)
     path = None if database.path is None else database.located(database.path)
     files = {table: database.located(written) for table, written in database.files}
-    return DuckDbEngine(path, files=files)
+    return DuckDBEngine(path, files=files)
 
 
 def _open_graph(policy: Policy, graph: Graph) -> SqlEngine:
-    from celosia.engines import DuckDbEngine  # noqa: PLC0415 - as above
+    from celosia.engines import DuckDBEngine  # noqa: PLC0415 - as above
     from celosia.queries.rdf.store import GraphStore  # noqa: PLC0415 - as above
 
     with GraphStore.open(graph.located()):
         pass  # what is no store is told here
-    return DuckDbEngine(graph.located(), views=views_of(policy))
+    return DuckDBEngine(graph.located(), views=views_of(policy))
 
 
 def prepared(

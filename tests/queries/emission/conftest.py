@@ -13,7 +13,7 @@ from sqlglot import exp
 from tests.engines.server import postgres_server
 from tests.queries.emission.shop import POLICY, SQL_TYPES, Rows
 
-from celosia.engines import DuckDbEngine, PostgresEngine
+from celosia.engines import DuckDBEngine, PostgresEngine
 from celosia.queries.emission import Target
 from celosia.queries.policy.values import Policy
 
@@ -25,9 +25,9 @@ class Engines:
         self.folder = folder
         self.most = most
         self.files = 0
-        self.open: dict[str, DuckDbEngine] = {}
+        self.open: dict[str, DuckDBEngine] = {}
 
-    def over(self, statements: str) -> DuckDbEngine:
+    def over(self, statements: str) -> DuckDBEngine:
         """The engine, as the last that was used."""
         engine = self.open.pop(statements, None)
         if engine is None:
@@ -35,7 +35,7 @@ class Engines:
             path = self.folder / f"{self.files}.duckdb"
             with duckdb.connect(str(path)) as connection:
                 connection.execute(f"BEGIN; {statements}; COMMIT")
-            engine = DuckDbEngine(path, threads=2)
+            engine = DuckDBEngine(path, threads=2)
         self.open[statements] = engine
         if len(self.open) > self.most:
             self.open.pop(next(iter(self.open))).close()
@@ -53,7 +53,7 @@ class Bench:
         self.dialect = dialect
         self.engines = engines
         self.url = url
-        self.engine: DuckDbEngine | PostgresEngine | None = None
+        self.engine: DuckDBEngine | PostgresEngine | None = None
 
     def target(self, policy: Policy = POLICY) -> Target:
         return Target(policy=policy, dialect="duckdb" if self.dialect == "duckdb" else "postgres")

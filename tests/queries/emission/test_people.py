@@ -17,7 +17,7 @@ from tests.queries.emission.shop import BY_ROW, POLICY, Rows, Trees, database, t
 from tests.queries.emission.test_totals import steps
 
 from celosia.core.errors import InputError, QueryRefused
-from celosia.engines import DuckDbEngine
+from celosia.engines import DuckDBEngine
 from celosia.queries.algebra import (
     Aggregate,
     Column,
@@ -380,7 +380,7 @@ def test_the_cost_of_clipped_totals_beside_a_plain_count(tmp_path: Path) -> None
     )
     thresholds = [2**n for n in range(1, 21)]
     target = Target(policy=POLICY)
-    with DuckDbEngine(path) as engine:
+    with DuckDBEngine(path) as engine:
         for relation, name in ((chain, "three tables"), (Filter(orders, tree("o.id >= 0")), "one")):
             owned = attach_owners(relation, policy=POLICY)
             question = Question(relation, (Aggregate("rows", "n"),))

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from celosia.core.errors import PrivacyWarning
 from celosia.core.randomness import Seeded, Source
-from celosia.engines import DuckDbEngine, PostgresEngine, SparkEngine, SqlEngine
+from celosia.engines import DuckDBEngine, PostgresEngine, SparkEngine, SqlEngine
 from celosia.queries import Vault
 from celosia.queries.emission import Target
 from celosia.queries.policy import Database, Policy
@@ -120,7 +120,7 @@ class Place:
             return PostgresEngine(self.url or "")
         if self.kind == "spark":
             return SparkEngine(files=dict(self.files))
-        return DuckDbEngine(files=dict(self.files), threads=1)
+        return DuckDBEngine(files=dict(self.files), threads=1)
 
     def open_far(self, table: str, policy: Policy) -> None:
         """An engine over dates and timestamps (d and t): two beyond Python's, and one of 2024."""

@@ -149,7 +149,7 @@ def ask(
         joins: which of the four.
         delta: of the elastic bound; that of the thesis if None.
     """
-    from celosia.engines import DuckDbEngine  # noqa: PLC0415 - loads a database
+    from celosia.engines import DuckDBEngine  # noqa: PLC0415 - loads a database
 
     policy = load_policy(path)
     files = {table: policy.database.located(file) for table, file in policy.database.files}
@@ -161,7 +161,7 @@ def ask(
     chance = thesis_delta() if delta is None else delta
     capped = Declared(_with_caps(policy))
     caps, target = ladder(MOST), Target(policy=policy)
-    with DuckDbEngine(files=files) as engine:
+    with DuckDBEngine(files=files) as engine:
         for number in joins:
             for distinct in (False, True):
                 question = compiled(query(number, distinct=distinct), policy)
