@@ -31,7 +31,7 @@ from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle
 from celosia.collect.oracles.local_hashing import LocalHashing
 from celosia.core.randomness import Seeded, Source, System
-from celosia.datasets.device_values import anglicisms
+from celosia.datasets.telemetry import anglicisms
 
 PINS = (
     *("pure-ldp==1.2.0", "numpy==1.23.5", "scipy==1.13.1", "pandas==2.1.4"),

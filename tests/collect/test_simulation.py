@@ -19,7 +19,7 @@ from celosia.collect.simulation.fitting import NAMES, fitted
 from celosia.collect.simulation.simulation import AGGREGATE, FOUND, FROM_DATA, SELECTED, simulate
 from celosia.core.errors import Cancelled, InputError
 from celosia.core.progress import Step
-from celosia.datasets import device_values as data
+from celosia.datasets import telemetry as data
 
 EXPONENTIAL = data.values_of(data.EXPONENTIAL_50K)
 WORDS = data.anglicisms(20_000, seed=3)["value"].to_list()

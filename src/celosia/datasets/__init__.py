@@ -3,7 +3,7 @@
 Nothing is downloaded, and nothing is read before a function is called.
 """
 
-from celosia.datasets import device_values, examples, weak_releases
+from celosia.datasets import examples, telemetry, weak_releases
 from celosia.datasets.adult import adult
 from celosia.datasets.catalogue import Dataset, catalogue, load
 from celosia.datasets.census import census, census_schema, schema_text
@@ -19,11 +19,11 @@ __all__ = [
     "catalogue",
     "census",
     "census_schema",
-    "device_values",
     "examples",
     "friends",
     "load",
     "schema_text",
+    "telemetry",
     "tpch",
     "watdiv",
     "weak_releases",

@@ -11,7 +11,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
-from celosia.datasets import device_values, examples
+from celosia.datasets import examples, telemetry
 from celosia.datasets.adult import adult
 from celosia.datasets.census import COLUMNS, census
 
@@ -74,10 +74,10 @@ def load(
     makers: dict[str, tuple[Callable[..., pl.DataFrame], set[str]]] = {
         "census": (census, {"rows", "seed"}),
         "adult": (adult, {"path"}),
-        "exponential": (device_values.exponential, {"rows", "seed"}),
-        "normal": (device_values.normal, {"rows", "seed"}),
-        "letters": (device_values.letters, {"rows", "seed"}),
-        "anglicisms": (device_values.anglicisms, {"rows", "seed"}),
+        "exponential": (telemetry.exponential, {"rows", "seed"}),
+        "normal": (telemetry.normal, {"rows", "seed"}),
+        "letters": (telemetry.letters, {"rows", "seed"}),
+        "anglicisms": (telemetry.anglicisms, {"rows", "seed"}),
         "ethnic-postal": (examples.ethnic_postal, set()),
         "five-attributes": (examples.five_attributes, set()),
         "patients": (examples.patients, set()),
@@ -113,10 +113,10 @@ def _on_devices() -> tuple[Dataset, ...]:
         Dataset(
             name=name,
             title=title,
-            rows=device_values.ROWS,
-            columns=device_values.COLUMNS,
+            rows=telemetry.ROWS,
+            columns=telemetry.COLUMNS,
             source="generated",
-            load=f"datasets.device_values.{name}()",
+            load=f"datasets.telemetry.{name}()",
         )
         for name, title in titles.items()
     )

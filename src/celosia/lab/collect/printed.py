@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.randomness import Seeded, Source
-from celosia.datasets.device_values import ANGLICISMS_50K, EXPONENTIAL_50K, NORMAL_200K, TYPOS_50K
+from celosia.datasets.telemetry import ANGLICISMS_50K, EXPONENTIAL_50K, NORMAL_200K, TYPOS_50K
 
 Counts = NDArray[np.int64]
 Line = dict[str, str]

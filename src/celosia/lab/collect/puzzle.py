@@ -16,7 +16,7 @@ from celosia.collect.estimates import Estimates
 from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle, FragmentPuzzleServer
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
-from celosia.datasets.device_values import ANGLICISMS_50K
+from celosia.datasets.telemetry import ANGLICISMS_50K
 from celosia.lab.collect import aggregates, count_mean
 from celosia.lab.collect.identities import identities
 from celosia.lab.collect.law import Law, rmse

@@ -10,7 +10,7 @@ import pytest
 
 from celosia import datasets
 from celosia.core.errors import InputError
-from celosia.datasets import device_values
+from celosia.datasets import telemetry
 
 ROWS = 200_000
 Z = 4.5
@@ -36,8 +36,8 @@ def _below(edge: float) -> float:
 LAWS: dict[str, dict[object, float]] = {
     "exponential": {v: (1 - exp(-0.5)) * exp(-v / 2) for v in range(12)},
     "normal": {v: _below(v + 1) - _below(v) for v in range(5, 20)},
-    "letters": dict(device_values.LETTERS.items()),
-    "anglicisms": {word: 0.9 * share for word, share in device_values.WORDS.items()},
+    "letters": dict(telemetry.LETTERS.items()),
+    "anglicisms": {word: 0.9 * share for word, share in telemetry.WORDS.items()},
 }
 
 
@@ -51,7 +51,7 @@ def test_values_follow_their_law_and_no_other(name: str) -> None:
 
 def test_a_tenth_of_the_words_are_random_strings_of_three_to_eight_letters() -> None:
     values = datasets.load("anglicisms", rows=ROWS, seed=5)["value"]
-    typos = values.filter(~values.is_in(list(device_values.WORDS)))
+    typos = values.filter(~values.is_in(list(telemetry.WORDS)))
     assert abs(typos.len() / ROWS - 0.1) < Z * sqrt(0.09 / ROWS)
     assert typos.str.contains("^[a-z]{3,8}$").all()
     sizes = typos.str.len_chars().value_counts()["count"].to_numpy()
@@ -61,7 +61,7 @@ def test_a_tenth_of_the_words_are_random_strings_of_three_to_eight_letters() -> 
 
 
 def test_every_device_has_a_name_of_its_own() -> None:
-    names = device_values.letters(20_000)["user_id"]
+    names = telemetry.letters(20_000)["user_id"]
     assert names.n_unique() == 20_000
     assert names.str.contains("^[A-Z0-9]{10}$").all()
 
@@ -76,23 +76,23 @@ def test_a_seed_gives_the_same_table_and_another_seed_another(name: str) -> None
 
 
 def test_published_histograms_have_their_sizes_and_ranges() -> None:
-    exponential, normal = device_values.EXPONENTIAL_50K, device_values.NORMAL_200K
+    exponential, normal = telemetry.EXPONENTIAL_50K, telemetry.NORMAL_200K
     assert (sum(exponential.values()), len(exponential)) == (50_000, 21)
     assert max(exponential.values()) - min(exponential.values()) == 19_650
     assert (sum(normal.values()), min(normal), max(normal)) == (200_000, 3, 20)
     assert max(normal.values()) - min(normal.values()) == 38_488
-    words = device_values.ANGLICISMS_50K
-    assert sum(words.values()) + device_values.TYPOS_50K == 50_000
-    assert words.keys() == device_values.WORDS.keys()
+    words = telemetry.ANGLICISMS_50K
+    assert sum(words.values()) + telemetry.TYPOS_50K == 50_000
+    assert words.keys() == telemetry.WORDS.keys()
 
 
 def test_a_histogram_becomes_its_values() -> None:
-    values = device_values.values_of(device_values.EXPONENTIAL_50K)
-    assert np.bincount(values).tolist() == list(device_values.EXPONENTIAL_50K.values())
+    values = telemetry.values_of(telemetry.EXPONENTIAL_50K)
+    assert np.bincount(values).tolist() == list(telemetry.EXPONENTIAL_50K.values())
 
 
 @pytest.mark.parametrize(("rows", "seed"), [(-1, 1), (2.5, 1), (True, 1), (10**9, 1), (5, -1)])
 def test_impossible_sizes_and_seeds_are_refused(rows: int, seed: int) -> None:
     with pytest.raises(InputError) as error:
-        device_values.normal(rows, seed=seed)
+        telemetry.normal(rows, seed=seed)
     assert error.value.code == "CEL-D030"
