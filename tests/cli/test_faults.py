@@ -100,7 +100,7 @@ def test_stopping_in_the_middle_of_writing_leaves_nothing(
 def test_stopping_a_stream_leaves_nothing(
     out: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _failing(monkeypatch, KeyboardInterrupt(), "celosia.frames.Writer.write")
+    _failing(monkeypatch, KeyboardInterrupt(), "celosia.frames.ChunkWriter.write")
     run(*PUBLISH, "--stream").complains("CEL-C001", 130)
     assert [*out.iterdir()] == []
 

@@ -200,7 +200,7 @@ def test_rows_that_are_lost_on_their_way_are_missed(
     def losing(made: Any, chunks: Iterator[pl.DataFrame], *_: object) -> Iterator[Any]:
         return (made(chunk.head(3)) for chunk in chunks)
 
-    monkeypatch.setattr("celosia.engines.duckdb_tables.shuffled_as", losing)
+    monkeypatch.setattr("celosia.engines.duckdb_tables.shuffle_as", losing)
     with DuckDBTables() as engine, pytest.raises(EngineError) as refused:
         publish_on(engine, source, target, SCHEMA, KAnonymity(5), suppression=0.1)
     assert refused.value.code == "CEL-E002"
