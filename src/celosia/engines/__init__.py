@@ -1,4 +1,8 @@
-"""Where heavy work runs: DuckDB, embedded, by default; the owner's own database or cluster."""
+"""Engines: DuckDB, embedded, by default; PostgreSQL or Spark where the owner's tables are.
+
+A table engine counts the groups of a table, recodes its rows or maps batches of them, and writes a
+draft that appears on commit. A query engine runs SQL, read only, and returns a small table.
+"""
 
 from __future__ import annotations
 

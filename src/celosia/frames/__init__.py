@@ -1,4 +1,8 @@
-"""Tables in and out: any table or file as a Polars frame, and columns as integer codes."""
+"""Tables in and out: any table or file as a Polars frame, and columns as integer codes.
+
+Readers take CSV, Parquet, Arrow, Excel and JSON lines, whole or in chunks, and infer types over all
+rows. Writers write the same formats so that a file holds no trace of rows that were left out.
+"""
 
 from celosia.frames.chunk_writer import ChunkWriter, open_writer
 from celosia.frames.codes import Codes, encode

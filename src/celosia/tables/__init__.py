@@ -1,4 +1,10 @@
-"""Publish tables: schema, hierarchies, privacy models, the exact search, releases."""
+"""Publish tables: schema, hierarchies, privacy models, the exact search, releases.
+
+A schema gives each column its role, and models say what each equivalence class must meet. `publish`
+codes the columns as leaves of their hierarchies, searches the lattice for the generalisation of
+least loss, recodes the rows and returns a release with its guarantee and its risk. `publish_file`
+and `publish_on` do the same from file to file and on an engine.
+"""
 
 from celosia.tables import metrics
 from celosia.tables.exploration import explore

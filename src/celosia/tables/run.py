@@ -51,7 +51,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
         schema: the role of every column, and the hierarchies of the quasi-identifiers.
         models: what each equivalence class must meet.
         suppression: the largest share of the records that may be suppressed; 1 for no limit.
-        metric: what to keep least: a metric or its name; the loss if not given.
+        metric: the metric to minimise, or its name; the loss if not given.
         method: `lattice` for the optimum among full-domain generalisations, `mondrian` (or
             `mondrian-relaxed`) for finer labels where the table is crowded, at any size.
         local: recode suppressed records again by themselves, so that most need not be suppressed.

@@ -1,4 +1,9 @@
-"""Masking: noise, microaggregation, swapping, PRAM, rounding, coding, suppression, recipes."""
+"""Masking: noise, microaggregation, swapping, PRAM, rounding, coding, suppression, recipes.
+
+A recipe lists methods and their columns; `mask` applies them one after the other to a table in
+memory, and `mask_on` to batches of rows on an engine. The release carries what each step promises,
+and the risk and utility measured against the original.
+"""
 
 from celosia.tables.masking.coding import Recoding, Sampling, TopBottom
 from celosia.tables.masking.method import Method, MethodResult, Reach

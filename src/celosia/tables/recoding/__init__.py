@@ -1,4 +1,9 @@
-"""Recoding: which generalisation of a table meets its models at the least loss."""
+"""Recoding: which generalisation of a table meets its models at the least loss.
+
+A `Lattice` has the equivalence classes of each node. `find_optimum` proves the node of least loss,
+`greedy_search` finds a good one in a lattice that is too large, `mondrian` partitions the table in
+many dimensions, and `classic` has the algorithms of the literature.
+"""
 
 from celosia.tables.recoding.certificate import Certificate, SearchResult, allowance
 from celosia.tables.recoding.greedy import greedy_search

@@ -75,7 +75,7 @@ def find_optimum(  # noqa: PLR0913 - each is a choice of the search
         lattice: the table.
         models: what each class must meet.
         suppression: the largest share of the records that may be suppressed.
-        metric: what to keep least; the loss if not given.
+        metric: the metric to minimise; the loss if not given.
         time_limit: seconds after which the best so far is taken, with a bound on what it misses;
             the search goes on until there is one.
         progress: called as the search proceeds; may raise `Cancelled`.
