@@ -342,7 +342,9 @@ def test_real_releases_draw_from_the_system_in_every_batch() -> None:
     recipe = masking.Noise(amount=1)
     cells = pl.Series("x", [0.0, 1.0] * 20)
     ready = recipe.cell_function(cells.clear(), lambda: counting(cells))
-    masker = Masker(("x",), (), System().seed).then(PreparedStep(1, {"x": ready.mask}, draws=True))
+    masker = Masker(("x",), (), System().seed).with_step(
+        PreparedStep(1, {"x": ready.mask}, draws=True)
+    )
     copies = [pickle.loads(pickle.dumps(masker))(cells.to_frame())["x"] for _ in range(2)]
     # Two of 80 draws of 52 bits are equal with a chance of less than 1e-12.
     assert pl.concat(copies).n_unique() == 80
