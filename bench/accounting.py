@@ -15,9 +15,9 @@ from typing import Any
 from dp_accounting.pld import common
 from dp_accounting.pld import privacy_loss_distribution as peer
 
+from celosia.accounting.accountant import Running
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import GaussianLoss, LaplaceLoss, Pure
-from celosia.accounting.running import Running
 
 DELTA = 1e-6
 RELEASES = 1000

@@ -14,7 +14,8 @@ from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.accounting.advanced import optimal, optimal_delta
+from celosia.accounting.accountant import LIMIT, Running
+from celosia.accounting.advanced_composition import optimal, optimal_delta
 from celosia.accounting.amplification import poisson
 from celosia.accounting.composition import mixture, parallel, sequential
 from celosia.accounting.divergence import both_directions
@@ -28,7 +29,6 @@ from celosia.accounting.losses import (
     LaplaceLoss,
     Pure,
 )
-from celosia.accounting.running import LIMIT, Running
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
 

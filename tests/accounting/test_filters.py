@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.accounting.pairs import Strategy, transcripts
 
 from celosia.accounting.allowance import Allowance
-from celosia.accounting.concentrated import concentrated_curve
+from celosia.accounting.concentrated_loss import concentrated_curve
 from celosia.accounting.filters import (
     Advanced,
     Basic,

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
-from celosia.accounting.curved import Curved
+from celosia.accounting.curve_loss import Curved
 from celosia.accounting.gaussian_loss import _excess, _summed_curve, continuous_curve
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.running import MARK, Run
 
 from celosia.assess.audit import SHIPPED
-from celosia.cli.suspects import FEW, MANY, MOST, suspects_named
+from celosia.cli.audit_targets import FEW, MANY, MOST, suspects_named
 from celosia.lab.mechanisms.broken import BROKEN
 
 MODULE = f'''

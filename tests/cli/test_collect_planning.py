@@ -8,7 +8,7 @@ import pytest
 from tests.cli.running import MARK, Run
 
 from celosia.collect.registry import protocol_from, save_protocol
-from celosia.collect.simulation.fitting import NAMES
+from celosia.collect.simulation.protocol_fit import NAMES
 
 SMALL = ("collect", "simulate", "--data", "letters:3000", "--seed", 1)
 CHOICE = ("collect", "choose", "--users", "1e6", "--domain", 1000)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.collect.refusals import refused
 
-from celosia.collect.finding.cardinality import APART, Cardinality, PrivateCardinality
+from celosia.collect.discovery.cardinality import APART, Cardinality, PrivateCardinality
 from celosia.collect.oracles.unary import OptimisedUnary
 from celosia.collect.reports import Reports
 from celosia.core.randomness import Seeded

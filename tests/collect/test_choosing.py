@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.collect.choosing import report as choosing_report
-from celosia.collect.choosing.choosing import choose, epsilon_for, users_for
-from celosia.collect.choosing.costs import memory, server_cost
-from celosia.collect.choosing.planning import (
+from celosia.collect.count_mean.count_mean import CountMean
+from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.collect.oracles.kary_response import KaryResponse
+from celosia.collect.oracles.local_hashing import LocalHashing
+from celosia.collect.recommendations import report as choosing_report
+from celosia.collect.recommendations.costs import memory, server_cost
+from celosia.collect.recommendations.designs import (
     KNOWN,
     Need,
     Unfit,
@@ -22,13 +25,10 @@ from celosia.collect.choosing.planning import (
     planned,
     sized,
 )
-from celosia.collect.choosing.recommendations import Recommendation, Recommendations
-from celosia.collect.count_mean.count_mean import CountMean
-from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
-from celosia.collect.oracles.kary_response import KaryResponse
-from celosia.collect.oracles.local_hashing import LocalHashing
+from celosia.collect.recommendations.results import Recommendation, Recommendations
+from celosia.collect.recommendations.selection import choose, epsilon_for, users_for
 from celosia.collect.registry import protocol_class
-from celosia.collect.simulation.simulation import simulate
+from celosia.collect.simulation.run import simulate
 from celosia.core.errors import InputError
 
 TABLE = {

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from celosia.collect.collector.collector import Collector
+from celosia.collect.discovery.cardinality import PrivateCardinality
+from celosia.collect.discovery.heavy_hitters import PrefixTree
 from celosia.collect.estimates import Estimates
-from celosia.collect.finding.cardinality import PrivateCardinality
-from celosia.collect.finding.heavy_hitters import PrefixTree
 from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle
 from celosia.collect.numbers.one_bit_mean import OneBitMean
 from celosia.collect.oracles.kary_response import KaryResponse

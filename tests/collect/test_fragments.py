@@ -16,7 +16,7 @@ from celosia.accounting.losses import Pure
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.estimates import Estimates
 from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle, FragmentPuzzleServer
-from celosia.collect.fragments.puzzle import combined, common_pieces, significant
+from celosia.collect.fragments.solver import combined, common_pieces, significant
 from celosia.collect.reports import Reports
 from celosia.core.errors import InputError
 from celosia.core.progress import Step

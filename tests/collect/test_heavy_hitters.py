@@ -12,8 +12,8 @@ from tests.collect.enumerated import distribution
 from tests.collect.refusals import refused
 
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
-from celosia.collect.finding.heavy_hitters import PrefixTree, TreeServer
-from celosia.collect.finding.prefixes import Prefixes
+from celosia.collect.discovery.heavy_hitters import PrefixTree, TreeServer
+from celosia.collect.discovery.prefixes import Prefixes
 from celosia.collect.oracles.kary_response import KaryResponse
 from celosia.collect.oracles.local_hashing import LocalHashing
 from celosia.collect.reports import Reports

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
-from celosia.collect.finding.heavy_hitters import PrefixTree
+from celosia.collect.discovery.heavy_hitters import PrefixTree
 from celosia.collect.oracles.kary_response import KaryResponse
 from celosia.collect.oracles.local_hashing import LocalHashing
 from celosia.collect.registry import (

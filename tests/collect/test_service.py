@@ -18,11 +18,11 @@ from tests.collect.gathering import PROTOCOL, batch, name, state_of
 from celosia.collect.collector.access import Access
 from celosia.collect.collector.batches import Batch, BatchLimits
 from celosia.collect.collector.collector import Collector
-from celosia.collect.collector.replies import refused
+from celosia.collect.collector.responses import refused
 from celosia.collect.collector.service import create_app, serve
 from celosia.collect.collector.writer import TooBusy, Writer
-from celosia.collect.finding.cardinality import PrivateCardinality
-from celosia.collect.finding.heavy_hitters import PrefixTree
+from celosia.collect.discovery.cardinality import PrivateCardinality
+from celosia.collect.discovery.heavy_hitters import PrefixTree
 from celosia.collect.numbers.one_bit_mean import OneBitMean
 from celosia.collect.registry import protocol_from
 from celosia.core.errors import InputError, QueryRefused

@@ -15,8 +15,8 @@ from celosia.collect.numbers.dbitflip import DBitFlip
 from celosia.collect.numbers.one_bit_mean import OneBitMean
 from celosia.collect.oracles.kary_response import KaryResponse
 from celosia.collect.simulation import report as simulation_report
-from celosia.collect.simulation.fitting import NAMES, fitted
-from celosia.collect.simulation.simulation import AGGREGATE, FOUND, FROM_DATA, SELECTED, simulate
+from celosia.collect.simulation.protocol_fit import NAMES, fitted
+from celosia.collect.simulation.run import AGGREGATE, FOUND, FROM_DATA, SELECTED, simulate
 from celosia.core.errors import Cancelled, InputError
 from celosia.core.progress import Step
 from celosia.datasets import telemetry as data

@@ -18,14 +18,14 @@ from celosia.collect import registry
 from celosia.collect.collector.collector import Collector
 from celosia.collect.collector.ingestion import absorb_files
 from celosia.collect.collector.tables import FINGERPRINT, write_table
+from celosia.collect.distributed import processes as in_processes
+from celosia.collect.distributed import spark as on_cluster
+from celosia.collect.distributed.parts import Counter, Gathered, Part, check_each, gathered, merged
+from celosia.collect.distributed.processes import gather_in_processes
+from celosia.collect.distributed.spark import gather_on_spark
 from celosia.collect.protocol import Protocol
 from celosia.collect.registry import protocol_from, save_protocol
 from celosia.collect.reports import Reports
-from celosia.collect.scale import processes as in_processes
-from celosia.collect.scale import spark as on_cluster
-from celosia.collect.scale.parts import Counter, Gathered, Part, check_each, gathered, merged
-from celosia.collect.scale.processes import gather_in_processes
-from celosia.collect.scale.spark import gather_on_spark
 from celosia.core.errors import EngineError, InputError
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded

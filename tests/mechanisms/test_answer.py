@@ -46,7 +46,7 @@ from celosia.mechanisms import (
     per_unit,
 )
 from celosia.mechanisms.answer_report import on_a_line
-from celosia.mechanisms.promises import at_least, promise
+from celosia.mechanisms.guarantees import at_least, promise
 
 AGES = [20 + place % 50 for place in range(200)]
 WARDS = ["a"] * 90 + ["b"] * 60 + ["c"] * 50

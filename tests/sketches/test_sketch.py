@@ -25,7 +25,7 @@ from celosia.sketches import (
     Sketch,
     Theta,
 )
-from celosia.sketches.stored import read, written
+from celosia.sketches.storage import read, written
 
 KINDS: list[tuple[Any, dict[str, int]]] = [
     (AmsSketch, {"width": 7, "depth": 3}),

@@ -6,7 +6,8 @@ keeps the tightest one up to date, `Budget` refuses what was not promised, also 
 chosen adaptively.
 """
 
-from celosia.accounting.advanced import (
+from celosia.accounting.accountant import Running
+from celosia.accounting.advanced_composition import (
     advanced,
     advanced_corollary,
     advanced_inverse,
@@ -35,9 +36,9 @@ from celosia.accounting.divergence import (
     max_divergence,
 )
 from celosia.accounting.explanation import Explanation, explain
-from celosia.accounting.groups import convert, for_group
+from celosia.accounting.group_privacy import convert, for_group
 from celosia.accounting.loss import Loss
-from celosia.accounting.loss_from_dict import loss_from_dict
+from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.losses import (
     Approximate,
     BoundedRange,
@@ -48,9 +49,8 @@ from celosia.accounting.losses import (
     Pure,
 )
 from celosia.accounting.odometer import Odometer
-from celosia.accounting.running import Running
 from celosia.accounting.shuffling import shuffled
-from celosia.accounting.splitting import Split, split
+from celosia.accounting.splits import Split, split
 
 __all__ = [
     "Allowance",

@@ -15,8 +15,8 @@ import numpy as np
 
 from celosia.accounting.amounts import above, count_amount, raised
 from celosia.accounting.checks import check_chance, check_order
-from celosia.accounting.curved import DEFAULT_STEP
-from celosia.accounting.derived import Derived, Vector, curve_of
+from celosia.accounting.curve_loss import DEFAULT_STEP
+from celosia.accounting.derived_loss import Derived, Vector, curve_of
 from celosia.accounting.distributions import fitting_step
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Approximate, BoundedRange, GaussianLoss, LaplaceLoss, Pure

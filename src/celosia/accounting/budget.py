@@ -10,7 +10,7 @@ from typing import Any
 from celosia.accounting.allowance import Allowance
 from celosia.accounting.amounts import delta_amount
 from celosia.accounting.explanation import Explanation, explain
-from celosia.accounting.groups import convert
+from celosia.accounting.group_privacy import convert
 from celosia.accounting.loss import Loss
 from celosia.accounting.prices import Price
 from celosia.core.errors import BudgetExceeded, InputError

@@ -7,11 +7,11 @@ from fractions import Fraction
 from math import inf
 
 from celosia.accounting.checks import up
-from celosia.accounting.composed import Composed, parts_of
-from celosia.accounting.concentrated import Concentrated
-from celosia.accounting.groups import for_group
+from celosia.accounting.composed_loss import Composed, parts_of
+from celosia.accounting.concentrated_loss import Concentrated
+from celosia.accounting.epsilon_losses import Approximate, Pure
+from celosia.accounting.group_privacy import for_group
 from celosia.accounting.loss import Loss
-from celosia.accounting.pure import Approximate, Pure
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.numbers import exact

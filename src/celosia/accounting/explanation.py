@@ -9,7 +9,7 @@ from typing import Any
 
 from celosia.accounting.bound import Bound
 from celosia.accounting.checks import check_chance
-from celosia.accounting.composed import Composed, account_of
+from celosia.accounting.composed_loss import Composed, account_of
 from celosia.accounting.loss import Loss
 
 

@@ -23,8 +23,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from celosia.accounting.amounts import below
-from celosia.accounting.composed import parts_of
-from celosia.accounting.concentrated import concentrated_curve
+from celosia.accounting.composed_loss import parts_of
+from celosia.accounting.concentrated_loss import concentrated_curve
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Approximate
 from celosia.accounting.prices import (

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.checks import check_noise, check_order, check_shift, up, written
-from celosia.accounting.curved import Curved
+from celosia.accounting.curve_loss import Curved
 
 Vector = NDArray[np.float64]
 SUMMED = 1000.0

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.checks import check_noise, check_order, check_shift, up, written
-from celosia.accounting.curved import Curved
-from celosia.accounting.pure import LARGE, randomised_response_renyi
+from celosia.accounting.curve_loss import Curved
+from celosia.accounting.epsilon_losses import LARGE, randomised_response_renyi
 
 ROUNDING = 2.0**-50
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, isfinite, log10
 
+from celosia.accounting.accountant import Running
 from celosia.accounting.belief import PRIORS, BeliefTable, belief_interval
 from celosia.accounting.bound import Bound
 from celosia.accounting.explanation import Explanation
 from celosia.accounting.loss import Loss
-from celosia.accounting.running import Running
 from celosia.core import figures
 from celosia.core.errors import InputError
 from celosia.core.report import (

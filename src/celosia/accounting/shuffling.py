@@ -15,8 +15,8 @@ import numpy as np
 
 from celosia.accounting.amounts import count_amount, delta_amount, epsilon_amount, raised
 from celosia.accounting.checks import check_chance, check_epsilon, up
-from celosia.accounting.curved import TAIL, Curved
-from celosia.accounting.derived import Vector
+from celosia.accounting.curve_loss import TAIL, Curved
+from celosia.accounting.derived_loss import Vector
 from celosia.accounting.losses import Pure
 
 MOST_LOCAL = 100

@@ -11,8 +11,8 @@ import typer
 from typer.core import TyperGroup
 
 from celosia.cli import console, options
+from celosia.cli.audit_targets import Suspect, suspects_named
 from celosia.cli.callables import guarded, json_input, loaded
-from celosia.cli.suspects import Suspect, suspects_named
 from celosia.cli.timing import timing
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.wording import counted

@@ -25,7 +25,7 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Pure
 from celosia.collect.estimates import Estimates, Summary, check_significance
 from celosia.collect.fields import Packed
-from celosia.collect.post import POSTS, post_process
+from celosia.collect.post_processing import POSTS, post_process
 from celosia.collect.reports import Reports
 from celosia.collect.state import State, read_state, written_state
 from celosia.core.errors import InputError

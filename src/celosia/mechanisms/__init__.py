@@ -23,12 +23,11 @@ if TYPE_CHECKING:
         laplace_bound,
         laplace_failure,
     )
-    from celosia.mechanisms.answers import Answer, answer
-    from celosia.mechanisms.asking import ask
-    from celosia.mechanisms.choosing import Choice, Curve, Wishes, choose, error_curve
+    from celosia.mechanisms.calibration import Choice, Curve, Wishes, choose, error_curve
     from celosia.mechanisms.grid import Grid
     from celosia.mechanisms.mechanism import Measurement, Mechanism
     from celosia.mechanisms.noise import DiscreteGaussian, DiscreteLaplace
+    from celosia.mechanisms.noisy_answer import Answer, answer
     from celosia.mechanisms.responses import (
         FrequencyEstimate,
         KaryResponse,
@@ -66,6 +65,7 @@ if TYPE_CHECKING:
         once_per_key,
         per_unit,
     )
+    from celosia.mechanisms.table_release import ask
 
 __all__ = [
     "ABOVE",
@@ -140,12 +140,11 @@ __getattr__, __dir__ = on_first_use(
             "laplace_bound",
             "laplace_failure",
         ),
-        "answers": ("Answer", "answer"),
-        "asking": ("ask",),
-        "choosing": ("Choice", "Curve", "Wishes", "choose", "error_curve"),
+        "calibration": ("Choice", "Curve", "Wishes", "choose", "error_curve"),
         "grid": ("Grid",),
         "mechanism": ("Measurement", "Mechanism"),
         "noise": ("DiscreteGaussian", "DiscreteLaplace"),
+        "noisy_answer": ("Answer", "answer"),
         "responses": ("FrequencyEstimate", "KaryResponse", "RandomisedResponse", "RateEstimate"),
         "selection": ("Exponential", "NoisyMax", "PermuteAndFlip", "TopSelection"),
         "sparse": (
@@ -178,5 +177,6 @@ __getattr__, __dir__ = on_first_use(
             "once_per_key",
             "per_unit",
         ),
+        "table_release": ("ask",),
     },
 )

@@ -27,7 +27,7 @@ from celosia.core.wording import sentence
 from celosia.mechanisms.values import short
 
 if TYPE_CHECKING:
-    from celosia.mechanisms.answers import Answer
+    from celosia.mechanisms.noisy_answer import Answer
 
 MOST_BARS = 40
 """Bars that can still be told apart; longer answers are shown as a table."""

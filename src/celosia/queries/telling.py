@@ -10,8 +10,8 @@ from celosia.core.neighbours import Relation
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source
 from celosia.core.wording import plural
+from celosia.mechanisms.guarantees import LIKELY, WEAK, at_least
 from celosia.mechanisms.intervals import BELOW_ZERO
-from celosia.mechanisms.promises import LIKELY, WEAK, at_least
 from celosia.queries.after import finished
 from celosia.queries.answer import Intervals, QueryAnswer
 from celosia.queries.answering import Outcome

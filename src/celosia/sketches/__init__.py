@@ -13,7 +13,7 @@ from celosia.sketches.count_min import CountMin
 from celosia.sketches.flajolet_martin import FlajoletMartin
 from celosia.sketches.hashing import Family, digest, digests
 from celosia.sketches.hyperloglog import HyperLogLog
-from celosia.sketches.signed import AmsSketch, CountSketch
+from celosia.sketches.signed_sketches import AmsSketch, CountSketch
 from celosia.sketches.sketch import Sketch
 from celosia.sketches.theta import Theta
 

@@ -13,7 +13,7 @@ from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 from celosia.sketches import _update_kernels as kernels
 from celosia.sketches.counters import Counters
-from celosia.sketches.distinct import Distinct, reach
+from celosia.sketches.distinct_count import Distinct, reach
 from celosia.sketches.hashing import Digests, Family, digests
 from celosia.sketches.sketch import check_share, check_size
 

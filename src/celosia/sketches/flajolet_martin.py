@@ -9,7 +9,7 @@ import numpy as np
 
 from celosia.core.errors import InputError
 from celosia.sketches import _update_kernels as kernels
-from celosia.sketches.distinct import Distinct, reach
+from celosia.sketches.distinct_count import Distinct, reach
 from celosia.sketches.hashing import Digests
 from celosia.sketches.sketch import check_share, check_size
 

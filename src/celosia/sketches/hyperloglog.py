@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from celosia.sketches import _update_kernels as kernels
-from celosia.sketches.distinct import Distinct, reach
+from celosia.sketches.distinct_count import Distinct, reach
 from celosia.sketches.hashing import Digests
 from celosia.sketches.sketch import check_share, check_size
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import real, whole
-from celosia.sketches.stored import Arrays, damaged, read, written
+from celosia.sketches.storage import Arrays, damaged, read, written
 
 FORM = "celosia sketch 1"
 LARGEST = 2**31

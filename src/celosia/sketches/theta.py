@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.sketches import _update_kernels as kernels
-from celosia.sketches.distinct import Distinct, reach
+from celosia.sketches.distinct_count import Distinct, reach
 from celosia.sketches.hashing import Digests
 from celosia.sketches.sketch import Sketch, check_share, check_size
-from celosia.sketches.stored import Arrays
+from celosia.sketches.storage import Arrays
 
 _WHOLE = 2**63
 """Hashes have 63 bits, so that a theta of 1 is a 64-bit number too."""

@@ -13,10 +13,10 @@ from celosia.core.report import Figure, Table
 from celosia.graphs import examples, methods
 from celosia.graphs.kdegree import anonymous_degrees
 from celosia.lab import Findings
-from celosia.lab.graphs import changes, degrees, figures, grouped, shapes
+from celosia.lab.graphs import changes, degrees, figures, shapes, supervertices
 from celosia.lab.graphs import methods as runs
-from celosia.lab.graphs.drawn import edited, figure_9, figure_10, named
-from celosia.lab.graphs.printed import CENTRALITIES, METRICS
+from celosia.lab.graphs.figure_graphs import edited, figure_9, figure_10, named
+from celosia.lab.graphs.publication import CENTRALITIES, METRICS
 
 PARTS = {
     "graphs/shapes": 52,
@@ -104,7 +104,7 @@ def test_another_graph_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     other = examples.named([*examples.G9_EDGES[:-1], (5, 8)])
     monkeypatch.setattr(examples, "g9", lambda: other)
     assert "Figure 9, candidates" in _noticed(shapes.rows())
-    assert "SaNGreeA on G9, k=2" in _noticed(grouped.rows())
+    assert "SaNGreeA on G9, k=2" in _noticed(supervertices.rows())
     assert "G9, degrees averaged for k=3" in _noticed(degrees.rows())
 
 

@@ -14,9 +14,9 @@ from celosia.core.errors import Cancelled, InputError
 from celosia.core.progress import Step, silent
 from celosia.core.report import Figure
 from celosia.lab import Findings
-from celosia.lab.masking import figures, medical, reference, small, thesis
-from celosia.lab.masking.crowds import Crowds, told
-from celosia.lab.masking.printed import ANONYMOUS, MEDICAL, NATIONALITIES, RECODED
+from celosia.lab.masking import figures, medical, reference, small_tables, thesis
+from celosia.lab.masking.equivalence_classes import Crowds, told
+from celosia.lab.masking.publication import ANONYMOUS, MEDICAL, NATIONALITIES, RECODED
 from celosia.tables.masking.microaggregation.published import losses
 
 PARTS = {"masking/tables": 124, "masking/telemetry": 22}
@@ -90,8 +90,8 @@ def test_a_wrong_age_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_table_with_all_its_rows_is_no_erratum(monkeypatch: pytest.MonkeyPatch) -> None:
     padded = pl.concat([NATIONALITIES[:1], NATIONALITIES])
-    monkeypatch.setattr(small, "NATIONALITIES", padded)
-    assert "T4, claimed as 4-anonymous" in _noticed(small.rows())
+    monkeypatch.setattr(small_tables, "NATIONALITIES", padded)
+    assert "T4, claimed as 4-anonymous" in _noticed(small_tables.rows())
 
 
 def test_noise_that_was_right_would_be_no_erratum(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from celosia.accounting.losses import Pure
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE
 from celosia.core.randomness import Seeded
-from celosia.mechanisms.additive.directed import exp_below
+from celosia.mechanisms.additive.directed_rounding import exp_below
 from celosia.mechanisms.responses.kary_response import KaryResponse
 from celosia.mechanisms.responses.randomised_response import RandomisedResponse
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from celosia.accounting.advanced import advanced
+from celosia.accounting.advanced_composition import advanced
 from celosia.accounting.losses import Approximate, Pure
 from celosia.core.errors import CelosiaError, InputError, PrivacyError
 from celosia.core.neighbours import CHANGE_ONE

@@ -23,7 +23,7 @@ from celosia.mechanisms.statistics.columns import Kind, key_codes, key_counts, n
 from celosia.mechanisms.statistics.count import Count
 from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.key_histogram import KeyHistogram
-from celosia.mechanisms.statistics.total import Sum
+from celosia.mechanisms.statistics.sum import Sum
 from celosia.mechanisms.statistics.variance import StandardDeviation, Variance
 
 SECRET = "4711.5"

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from tests.queries.ledger.ledgers import TENTH, asking, opened, reserved
 
+from celosia.accounting.accountant import Running
 from celosia.accounting.losses import (
     Approximate,
     BoundedRange,
@@ -23,7 +24,6 @@ from celosia.accounting.losses import (
     LaplaceLoss,
     Pure,
 )
-from celosia.accounting.running import Running
 from celosia.accounting.shuffling import Shuffled
 from celosia.core.errors import (
     BudgetExceeded,

@@ -8,12 +8,12 @@ from __future__ import annotations
 import typer
 
 from celosia.cli.collect import (
-    absorbing,
+    absorb,
     choose,
-    estimating,
-    merging,
-    privatising,
-    serving,
+    estimate,
+    merge,
+    privatise,
+    serve,
     simulate,
 )
 
@@ -42,10 +42,10 @@ app = typer.Typer(
 )
 app.command("choose")(choose.choose)
 app.command("simulate")(simulate.simulate)
-app.command("privatise")(privatising.privatise)
-app.command("serve")(serving.serve)
-app.command("absorb")(absorbing.absorb)
-app.command("merge")(merging.merge)
-app.command("estimate")(estimating.estimate)
+app.command("privatise")(privatise.privatise)
+app.command("serve")(serve.serve)
+app.command("absorb")(absorb.absorb)
+app.command("merge")(merge.merge)
+app.command("estimate")(estimate.estimate)
 
 __all__ = ["app"]

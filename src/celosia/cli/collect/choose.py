@@ -11,7 +11,7 @@ from celosia.cli import console, options
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
-    from celosia.collect.choosing.recommendations import Recommendations
+    from celosia.collect.recommendations.results import Recommendations
 
 
 def choose(
@@ -65,12 +65,12 @@ def choose(
 
     `celosia collect choose --users 1e6 --epsilon 8 --unknown-dictionary --report choice.html`
     """
-    from celosia.collect.choosing import choosing
-    from celosia.collect.choosing import report as choosing_report
+    from celosia.collect.recommendations import report as choosing_report
+    from celosia.collect.recommendations import selection
 
     options.check_places({"the report": report}, overwrite=force)
     wished, share = _wish(error)
-    found = choosing.choose(
+    found = selection.choose(
         domain=domain,
         users=users,
         epsilon=epsilon,
@@ -94,7 +94,7 @@ def choose(
 
 
 def _tell(found: Recommendations) -> None:
-    from celosia.collect.choosing import report as choosing_report
+    from celosia.collect.recommendations import report as choosing_report
 
     console.show_table(
         "Protocols, the best first (errors of a rare value, in users)",

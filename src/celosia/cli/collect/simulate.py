@@ -12,7 +12,7 @@ from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
     from celosia.collect.protocol import Protocol
-    from celosia.collect.simulation.simulated import Simulation
+    from celosia.collect.simulation.results import Simulation
 
 SHOWN = 30
 """Values on the screen; JSON has all of them, a report a thousand."""
@@ -79,8 +79,8 @@ def simulate(
     `celosia collect simulate people.csv --column age -p cms --set hashes=64 --runs 20 --json`
     """
     from celosia.collect.simulation import report as simulation_report
-    from celosia.collect.simulation.fitting import NAMES, fitted
-    from celosia.collect.simulation.simulation import simulate as play
+    from celosia.collect.simulation.protocol_fit import NAMES, fitted
+    from celosia.collect.simulation.run import simulate as play
 
     options.check_places({"the report": report}, inputs=[table, candidates], overwrite=force)
     settings = _settings(setting or [])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.epsilon.wording import at_most
+from celosia.cli.epsilon.formatting import at_most
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:

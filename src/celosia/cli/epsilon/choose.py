@@ -9,7 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.epsilon import statistics
-from celosia.cli.epsilon.wording import at_most, share
+from celosia.cli.epsilon.formatting import at_most, share
 
 if TYPE_CHECKING:
     from celosia.mechanisms import Choice
@@ -57,7 +57,7 @@ def choose(
     With a wish about error it is the least epsilon that keeps it; without one, the largest that the
     wishes about risk (--belief, --advantage) allow.
     """
-    from celosia.mechanisms import Wishes, choosing_report
+    from celosia.mechanisms import Wishes, calibration_report
     from celosia.mechanisms import choose as choose_epsilon
 
     options.check_places({"the report": report}, overwrite=force)
@@ -73,7 +73,7 @@ def choose(
     )
     chosen = choose_epsilon(found.mechanism, wishes)
     if report is not None:
-        page = choosing_report.document(
+        page = calibration_report.document(
             chosen, words=found.words, unit=found.unit, size=found.size, wishes=wishes
         )
         options.write_text(report, page.html(), force)

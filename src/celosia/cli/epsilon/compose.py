@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.epsilon import writing
-from celosia.cli.epsilon.wording import at_most
+from celosia.cli.epsilon import release_notation
+from celosia.cli.epsilon.formatting import at_most
 from celosia.core.errors import PrivacyError
 from celosia.core.wording import counted
 
@@ -81,7 +81,7 @@ def compose(
     from celosia.accounting.amounts import delta_amount
 
     options.check_places({"the report": report}, overwrite=force)
-    parts = writing.releases_from(
+    parts = release_notation.releases_from(
         {
             "--pure": pure,
             "--approximate": approximate,
@@ -93,7 +93,7 @@ def compose(
     )
     failure = float(delta_amount(delta, zero=True))
     if sampled is not None:
-        parts = writing.sampled(parts, sampled)
+        parts = release_notation.sampled(parts, sampled)
     with console.progress_bar(quiet=as_json):
         found = explain([part.loss for part in parts for _ in range(part.times)], delta=failure)
     _check_finite(found)
@@ -135,7 +135,7 @@ def _check_finite(found: Explanation) -> None:
         )
 
 
-def _textbook(parts: Sequence[writing.Releases], delta: float) -> float | None:
+def _textbook(parts: Sequence[release_notation.Releases], delta: float) -> float | None:
     """The advanced composition theorem as textbooks print it; for releases of one kind only."""
     from celosia.accounting import Approximate, Pure, advanced
 
@@ -149,7 +149,7 @@ def _textbook(parts: Sequence[writing.Releases], delta: float) -> float | None:
     return advanced(times, float(loss.value), slack=slack, delta=failure).epsilon
 
 
-def _facts(found: Explanation, parts: Sequence[writing.Releases]) -> dict[str, Any]:
+def _facts(found: Explanation, parts: Sequence[release_notation.Releases]) -> dict[str, Any]:
     return {
         "delta": found.delta,
         "releases": [part.as_dict() for part in parts],
@@ -167,7 +167,7 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) else None
 
 
-def _tell(found: Explanation, parts: Sequence[writing.Releases]) -> None:
+def _tell(found: Explanation, parts: Sequence[release_notation.Releases]) -> None:
     for part in parts:
         console.show(str(part))
     rows = [

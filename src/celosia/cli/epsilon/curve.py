@@ -9,7 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.epsilon import statistics
-from celosia.cli.epsilon.wording import at_most, share
+from celosia.cli.epsilon.formatting import at_most, share
 
 if TYPE_CHECKING:
     from celosia.mechanisms import Curve
@@ -41,15 +41,15 @@ def curve(
     as_json: options.AsJson = False,
 ) -> None:
     """Show the error of a statistic against epsilon, from public parameters alone."""
-    from celosia.mechanisms import choosing_report, error_curve
-    from celosia.mechanisms.choosing import EPSILONS
+    from celosia.mechanisms import calibration_report, error_curve
+    from celosia.mechanisms.calibration import EPSILONS
 
     options.check_places({"the plot": plot}, overwrite=force)
     found = statistics.statistic(statistic, given, delta=delta)
     wanted = sorted(set(epsilon or EPSILONS))
     drawn = error_curve(found.mechanism, wanted, confidence=confidence, size=found.size)
     if plot is not None:
-        picture = choosing_report.curve_figure(drawn, words=found.words, unit=found.unit)
+        picture = calibration_report.curve_figure(drawn, words=found.words, unit=found.unit)
         options.write_text(plot, str(picture), force)
     facts = _with_beliefs(drawn, delta)
     if as_json:

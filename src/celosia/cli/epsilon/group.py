@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.epsilon.wording import at_most
+from celosia.cli.epsilon.formatting import at_most
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import Neighbours, Relation
 

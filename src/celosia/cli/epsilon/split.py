@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.epsilon.wording import at_least
+from celosia.cli.epsilon.formatting import at_least
 
 EXAMPLES = """**Examples**
 
@@ -29,7 +29,7 @@ def split(
 
     Every epsilon is fixed in advance; what is asked may depend on the answers so far.
     """
-    from celosia.accounting.splitting import split as divide
+    from celosia.accounting.splits import split as divide
 
     found = divide(total, releases=releases, delta=delta)
     if as_json:

@@ -14,7 +14,7 @@ from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.wording import did_you_mean
 
 if TYPE_CHECKING:
-    from celosia.mechanisms.choosing import AnyMechanism
+    from celosia.mechanisms.calibration import AnyMechanism
 
 Lower = Annotated[float | None, typer.Option(help="The least value that a row may have.")]
 Upper = Annotated[float | None, typer.Option(help="The largest value that a row may have.")]

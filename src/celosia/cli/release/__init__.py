@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from celosia.cli.release import above, groups, numbers, ranks
-from celosia.cli.release.settings import Settings, command
+from celosia.cli.release.options import Settings, command
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli.release.numbers import stepped
-from celosia.cli.release.settings import Step, Wish
+from celosia.cli.release.options import Step, Wish
 
 if TYPE_CHECKING:
     from celosia.core.neighbours import Neighbours

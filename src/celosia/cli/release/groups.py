@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.release.settings import Wish
-from celosia.cli.release.telling import ROWS
+from celosia.cli.release.options import Wish
+from celosia.cli.release.output import ROWS
 from celosia.core.errors import InputError
 
 HISTOGRAM = """`celosia release histogram people.csv --column age --edges 0,18,65,120 --epsilon 0.5`

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli.release.settings import Lower, Step, Upper, Wish
-from celosia.cli.release.telling import ROWS
+from celosia.cli.release.options import Lower, Step, Upper, Wish
+from celosia.cli.release.output import ROWS
 
 if TYPE_CHECKING:
     from celosia.mechanisms import Grid

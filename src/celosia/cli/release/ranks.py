@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli.release.numbers import stepped
-from celosia.cli.release.settings import Lower, Step, Upper, Wish
+from celosia.cli.release.options import Lower, Step, Upper, Wish
 
 RANK = "rows by which the rank may miss"
 

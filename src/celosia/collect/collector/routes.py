@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from celosia.collect.collector.batches import Batch
-from celosia.collect.collector.replies import Reply, answered, no_token, refused, unreadable
+from celosia.collect.collector.responses import Reply, answered, no_token, refused, unreadable
 from celosia.collect.collector.service import Endpoint
 from celosia.collect.collector.writer import TooBusy
 from celosia.collect.estimates import Estimates, Summary

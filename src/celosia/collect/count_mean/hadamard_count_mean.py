@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
-from celosia.collect.count_mean.sketched import Sketched, SketchedServer
+from celosia.collect.count_mean.base import Sketched, SketchedServer
 from celosia.collect.fields import Packed, bits_for, check_form, malformed
 from celosia.collect.protocol import Client
 from celosia.collect.state import State

@@ -24,7 +24,7 @@ from celosia.collect.fields import (
     malformed,
     packed,
 )
-from celosia.collect.fragments.spelling import Spelling
+from celosia.collect.fragments.text_encoding import Spelling
 from celosia.collect.protocol import Client, Protocol, Server, check_report_epsilon
 from celosia.collect.state import State
 from celosia.core.errors import InputError
@@ -275,7 +275,7 @@ class FragmentPuzzleServer(Server):
             InputError: CEL-R014 so many pieces are kept that there are too many texts, CEL-R015 a
                 setting is out of range.
         """
-        from celosia.collect.fragments.puzzle import Search, solved  # noqa: PLC0415 - only servers need it
+        from celosia.collect.fragments.solver import Search, solved  # noqa: PLC0415 - only servers need it
 
         return solved(self, Search(top, significance, control, check_tags), progress)
 

@@ -19,7 +19,7 @@ from celosia.collect.protocol import Client, Protocol, Server
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
-from celosia.mechanisms.additive.directed import float_above
+from celosia.mechanisms.additive.directed_rounding import float_above
 from celosia.mechanisms.parameters import check_bounds, check_confidence, check_whole
 
 if TYPE_CHECKING:

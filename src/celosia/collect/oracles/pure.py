@@ -28,7 +28,7 @@ from celosia.collect.protocol import FORM, Protocol, Server
 from celosia.collect.state import State
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
-from celosia.mechanisms.additive.directed import exp_below
+from celosia.mechanisms.additive.directed_rounding import exp_below
 
 Floats = NDArray[np.float64]
 

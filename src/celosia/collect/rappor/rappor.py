@@ -19,7 +19,7 @@ from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
-from celosia.mechanisms.additive.directed import float_above, log_above
+from celosia.mechanisms.additive.directed_rounding import float_above, log_above
 from celosia.mechanisms.parameters import check_whole
 from celosia.sketches.hashing import Digests, Family, digests
 
@@ -113,7 +113,7 @@ class Rappor(Protocol):
         >>> round(made.lasting_epsilon, 6), round(float(made.epsilon), 6)
         (8.0, 2.0)
         """
-        from celosia.collect.rappor.chances import wished  # noqa: PLC0415 - it tries Rappors
+        from celosia.collect.rappor.calibration import wished  # noqa: PLC0415 - it tries Rappors
 
         price, whole = check_report_epsilon(one), check_report_epsilon(lasting)
         if price > whole:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from celosia.collect.simulation.simulated import Element, Simulation
+from celosia.collect.simulation.results import Element, Simulation
 from celosia.core import figures
 from celosia.core.report import (
     Block,

@@ -26,9 +26,9 @@ from celosia.graphs.private.level import ONE_EDGE, GraphMechanism, Level, check_
 from celosia.graphs.private.local_sensitivity import Sensitive
 from celosia.graphs.private.projection import CAPS
 from celosia.graphs.private.subgraph_counts import StarCount, SubgraphCount, TriangleCount
-from celosia.mechanisms.answers import Answer, check_affordable, draw
+from celosia.mechanisms.guarantees import promise
+from celosia.mechanisms.noisy_answer import Answer, check_affordable, draw
 from celosia.mechanisms.parameters import check_confidence
-from celosia.mechanisms.promises import promise
 
 Cap = int | Sequence[int]
 

@@ -19,7 +19,7 @@ from celosia.graphs.private.local_sensitivity import Sensitive, stars, triangles
 from celosia.graphs.private.smooth import smooth_bound, smoothness
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.noise.reach import MOST as WIDEST
+from celosia.mechanisms.noise.scale_limits import MOST as WIDEST
 from celosia.mechanisms.parameters import check_confidence, check_delta, check_whole
 
 MOST_WIDTH = 2**60

@@ -20,8 +20,8 @@ from celosia.graphs.private.degree_sequence import DegreeSequence
 from celosia.graphs.private.fitting import graphical
 from celosia.graphs.private.joint_degrees import JointDegrees
 from celosia.graphs.private.level import check_graph
+from celosia.mechanisms.guarantees import at_least
 from celosia.mechanisms.parameters import check_epsilon
-from celosia.mechanisms.promises import at_least
 
 Model = Literal["degrees", "joint"]
 

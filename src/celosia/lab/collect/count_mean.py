@@ -13,7 +13,7 @@ from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates
 from celosia.lab.collect.identities import correlation, identities
 from celosia.lab.collect.law import Law, rmse
-from celosia.lab.collect.printed import (
+from celosia.lab.collect.publication import (
     EXPONENTIAL_50,
     NORMAL_200,
     Counts,

@@ -23,7 +23,7 @@ from celosia.lab.collect.broken.debias import BrokenHalfDebias
 from celosia.lab.collect.count_mean import MANY_ROWS, collision_tails
 from celosia.lab.collect.identities import correlation, identities
 from celosia.lab.collect.law import Law, rmse
-from celosia.lab.collect.printed import (
+from celosia.lab.collect.publication import (
     EXPONENTIAL_50,
     NORMAL_200,
     Counts,

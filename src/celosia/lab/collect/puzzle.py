@@ -20,7 +20,7 @@ from celosia.datasets.telemetry import ANGLICISMS_50K
 from celosia.lab.collect import aggregates, count_mean
 from celosia.lab.collect.identities import identities
 from celosia.lab.collect.law import Law, rmse
-from celosia.lab.collect.printed import TYPOS, WORD_RANGE, WORDS, generator, table
+from celosia.lab.collect.publication import TYPOS, WORD_RANGE, WORDS, generator, table
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import SIGMAS, half_unit
 

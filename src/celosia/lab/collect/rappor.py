@@ -22,7 +22,7 @@ from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates
 from celosia.lab.collect.identities import correlation, identities
 from celosia.lab.collect.law import Law, among, pooled_rmse, rmse
-from celosia.lab.collect.printed import (
+from celosia.lab.collect.publication import (
     MANY_RANGE,
     Counts,
     Line,

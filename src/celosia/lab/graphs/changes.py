@@ -17,8 +17,8 @@ from celosia.graphs.perturbation.relevance import neighbourhood_centrality
 from celosia.graphs.perturbation.spectrum import Spectrum, spectrum_of
 from celosia.graphs.verification import degree_anonymity
 from celosia.lab.findings import Row
-from celosia.lab.graphs.drawn import figure_9, in_words
-from celosia.lab.graphs.printed import CENTRALITIES, DISTANCES, METRICS, PRINCIPAL
+from celosia.lab.graphs.figure_graphs import figure_9, in_words
+from celosia.lab.graphs.publication import CENTRALITIES, DISTANCES, METRICS, PRINCIPAL
 from celosia.lab.mechanisms.cells import SIGMAS, printed, same
 
 SEEDS = 30

@@ -26,9 +26,9 @@ from celosia.graphs.metrics import edge_intersection, measure
 from celosia.graphs.perturbation.relevance import neighbourhood_centrality
 from celosia.graphs.verification import contains, degree_anonymity
 from celosia.lab.findings import Row
-from celosia.lab.graphs.drawn import figure_10, in_words
-from celosia.lab.graphs.printed import ANONYMOUS_METRICS
-from celosia.lab.masking.crowds import told
+from celosia.lab.graphs.figure_graphs import figure_10, in_words
+from celosia.lab.graphs.publication import ANONYMOUS_METRICS
+from celosia.lab.masking.equivalence_classes import told
 from celosia.lab.mechanisms.cells import printed, same
 from celosia.tables.masking.microaggregation import optimal_groups
 

@@ -27,9 +27,9 @@ from celosia.graphs.verification import (
 )
 from celosia.graphs.verification import neighbourhood_classes as checked_classes
 from celosia.lab.findings import Row
-from celosia.lab.graphs.drawn import figure_10, in_words, named
-from celosia.lab.graphs.printed import FINGERPRINTS, REFINEMENT
-from celosia.lab.masking.crowds import told
+from celosia.lab.graphs.figure_graphs import figure_10, in_words, named
+from celosia.lab.graphs.publication import FINGERPRINTS, REFINEMENT
+from celosia.lab.masking.equivalence_classes import told
 from celosia.lab.mechanisms.cells import same
 
 

@@ -22,7 +22,7 @@ from celosia.graphs.uncertain import (
 )
 from celosia.graphs.uncertain.entropy import degree_entropies
 from celosia.lab.findings import Row
-from celosia.lab.graphs.printed import DEGREE_CHANCES, DEGREE_ENTROPIES
+from celosia.lab.graphs.publication import DEGREE_CHANCES, DEGREE_ENTROPIES
 from celosia.lab.mechanisms.cells import SIGMAS, printed, same
 
 WORLDS = 400

@@ -12,8 +12,8 @@ from celosia.assess import attacks
 from celosia.assess.linkage import align, distance_linkage
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
-from celosia.lab.masking.crowds import Crowds, told
-from celosia.lab.masking.printed import (
+from celosia.lab.masking.equivalence_classes import Crowds, told
+from celosia.lab.masking.publication import (
     ANONYMOUS,
     AVERAGED,
     KEYS,

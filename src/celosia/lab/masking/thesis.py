@@ -9,9 +9,9 @@ import polars as pl
 
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
-from celosia.lab.masking.crowds import Crowds
+from celosia.lab.masking.equivalence_classes import Crowds
 from celosia.lab.masking.medical import applied
-from celosia.lab.masking.printed import (
+from celosia.lab.masking.publication import (
     DIVERSIFIED,
     HOMOGENEOUS,
     NOISY_WEIGHTS,

@@ -10,7 +10,7 @@ from celosia.core import figures
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block, Figure, Heading
 from celosia.lab.findings import Findings, Row
-from celosia.lab.mechanisms import averages, top_c
+from celosia.lab.mechanisms import means, top_c
 
 Drawing = Callable[[Findings, Progress], Sequence[Block]]
 
@@ -107,13 +107,13 @@ def errors_of_means(findings: Findings, progress: Progress) -> Sequence[Block]:
     """The error of each private mean on [0, 1], by rows times epsilon."""
     progress(Step("Drawing the errors of the means", 0))
     settings = sorted(
-        (setting for setting in averages.SETTINGS if (setting.lower, setting.upper) == (0, 1)),
+        (setting for setting in means.SETTINGS if (setting.lower, setting.upper) == (0, 1)),
         key=lambda setting: setting.size * setting.epsilon,
     )
     runs = [_computed(findings, setting.name) for setting in settings]
     drawing = figures.lines(
         [setting.size * setting.epsilon for setting in settings],
-        {method: [run[method] for run in runs] for method in averages.METHODS},
+        {method: [run[method] for run in runs] for method in means.METHODS},
         title="Mean absolute error over the range",
         x_label="rows times epsilon",
         y_label="error",

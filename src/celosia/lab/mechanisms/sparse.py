@@ -12,7 +12,7 @@ from math import log, sqrt
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import printed, same
-from celosia.lab.mechanisms.variants import variants
+from celosia.lab.mechanisms.sparse_variants import variants
 from celosia.mechanisms import AboveThreshold, NumericSparse, Sparse, SparseVector
 from celosia.mechanisms.sparse import accuracy
 from celosia.mechanisms.sparse.allocation import (

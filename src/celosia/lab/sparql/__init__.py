@@ -17,7 +17,7 @@ from pathlib import Path
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block
 from celosia.lab.findings import Findings, Row
-from celosia.lab.sparql import answers, by_hand, defects, figures, sensitivities
+from celosia.lab.sparql import answers, defects, figures, sensitivities, small_graphs
 from celosia.lab.study import Study, Work, no_figures
 
 _THESIS = "an engineering thesis of the Universidad Técnica Federico Santa María (Chile, 2018)"
@@ -59,7 +59,7 @@ _PARTS = (
         "graphs to check by hand, and the one on which the analysis fails",
         _OWN,
         "exactly; our bound between the true sensitivity and the corrected bound",
-        by_hand.rows,
+        small_graphs.rows,
     ),
     _Part(
         "defects",

@@ -23,7 +23,7 @@ from celosia.core.randomness import Seeded
 from celosia.datasets.watdiv import watdiv
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import same
-from celosia.lab.sparql.compat import compat_scale
+from celosia.lab.sparql.original_analysis import compat_scale
 from celosia.lab.sparql.shop import Asked, Private, Shop, asked, remembering, stored
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.answering import carry_out

@@ -15,8 +15,6 @@ from celosia.core.progress import Progress
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import printed, same
-from celosia.lab.sparql.by_hand import bound
-from celosia.lab.sparql.compat import patterns
 from celosia.lab.sparql.graphs import (
     count,
     example,
@@ -25,6 +23,8 @@ from celosia.lab.sparql.graphs import (
     policy_of,
     sparql_of,
 )
+from celosia.lab.sparql.original_analysis import patterns
+from celosia.lab.sparql.small_graphs import bound
 from celosia.queries.bounds.growth import Growth, Leaf, largest, product
 from celosia.queries.bounds.noise import smooth_noise
 from celosia.queries.bounds.smooth import beta, smooth

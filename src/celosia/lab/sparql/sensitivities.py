@@ -16,16 +16,16 @@ from celosia.core.progress import Progress, Step
 from celosia.datasets.watdiv import QUERIES
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import printed, same
-from celosia.lab.sparql.compat import (
+from celosia.lab.sparql.graphs import policy_of, sparql_of
+from celosia.lab.sparql.oracle import corrected
+from celosia.lab.sparql.original_analysis import (
     THESIS_DELTA,
     compat_scale,
     compat_sensitivity,
     listed,
     patterns,
 )
-from celosia.lab.sparql.graphs import policy_of, sparql_of
-from celosia.lab.sparql.plain import corrected
-from celosia.lab.sparql.printed import (
+from celosia.lab.sparql.publication import (
     ANSWERS,
     BETA,
     EPSILONS,
@@ -34,7 +34,7 @@ from celosia.lab.sparql.printed import (
     SENSITIVITIES,
     STARS,
 )
-from celosia.lab.sql.compat import flex_beta
+from celosia.lab.sql.flex import flex_beta
 from celosia.queries.algebra import Question
 from celosia.queries.bounds.elastic import Elastic, elastic
 from celosia.queries.bounds.facts import Declared

@@ -18,7 +18,7 @@ from sqlglot import exp
 from celosia.core.progress import Progress, silent
 from celosia.core.work_folders import WorkFolder
 from celosia.datasets.watdiv import QUERIES, Query, policy, watdiv
-from celosia.lab.sparql.compat import compat_sensitivity, listed, patterns
+from celosia.lab.sparql.original_analysis import compat_sensitivity, listed, patterns
 from celosia.queries.algebra import Question
 from celosia.queries.bounds.elastic import elastic
 from celosia.queries.bounds.facts import Declared

@@ -19,8 +19,8 @@ from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded, Source
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import SIGMAS, printed
-from celosia.lab.sql.compat import thesis_sensitivity
-from celosia.lab.sql.printed import BOUNDS, DEVIATIONS, TRUTH, Setting, column
+from celosia.lab.sql.flex import thesis_sensitivity
+from celosia.lab.sql.publication import BOUNDS, DEVIATIONS, TRUTH, Setting, column
 from celosia.lab.sql.sensitivities import run_name
 from celosia.queries.bounds.noise import wide_laplace
 

@@ -9,7 +9,7 @@ from celosia.core.progress import Progress, Step
 from celosia.core.report import Block, Figure, Heading
 from celosia.lab.findings import Findings
 from celosia.lab.sql import answers
-from celosia.lab.sql.printed import DEVIATIONS, TRUTH
+from celosia.lab.sql.publication import DEVIATIONS, TRUTH
 
 JOINS = (1, 2, 3, 4)
 

@@ -13,7 +13,7 @@ from math import log
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import printed, same
-from celosia.lab.sql.compat import (
+from celosia.lab.sql.flex import (
     THESIS_FREQUENCIES,
     FlexFacts,
     flex_beta,
@@ -22,7 +22,7 @@ from celosia.lab.sql.compat import (
     thesis_question,
     thesis_sensitivity,
 )
-from celosia.lab.sql.printed import BOUNDS, SENSITIVITIES, TRUTH
+from celosia.lab.sql.publication import BOUNDS, SENSITIVITIES, TRUTH
 from celosia.queries.algebra import Aggregate, Column, Join, Keys, Question, Relation, Scan
 from celosia.queries.bounds.elastic import elastic
 from celosia.queries.bounds.growth import Growth

@@ -15,7 +15,7 @@ from pathlib import Path
 from celosia.core.randomness import Source
 from celosia.core.work_folders import WorkFolder
 from celosia.datasets import Shop
-from celosia.lab.sql.compat import FlexFacts, thesis_delta
+from celosia.lab.sql.flex import FlexFacts, thesis_delta
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.algebra import Question
 from celosia.queries.bounds.caps import ladder

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
-from celosia.mechanisms.additive.reading import check_dimension, grid_points, whole_points
+from celosia.mechanisms.additive.inputs import check_dimension, grid_points, whole_points
 from celosia.mechanisms.grid import WHOLE, Grid, check_grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import Law
-from celosia.mechanisms.noise.reach import MOST as WIDEST
+from celosia.mechanisms.noise.scale_limits import MOST as WIDEST
 from celosia.mechanisms.parameters import check_confidence, check_whole
 
 Scalar = float | Fraction | Decimal | np.integer[Any] | np.floating[Any]

@@ -11,10 +11,10 @@ from math import isqrt, nextafter, sqrt
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Concentrated, GaussianLoss
 from celosia.mechanisms.additive.base import OnGrid
-from celosia.mechanisms.additive.directed import short_above
+from celosia.mechanisms.additive.directed_rounding import short_above
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.noise import DiscreteGaussian
-from celosia.mechanisms.noise.reach import LEAST
+from celosia.mechanisms.noise.scale_limits import LEAST
 from celosia.mechanisms.parameters import check_delta, check_epsilon, check_sensitivity
 
 CLOSE = 1 + 2.0**-30

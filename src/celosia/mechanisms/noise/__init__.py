@@ -7,8 +7,8 @@ exact coins and `choose` makes one exact choice. No float takes part in a draw.
 """
 
 from celosia.mechanisms.noise.bernoulli import bernoulli_exp
-from celosia.mechanisms.noise.choice import choose
 from celosia.mechanisms.noise.law import Law
 from celosia.mechanisms.noise.laws import DiscreteGaussian, DiscreteLaplace
+from celosia.mechanisms.noise.weighted_draw import choose
 
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "Law", "bernoulli_exp", "choose"]

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.randomness import Source, System
-from celosia.mechanisms.noise import sampler, tails, vetted
+from celosia.mechanisms.noise import opendp_samplers, sampler, tails
 from celosia.mechanisms.noise.law import Law
 from celosia.mechanisms.noise.pool import LARGEST, POOL
-from celosia.mechanisms.noise.reach import parameter_within_reach, scale_within_reach
+from celosia.mechanisms.noise.scale_limits import parameter_within_reach, scale_within_reach
 from celosia.mechanisms.parameters import check_confidence, check_whole
 
 
@@ -45,7 +45,7 @@ class DiscreteLaplace(Law):
     def draw(self, size: int, rng: Source) -> NDArray[np.int64]:  # noqa: D102 - as in Law
         count = _checked(size)
         if type(rng) is System and count <= LARGEST:
-            return POOL.take(self, count, partial(vetted.laplace, self.scale))
+            return POOL.take(self, count, partial(opendp_samplers.laplace, self.scale))
         return sampler.laplace(self.scale, count, rng)
 
     def mass(self, point: int) -> float:  # noqa: D102
@@ -90,7 +90,7 @@ class DiscreteGaussian(Law):
     def draw(self, size: int, rng: Source) -> NDArray[np.int64]:  # noqa: D102 - as in Law
         count = _checked(size)
         if type(rng) is System and count <= LARGEST:
-            return POOL.take(self, count, partial(vetted.gaussian, self.parameter))
+            return POOL.take(self, count, partial(opendp_samplers.gaussian, self.parameter))
         return sampler.gaussian(self.parameter, count, rng)
 
     def mass(self, point: int) -> float:  # noqa: D102

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
 from celosia.core.randomness import Source
-from celosia.mechanisms.noise.reach import Proposal
+from celosia.mechanisms.noise.scale_limits import Proposal
 
 CHUNK = 2**16
 """Words that are read at once."""

@@ -18,7 +18,7 @@ from celosia.accounting.losses import Pure
 from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE, Neighbours
 from celosia.core.randomness import Source
-from celosia.mechanisms.additive.directed import exp_below
+from celosia.mechanisms.additive.directed_rounding import exp_below
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.parameters import check_epsilon
 from celosia.mechanisms.responses.randomised_response import (

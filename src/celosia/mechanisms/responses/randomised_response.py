@@ -16,7 +16,7 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import CHANGE_ONE, Neighbours, Relation
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
-from celosia.mechanisms.additive.directed import exp_below, log_above
+from celosia.mechanisms.additive.directed_rounding import exp_below, log_above
 from celosia.mechanisms.arrays import array_of
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole

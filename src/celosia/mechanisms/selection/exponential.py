@@ -11,7 +11,7 @@ from celosia.accounting.losses import BoundedRange
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
-from celosia.mechanisms.noise.choice import choose
+from celosia.mechanisms.noise.weighted_draw import choose
 from celosia.mechanisms.parameters import check_epsilon
 from celosia.mechanisms.selection.base import Selection
 from celosia.mechanisms.selection.scores import chances, shortfall, whole_weights

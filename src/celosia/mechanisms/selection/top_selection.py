@@ -12,7 +12,7 @@ from celosia.accounting.losses import BoundedRange, Composed
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
-from celosia.mechanisms.noise.choice import choose
+from celosia.mechanisms.noise.weighted_draw import choose
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
 from celosia.mechanisms.selection.base import Selection
 from celosia.mechanisms.selection.scores import sampling_rate, shortfall

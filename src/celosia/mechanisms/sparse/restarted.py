@@ -9,7 +9,7 @@ from fractions import Fraction
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Approximate, Pure
 from celosia.mechanisms.parameters import check_delta, check_epsilon, check_whole
-from celosia.mechanisms.sparse.family import SparseMechanism
+from celosia.mechanisms.sparse.base import SparseMechanism
 from celosia.mechanisms.sparse.scales import MOST_POSITIVES
 
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.groups import convert
+from celosia.accounting.group_privacy import convert
 from celosia.accounting.loss import Loss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, Neighbours, Relation

@@ -21,7 +21,7 @@ from celosia.mechanisms.parameters import (
 )
 from celosia.mechanisms.selection.flips import flip
 from celosia.mechanisms.selection.scores import MOST_STEPS, chances, sampling_rate
-from celosia.mechanisms.statistics.bounded import BoundedGrid
+from celosia.mechanisms.statistics.bounded_grid import BoundedGrid
 
 TRIES = 64
 """Proposals drawn at a time; at least one in twenty is accepted."""

@@ -16,7 +16,7 @@ from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.parameters import check_epsilon, check_may_be_empty, check_whole
 from celosia.mechanisms.selection.scores import chances, sampling_rate, shortfall
-from celosia.mechanisms.statistics.bounded import BoundedGrid
+from celosia.mechanisms.statistics.bounded_grid import BoundedGrid
 from celosia.mechanisms.statistics.ranks import Segments, rank_steps, segments
 
 MOST_LISTED = 2**24

@@ -22,7 +22,7 @@ from celosia.mechanisms.parameters import (
     check_whole,
 )
 from celosia.mechanisms.selection.scores import sampling_rate, shortfall
-from celosia.mechanisms.statistics.bounded import BoundedGrid
+from celosia.mechanisms.statistics.bounded_grid import BoundedGrid
 from celosia.mechanisms.statistics.quantile import check_share
 from celosia.mechanisms.statistics.ranks import rank_steps, segments
 

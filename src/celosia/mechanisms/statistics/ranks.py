@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
-from celosia.mechanisms.noise.choice import choose
+from celosia.mechanisms.noise.weighted_draw import choose
 
 
 def rank_steps(share: Fraction, relation: Relation) -> int:

@@ -11,9 +11,9 @@ from typing import Any
 
 from celosia.accounting.amounts import delta_amount, epsilon_amount
 from celosia.accounting.checks import up
-from celosia.accounting.composed import parts_of
+from celosia.accounting.composed_loss import parts_of
 from celosia.accounting.loss import Loss
-from celosia.accounting.loss_from_dict import loss_from_dict
+from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.losses import Approximate, Pure
 from celosia.accounting.prices import exact_pure
 from celosia.core.errors import InputError, PrivacyError

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from celosia.accounting.filters import Filter
 from celosia.accounting.loss import Loss
-from celosia.accounting.loss_from_dict import loss_from_dict
+from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.prices import DELTA, EPSILON, Price
 from celosia.core.errors import BudgetExceeded, CelosiaError, PrivacyError, QueryRefused
 from celosia.core.wording import did_you_mean

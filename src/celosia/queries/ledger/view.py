@@ -9,8 +9,8 @@ from threading import RLock
 from types import TracebackType
 from typing import Self
 
+from celosia.accounting.accountant import Running
 from celosia.accounting.prices import Price
-from celosia.accounting.running import Running
 from celosia.core.errors import EngineError
 from celosia.queries.ledger.chain import Entry, Head, broken, checked, rolled_back
 from celosia.queries.ledger.database import Connection

@@ -12,7 +12,7 @@ import numpy as np
 
 from celosia import datasets
 from celosia.collect import Protocol, choose
-from celosia.collect.simulation.fitting import fitted
+from celosia.collect.simulation.protocol_fit import fitted
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 
@@ -159,7 +159,7 @@ def python_text(*, data: str, devices: int, protocol: str, epsilon: float, seed:
     """The Python that does the same."""
     return f"""from celosia import datasets
 from celosia.collect import simulate
-from celosia.collect.simulation.fitting import fitted
+from celosia.collect.simulation.protocol_fit import fitted
 
 values = datasets.load("{data}", rows={devices}, seed={seed})["value"].to_list()
 protocol = fitted("{protocol}", values, epsilon={epsilon:g})
