@@ -16,11 +16,11 @@ from celosia.accounting.advanced_composition import (
     advanced_inverse,
     advanced_mixed,
     basic,
-    best_of,
+    best_composition,
     optimal,
     optimal_delta,
 )
-from celosia.accounting.losses import Composed, Pure
+from celosia.accounting.losses import ComposedLoss, PureLoss
 from celosia.core.errors import InputError
 
 
@@ -75,12 +75,12 @@ def test_the_theorem_is_inverted() -> None:
 def test_the_advanced_bound_wins_from_a_known_count_on(
     epsilon: float, slack: float, count: int
 ) -> None:
-    assert best_of(count - 1, epsilon, slack=slack).name == "basic"
-    assert best_of(count, epsilon, slack=slack).name == "advanced"
+    assert best_composition(count - 1, epsilon, slack=slack).name == "basic"
+    assert best_composition(count, epsilon, slack=slack).name == "advanced"
 
 
 def test_the_best_of_both_is_named() -> None:
-    few, many = best_of(10, 0.1, slack=1e-6), best_of(100, 0.1, slack=1e-6)
+    few, many = best_composition(10, 0.1, slack=1e-6), best_composition(100, 0.1, slack=1e-6)
     assert (few.name, few.epsilon, few.delta) == ("basic", 1.0, 0.0)
     assert (many.name, many.delta) == ("advanced", 1e-6)
     assert few.as_dict()["name"] == "basic"
@@ -137,7 +137,7 @@ def test_no_bound_is_below_the_optimal_one(count: int, hundredth: int, slack: fl
 @given(st.lists(st.integers(1, 100), min_size=1, max_size=40))
 def test_the_bound_for_different_epsilons_is_above_their_distribution(costs: list[int]) -> None:
     epsilons = [cost / 100 for cost in costs]
-    exact = Composed(tuple(Pure(Fraction(cost, 100)) for cost in costs))
+    exact = ComposedLoss(tuple(PureLoss(Fraction(cost, 100)) for cost in costs))
     assert advanced_mixed(epsilons, slack=1e-5) >= exact.epsilon(1e-5) - 1e-9
 
 

@@ -10,35 +10,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.accounting.group_privacy import Grouped
+from celosia.accounting.group_privacy import GroupLoss
 from celosia.accounting.loss import Loss
 from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.losses import (
-    Approximate,
-    BoundedRange,
-    Composed,
-    Concentrated,
+    ApproximateLoss,
+    BoundedRangeLoss,
+    ComposedLoss,
+    ConcentratedLoss,
     GaussianLoss,
     LaplaceLoss,
-    Pure,
+    PureLoss,
 )
-from celosia.accounting.shuffling import Shuffled
+from celosia.accounting.shuffling import ShuffledLoss
 from celosia.core.errors import InputError
 
 amounts = st.fractions(min_value=Fraction(1, 1000), max_value=10, max_denominator=1009)
 shifts = st.integers(min_value=1, max_value=50)
 singles: st.SearchStrategy[Loss] = st.one_of(
-    st.builds(Pure, amounts),
-    st.builds(Approximate, amounts, st.floats(min_value=0, max_value=0.5)),
-    st.builds(BoundedRange, amounts),
-    st.builds(Concentrated, amounts),
+    st.builds(PureLoss, amounts),
+    st.builds(ApproximateLoss, amounts, st.floats(min_value=0, max_value=0.5)),
+    st.builds(BoundedRangeLoss, amounts),
+    st.builds(ConcentratedLoss, amounts),
     st.builds(LaplaceLoss, amounts, shifts),
     st.builds(GaussianLoss, amounts, shifts),
 )
 losses: st.SearchStrategy[Loss] = st.one_of(
     singles,
-    st.builds(Composed, st.lists(singles, min_size=1, max_size=3).map(tuple)),
-    st.builds(Grouped, singles, st.integers(min_value=2, max_value=4)),
+    st.builds(ComposedLoss, st.lists(singles, min_size=1, max_size=3).map(tuple)),
+    st.builds(GroupLoss, singles, st.integers(min_value=2, max_value=4)),
 )
 
 
@@ -63,7 +63,7 @@ def test_noise_is_read_back_exactly(loss: Loss) -> None:
 
 
 def test_a_tenth_is_read_back_as_one_tenth() -> None:
-    assert read_back(Pure(Fraction(1, 10))) == Pure(Fraction(1, 10))
+    assert read_back(PureLoss(Fraction(1, 10))) == PureLoss(Fraction(1, 10))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_tenth_is_read_back_as_one_tenth() -> None:
         {"kind": "group", "of": {"kind": "pure", "epsilon": 1}, "size": 0},
         {"kind": "composed", "parts": 3},
         {"kind": "composed", "parts": [{"kind": "guess"}]},
-        Shuffled(Fraction(1), 1000).as_dict(),
+        ShuffledLoss(Fraction(1), 1000).as_dict(),
     ],
 )
 def test_what_is_no_loss_is_refused_rather_than_left_out(values: Any) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.accounting.pairs import Law, hockey_stick, worst
 
 from celosia.accounting import shuffling
-from celosia.accounting.losses import Composed
+from celosia.accounting.losses import ComposedLoss
 from celosia.accounting.shuffling import closed_form, shuffled
 from celosia.core.errors import InputError
 
@@ -149,7 +149,7 @@ def test_a_million_reports_gain_more_than_the_closed_form_tells() -> None:
 
 def test_two_shuffled_collections_compose_by_their_curve() -> None:
     one = shuffled(1.0, reports=2000)
-    both = Composed((one, one))
+    both = ComposedLoss((one, one))
     assert one.epsilon(1e-6) < both.epsilon(1e-6) < 2 * one.epsilon(5e-7)
     law = one.distribution()
     for epsilon in (0.0, 0.05, 0.1):

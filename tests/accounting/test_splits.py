@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.accounting import Pure, advanced, explain, optimal
+from celosia.accounting import PureLoss, advanced, explain, optimal
 from celosia.accounting.splits import split
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
@@ -51,7 +51,7 @@ def test_every_share_stays_within_the_total(total: float, releases: int, delta: 
 def test_what_is_split_composes_again_within_the_total() -> None:
     best = split(1.0, releases=100, delta=1e-6).best
     assert best.name == "optimal composition"
-    together = explain([Pure(Fraction(best.epsilon))] * 100, delta=1e-6).tightest
+    together = explain([PureLoss(Fraction(best.epsilon))] * 100, delta=1e-6).tightest
     assert together.epsilon == pytest.approx(1, rel=1e-3)
 
 

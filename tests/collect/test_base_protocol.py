@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.protocol import MOST, Server
 from celosia.collect.reports import Reports
@@ -74,7 +74,7 @@ def test_a_fingerprint_is_the_same_in_every_process() -> None:
 
 
 def test_a_report_costs_its_epsilon_and_lasts_for_ever() -> None:
-    assert PROTOCOL.loss == Pure(Fraction(1))
+    assert PROTOCOL.loss == PureLoss(Fraction(1))
     assert PROTOCOL.lasting_epsilon == float("inf")
 
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binomtest, norm
 from tests.collect.plain import WORDS, anglicisms
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.estimates import Estimates
 from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle, FragmentPuzzleServer
@@ -42,7 +42,7 @@ def truth(found: Estimates) -> np.ndarray:
 def test_epsilon_is_that_of_both_parts_together() -> None:
     protocol = FragmentPuzzle(epsilon=8)
     assert (protocol.word_epsilon, protocol.fragment_epsilon) == (Fraction(2), Fraction(6))
-    assert protocol.loss == Pure(Fraction(8))
+    assert protocol.loss == PureLoss(Fraction(8))
     assert protocol.words.coin.epsilon + protocol.fragments.coin.epsilon <= 4
     other = FragmentPuzzle(epsilon=1, fragment_epsilon=0.1)
     assert (other.word_epsilon, other.fragment_epsilon) == (Fraction(9, 10), Fraction(1, 10))

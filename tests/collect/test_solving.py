@@ -13,11 +13,11 @@ from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.collect.count_mean.least_squares import least_squares
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.sketches.hashing import Family, digests
+from celosia.sketches.hashing import HashFamily, digests
 
 
 def test_counts_are_those_of_a_dense_solver() -> None:
-    family = Family(key=b"dense", rows=6, width=8)
+    family = HashFamily(key=b"dense", rows=6, width=8)
     generator = np.random.default_rng(1)
     cells, shares = generator.random((6, 8)) * 100, generator.random(6) + 0.5
     found = digests(range(10))

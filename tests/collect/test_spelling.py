@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from celosia.collect.fragments.text_encoding import Spelling
 from celosia.core.errors import InputError
-from celosia.sketches.hashing import Family, digest
+from celosia.sketches.hashing import HashFamily, digest
 
-TAGS = Family(key=b"tags", rows=1, width=256)
+TAGS = HashFamily(key=b"tags", rows=1, width=256)
 LATIN = Spelling("abcdefghijklmnopqrstuvwxyz ", 10, 2, TAGS)
 
 

@@ -23,7 +23,6 @@ from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
 from celosia.core.randomness import Seeded, Source
 from celosia.mechanisms import (
     CHANGE_ONE,
-    Answer,
     Count,
     Exponential,
     Gaussian,
@@ -36,17 +35,18 @@ from celosia.mechanisms import (
     Mechanism,
     Median,
     MostFrequent,
+    NoisyAnswer,
     NumericSparse,
     Quantiles,
     Sparse,
     SparseVector,
     Sum,
     Variance,
-    answer,
     per_unit,
+    release,
 )
 from celosia.mechanisms.answer_report import on_a_line
-from celosia.mechanisms.guarantees import at_least, promise
+from celosia.mechanisms.guarantees import guarantee_of, round_up
 
 AGES = [20 + place % 50 for place in range(200)]
 WARDS = ["a"] * 90 + ["b"] * 60 + ["c"] * 50
@@ -84,9 +84,9 @@ def _no_constants(name: str) -> NoReturn:
 def test_an_answer_of_every_mechanism_comes_back_from_its_files(
     mechanism: Mechanism[Any, Any], x: Any, tmp_path: Path
 ) -> None:
-    told = answer(mechanism, x, rng=Seeded(3))
+    told = release(mechanism, x, rng=Seeded(3))
     for name in ("answer.json", "answer.csv", "answer.parquet"):
-        assert Answer.load(told.save(tmp_path / name)) == told
+        assert NoisyAnswer.load(told.save(tmp_path / name)) == told
         certificate = (tmp_path / f"{name}.cert.json").read_text("utf-8")
         json.loads(certificate, parse_constant=_no_constants)
     json.loads((tmp_path / "answer.json").read_text("utf-8"), parse_constant=_no_constants)
@@ -100,7 +100,7 @@ def test_an_answer_of_every_mechanism_comes_back_from_its_files(
 def test_the_promise_in_words_is_what_the_mechanism_keeps(
     mechanism: Mechanism[Any, Any], x: Any
 ) -> None:
-    told = answer(mechanism, x, rng=Seeded(3))
+    told = release(mechanism, x, rng=Seeded(3))
     loss = mechanism.privacy_loss()
     if told.epsilon is None:
         assert told.guarantee.promise == f"{loss.rho:g}-zero-concentrated differential privacy"
@@ -115,45 +115,53 @@ def test_the_promise_in_words_is_what_the_mechanism_keeps(
 
 
 def test_the_words_name_the_right_kind_of_promise() -> None:
-    assert promise(Count(epsilon=0.3)).promise == "0.3-differential privacy"
-    assert promise(Quantiles(epsilon=0.7, lower=0, upper=1)).promise == "0.7-differential privacy"
-    keys = promise(KeyHistogram(epsilon=1, delta=1e-6))
+    assert guarantee_of(Count(epsilon=0.3)).promise == "0.3-differential privacy"
+    assert (
+        guarantee_of(Quantiles(epsilon=0.7, lower=0, upper=1)).promise == "0.7-differential privacy"
+    )
+    keys = guarantee_of(KeyHistogram(epsilon=1, delta=1e-6))
     assert keys.promise == "(1, 1e-06)-differential privacy"
-    assert promise(GaussianCounts(rho=0.5)).promise.startswith("0.5-zero-concentrated")
+    assert guarantee_of(GaussianCounts(rho=0.5)).promise.startswith("0.5-zero-concentrated")
     # With a delta that is not needed the promise stays pure.
-    assert promise(Sparse(1.0, threshold=5, delta=1e-6)).promise == "1-differential privacy"
+    assert guarantee_of(Sparse(1.0, threshold=5, delta=1e-6)).promise == "1-differential privacy"
     many = Sparse(1.0, threshold=5, positives=500, delta=1e-6)
-    assert promise(many).promise == "(1, 1e-06)-differential privacy"
+    assert guarantee_of(many).promise == "(1, 1e-06)-differential privacy"
 
 
 def test_what_is_assumed_is_said_where_it_is_not_enforced() -> None:
     units = per_unit(Count(epsilon=1), 3, unit="patient")
-    assert "no patient has more than 3 rows in the table" in promise(units).assumes
+    assert "no patient has more than 3 rows in the table" in guarantee_of(units).assumes
     assert (
-        "no patient has more than 3 rows in the table" not in promise(units, bounded=True).assumes
+        "no patient has more than 3 rows in the table"
+        not in guarantee_of(units, bounded=True).assumes
     )
     empty = "that the table is not empty is no secret"
-    assert empty in promise(units).assumes
-    assert empty not in promise(per_unit(Count(epsilon=1, may_be_empty=True), 3)).assumes
-    assert any("declared 2" in told for told in promise(Laplace(epsilon=1, sensitivity=2)).assumes)
-    monotone = promise(Exponential(epsilon=1, monotone=True)).assumes
+    assert empty in guarantee_of(units).assumes
+    assert empty not in guarantee_of(per_unit(Count(epsilon=1, may_be_empty=True), 3)).assumes
+    assert any(
+        "declared 2" in told for told in guarantee_of(Laplace(epsilon=1, sensitivity=2)).assumes
+    )
+    monotone = guarantee_of(Exponential(epsilon=1, monotone=True)).assumes
     assert any("same direction" in told for told in monotone)
 
 
 def test_what_stays_open_depends_on_the_neighbours() -> None:
-    rows, changed = promise(Count(epsilon=1)), promise(Count(epsilon=1, neighbours=CHANGE_ONE))
+    rows, changed = (
+        guarantee_of(Count(epsilon=1)),
+        guarantee_of(Count(epsilon=1, neighbours=CHANGE_ONE)),
+    )
     assert any("several rows" in told for told in rows.leaves_open)
     assert not any("public" in told for told in rows.leaves_open)
     assert any("public" in told for told in changed.leaves_open)
     assert rows.protects.startswith("whether or not one row is in the table")
     assert changed.protects.startswith("whatever one row holds")
-    customers = promise(per_unit(Count(epsilon=1), 2))
+    customers = guarantee_of(per_unit(Count(epsilon=1), 2))
     assert not any("several rows" in told for told in customers.leaves_open)
 
 
 @given(st.floats(1e-9, 1e9), st.integers(2, 9))
 def test_a_shortened_number_never_says_less(number: float, digits: int) -> None:
-    told = float(at_least(number, digits))
+    told = float(round_up(number, digits))
     assert Fraction(repr(number)) <= Fraction(repr(told)) <= Fraction(number) * (1 + Fraction(1, 9))
 
 
@@ -173,9 +181,11 @@ def test_a_shortened_number_never_says_less(number: float, digits: int) -> None:
     ids=str,
 )
 def test_keys_of_any_kind_survive(value: Any, low: Any, high: Any, tmp_path: Path) -> None:
-    told = replace(answer(Count(epsilon=1), AGES, rng=Seeded(1)), value=value, interval=(low, high))
+    told = replace(
+        release(Count(epsilon=1), AGES, rng=Seeded(1)), value=value, interval=(low, high)
+    )
     for name in ("a.json", "a.csv", "a.parquet"):
-        back = Answer.load(told.save(tmp_path / name))
+        back = NoisyAnswer.load(told.save(tmp_path / name))
         assert back == told
         assert (
             list(map(type, back.value or [])) == list(map(type, told.value or []))
@@ -194,21 +204,21 @@ def test_keys_of_any_kind_survive(value: Any, low: Any, high: Any, tmp_path: Pat
 
 
 def test_bins_and_quantiles_are_answered_by_name() -> None:
-    bins = answer(Histogram(epsilon=9, edges=[0, 40, 100]), AGES, rng=Seeded(1))
+    bins = release(Histogram(epsilon=9, edges=[0, 40, 100]), AGES, rng=Seeded(1))
     drawn = Histogram(epsilon=9, edges=[0, 40, 100]).release(AGES, rng=Seeded(1))
     assert bins.value == dict(zip(["[0, 40)", "[40, 100]"], drawn.tolist(), strict=True))
     assert bins.interval is not None
     assert list(bins.interval[0]) == list(bins.value)
-    quartiles = answer(Quantiles(epsilon=9, lower=0, upper=100), AGES, rng=Seeded(1))
+    quartiles = release(Quantiles(epsilon=9, lower=0, upper=100), AGES, rng=Seeded(1))
     assert list(quartiles.value) == [0.25, 0.5, 0.75]
     assert quartiles.frame().columns == ["key", "value"]
 
 
 def test_replies_are_told_by_their_places() -> None:
-    told = answer(SparseVector(9, threshold=500), [1, 2, 900, 4], rng=Seeded(1))
+    told = release(SparseVector(9, threshold=500), [1, 2, 900, 4], rng=Seeded(1))
     assert told.value == ["below", "below", "above"]
     assert "above at 3 (of 3 asked)" in str(told)
-    numbers = answer(SparseVector(9, threshold=500, numeric=0.5), [1, 900], rng=Seeded(1))
+    numbers = release(SparseVector(9, threshold=500, numeric=0.5), [1, 900], rng=Seeded(1))
     assert isinstance(numbers.value[1], float)
     assert numbers.frame()["value"].dtype == pl.String
 
@@ -218,7 +228,7 @@ def test_a_bound_at_infinity_is_no_bound() -> None:
         def interval(self, *_: Any) -> Any:
             return -float("inf"), float("inf")
 
-    assert answer(Endless(epsilon=1), AGES, rng=Seeded(1)).interval is None
+    assert release(Endless(epsilon=1), AGES, rng=Seeded(1)).interval is None
 
 
 @pytest.mark.parametrize(
@@ -237,7 +247,7 @@ def test_a_bound_at_infinity_is_no_bound() -> None:
 )
 def test_a_weak_promise_is_warned_of(mechanism: Mechanism[Any, Any], warned: bool) -> None:
     rows = [5] if isinstance(mechanism, GaussianCounts) else WARDS
-    told = answer(mechanism, rows, rng=Seeded(1))
+    told = release(mechanism, rows, rng=Seeded(1))
     assert bool(told.warnings) == warned
     page = unescape(told.document().html())
     assert all(warning[1:] in page for warning in told.warnings)  # its first letter is a capital
@@ -258,7 +268,7 @@ def test_a_weak_promise_is_warned_of(mechanism: Mechanism[Any, Any], warned: boo
 def test_bad_input_costs_nothing(mechanism: Mechanism[Any, Any], x: Any) -> None:
     budget = Budget(epsilon=1)
     with pytest.raises(InputError) as refused:
-        answer(mechanism, x, budget=budget, rng=Untouchable())
+        release(mechanism, x, budget=budget, rng=Untouchable())
     assert "planted" not in str(refused.value)
     assert budget.spent["epsilon"] == 0
     assert budget.history == ()
@@ -267,15 +277,15 @@ def test_bad_input_costs_nothing(mechanism: Mechanism[Any, Any], x: Any) -> None
 def test_a_bad_confidence_costs_nothing() -> None:
     budget = Budget(epsilon=1)
     with pytest.raises(InputError, match="confidence"):
-        answer(Count(epsilon=1), AGES, confidence=1.5, budget=budget, rng=Untouchable())
+        release(Count(epsilon=1), AGES, confidence=1.5, budget=budget, rng=Untouchable())
     assert budget.history == ()
 
 
 def test_an_exceeded_budget_draws_no_answer() -> None:
     budget = Budget(epsilon=1)
-    answer(Count(epsilon=0.75), AGES, budget=budget, question="first", rng=Seeded(1))
+    release(Count(epsilon=0.75), AGES, budget=budget, question="first", rng=Seeded(1))
     with pytest.raises(BudgetExceeded):
-        answer(Count(epsilon=0.5), AGES, budget=budget, rng=Untouchable())
+        release(Count(epsilon=0.5), AGES, budget=budget, rng=Untouchable())
     assert [charge.label for charge in budget.history] == ["first"]
     assert budget.remaining["epsilon"] == Fraction(1, 4)
 
@@ -290,7 +300,7 @@ def test_an_answer_that_another_one_outran_is_not_given() -> None:
             return super().raw(count)
 
     with pytest.raises(BudgetExceeded):
-        answer(Count(epsilon=1), AGES, budget=budget, rng=Overtaken(1))
+        release(Count(epsilon=1), AGES, budget=budget, rng=Overtaken(1))
     assert len(budget.history) == 1
 
 
@@ -307,23 +317,26 @@ def test_a_promise_with_a_delta_is_charged_with_it(make: Callable[[], Any]) -> N
     inputs: dict[str, Any] = {"KeyHistogram": WARDS, "Sparse": [1, 2], "Gaussian": 3.5}
     x = inputs[type(mechanism).__name__]
     budget = Budget(epsilon=1, delta=1e-6, filter="basic")
-    answer(mechanism, x, budget=budget, rng=Seeded(1))
+    release(mechanism, x, budget=budget, rng=Seeded(1))
     spent = budget.spent
     assert 0 < spent["delta"] <= Fraction(1, 10**7)  # type: ignore[operator]
     assert 0.49 < float(spent["epsilon"] or 0) <= 0.5
     with pytest.raises(BudgetExceeded):
-        answer(replace(mechanism, epsilon=0.6), x, budget=budget, rng=Untouchable())
+        release(replace(mechanism, epsilon=0.6), x, budget=budget, rng=Untouchable())
 
 
 def test_a_budget_for_others_is_not_charged() -> None:
     budget = Budget(epsilon=1)  # for rows
     with pytest.raises(PrivacyError):
-        answer(per_unit(Count(epsilon=0.5), 2), AGES, budget=budget, rng=Untouchable())
+        release(per_unit(Count(epsilon=0.5), 2), AGES, budget=budget, rng=Untouchable())
     assert budget.history == ()
 
 
 def test_a_seed_makes_a_simulation_and_entropy_does_not() -> None:
-    simulated, real = answer(Count(epsilon=1), AGES, rng=Seeded(7)), answer(Count(epsilon=1), AGES)
+    simulated, real = (
+        release(Count(epsilon=1), AGES, rng=Seeded(7)),
+        release(Count(epsilon=1), AGES),
+    )
     assert simulated.guarantee.simulation
     assert simulated.provenance.seed == 7
     assert "Simulation" in simulated.document().html()
@@ -333,11 +346,13 @@ def test_a_seed_makes_a_simulation_and_entropy_does_not() -> None:
 
 
 def test_the_report_tells_what_an_attacker_may_come_to_believe() -> None:
-    page = answer(Count(epsilon=1), AGES, rng=Seeded(1)).document().html()
+    page = release(Count(epsilon=1), AGES, rng=Seeded(1)).document().html()
     assert f"{belief_interval(0.5, 1).high:.2%}" in page  # 81.61%
-    with_delta = answer(KeyHistogram(epsilon=1, delta=0.05), WARDS, rng=Seeded(1)).document().html()
+    with_delta = (
+        release(KeyHistogram(epsilon=1, delta=0.05), WARDS, rng=Seeded(1)).document().html()
+    )
     assert f"{belief_interval(0.5, 1, delta=0.05).high:.2%}" in with_delta
-    rho = answer(GaussianCounts(rho=0.1), [5], rng=Seeded(1)).document().html()
+    rho = release(GaussianCounts(rho=0.1), [5], rng=Seeded(1)).document().html()
     assert "What an attacker may come to believe" not in rho
 
 
@@ -362,5 +377,5 @@ def test_the_source_is_never_asked_twice_for_one_answer() -> None:
     alone: Source = Counting(5)
     plain = Count(epsilon=1).release(AGES, rng=alone)
     through = Counting(5)
-    assert answer(Count(epsilon=1), AGES, rng=through).value == plain
+    assert release(Count(epsilon=1), AGES, rng=through).value == plain
     assert through.calls == alone.calls  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.mechanisms.additive.discrete_gaussian import GaussianCounts
 from celosia.mechanisms.additive.gaussian import Gaussian
 from celosia.mechanisms.additive.laplace import Laplace
-from celosia.mechanisms.calibration import EPSILONS, Wishes, choose, error_curve
+from celosia.mechanisms.calibration import EPSILONS, Targets, choose_epsilon, error_curve
 
 COUNT = Laplace(epsilon=1, sensitivity=1)
 
@@ -29,7 +29,7 @@ def test_the_error_of_laplace_noise_falls_as_one_over_epsilon() -> None:
 
 
 def test_a_wish_about_belief_gives_the_largest_epsilon_that_keeps_it() -> None:
-    choice = choose(COUNT, Wishes(prior=0.5, belief=0.75))
+    choice = choose_epsilon(COUNT, Targets(prior=0.5, belief=0.75))
     assert choice.epsilon == 0.6931  # ln 2, rounded down
     assert choice.mechanism == Laplace(epsilon=0.6931, sensitivity=1)
     assert belief_interval(0.5, choice.epsilon).high <= 0.75
@@ -39,28 +39,33 @@ def test_a_wish_about_belief_gives_the_largest_epsilon_that_keeps_it() -> None:
 
 
 def test_a_wish_about_advantage_does_too() -> None:
-    choice = choose(COUNT, Wishes(advantage=0.1))
+    choice = choose_epsilon(COUNT, Targets(advantage=0.1))
     assert choice.epsilon == pytest.approx(log(1.1 / 0.9), rel=1e-3)
     assert choice.advantage <= 0.1
     assert choice.advantage == pytest.approx((exp(choice.epsilon) - 1) / (exp(choice.epsilon) + 1))
 
 
 def test_of_two_wishes_about_risk_the_stricter_counts() -> None:
-    loose, strict = Wishes(belief=0.9, advantage=0.1), Wishes(belief=0.51, advantage=0.9)
-    assert choose(COUNT, loose).epsilon == choose(COUNT, Wishes(advantage=0.1)).epsilon
-    assert choose(COUNT, strict).epsilon == choose(COUNT, Wishes(belief=0.51)).epsilon
+    loose, strict = Targets(belief=0.9, advantage=0.1), Targets(belief=0.51, advantage=0.9)
+    assert (
+        choose_epsilon(COUNT, loose).epsilon
+        == choose_epsilon(COUNT, Targets(advantage=0.1)).epsilon
+    )
+    assert (
+        choose_epsilon(COUNT, strict).epsilon == choose_epsilon(COUNT, Targets(belief=0.51)).epsilon
+    )
 
 
 def test_a_wish_about_error_spends_no_more_than_it_needs() -> None:
-    choice = choose(COUNT, Wishes(error=10))
+    choice = choose_epsilon(COUNT, Targets(error=10))
     assert choice.error <= 10
     assert choice.epsilon == pytest.approx(log(20) / 10, rel=1e-3)
-    assert choose(COUNT, Wishes(error=10, belief=0.9)).epsilon == choice.epsilon
+    assert choose_epsilon(COUNT, Targets(error=10, belief=0.9)).epsilon == choice.epsilon
 
 
 def test_wishes_that_contradict_each_other_are_told_apart() -> None:
     with pytest.raises(PrivacyError) as caught:
-        choose(COUNT, Wishes(error=1, belief=0.6))
+        choose_epsilon(COUNT, Targets(error=1, belief=0.6))
     assert caught.value.code == "CEL-B073"
     assert caught.value.details["needed"] == pytest.approx(log(20), rel=1e-3)
     assert caught.value.details["allowed"] == pytest.approx(epsilon_for_belief(0.5, at_most=0.6))
@@ -68,21 +73,21 @@ def test_wishes_that_contradict_each_other_are_told_apart() -> None:
 
 def test_without_a_wish_nothing_is_chosen() -> None:
     with pytest.raises(InputError) as caught:
-        choose(COUNT, Wishes())
+        choose_epsilon(COUNT, Targets())
     assert caught.value.code == "CEL-B072"
 
 
 def test_a_mechanism_with_a_delta_is_chosen_at_that_delta() -> None:
     mechanism = Gaussian(epsilon=1, delta=1e-6, sensitivity=1)
-    choice = choose(mechanism, Wishes(belief=0.75, delta=1e-6))
+    choice = choose_epsilon(mechanism, Targets(belief=0.75, delta=1e-6))
     assert 0.68 < choice.epsilon <= epsilon_for_belief(0.5, at_most=0.75, delta=1e-6)
     with pytest.raises(PrivacyError) as caught:
-        choose(mechanism, Wishes(belief=0.75))
+        choose_epsilon(mechanism, Targets(belief=0.75))
     assert caught.value.code == "CEL-B073"
 
 
 def test_a_mechanism_that_is_priced_in_rho_is_chosen_by_its_epsilon() -> None:
-    choice = choose(GaussianCounts(rho=1), Wishes(belief=0.75, delta=1e-6))
+    choice = choose_epsilon(GaussianCounts(rho=1), Targets(belief=0.75, delta=1e-6))
     allowed = epsilon_for_belief(0.5, at_most=0.75, delta=1e-6)
     assert 0.995 * allowed < choice.epsilon <= allowed
     assert error_curve(GaussianCounts(rho=1), (0.1,)).parameter == "rho"
@@ -90,12 +95,12 @@ def test_a_mechanism_that_is_priced_in_rho_is_chosen_by_its_epsilon() -> None:
 
 def test_an_impossible_belief_is_refused() -> None:
     with pytest.raises(PrivacyError) as caught:
-        choose(COUNT, Wishes(prior=0.5, belief=0.4))
+        choose_epsilon(COUNT, Targets(prior=0.5, belief=0.4))
     assert caught.value.code == "CEL-B071"
 
 
 def test_a_choice_prints_and_serialises() -> None:
-    choice = choose(COUNT, Wishes(error=10))
+    choice = choose_epsilon(COUNT, Targets(error=10))
     assert "as little as the error needs" in str(choice)
     assert json.loads(json.dumps(choice.as_dict()))["confidence"] == 0.95
 

@@ -6,17 +6,17 @@ from celosia.mechanisms import (
     Count,
     Mean,
     RandomisedResponse,
-    Wishes,
+    Targets,
     calibration_report,
-    choose,
+    choose_epsilon,
     error_curve,
 )
 
 
 def test_the_report_tells_wishes_error_and_risk() -> None:
     mean = Mean(epsilon=1, lower=0, upper=100)
-    wishes = Wishes(error=5, size=1000, prior=0.2, belief=0.9, advantage=0.5)
-    chosen = choose(mean, wishes)
+    wishes = Targets(error=5, size=1000, prior=0.2, belief=0.9, advantage=0.5)
+    chosen = choose_epsilon(mean, wishes)
     html = calibration_report.document(
         chosen, words="a mean", unit="years", size=1000, wishes=wishes
     ).html()
@@ -34,8 +34,8 @@ def test_the_report_tells_wishes_error_and_risk() -> None:
 
 
 def test_a_promise_with_delta_is_told_beside_the_epsilon() -> None:
-    wishes = Wishes(belief=0.8, delta=1e-6)
-    chosen = choose(Count(epsilon=1), wishes)
+    wishes = Targets(belief=0.8, delta=1e-6)
+    chosen = choose_epsilon(Count(epsilon=1), wishes)
     html = calibration_report.document(
         chosen, words="a count", unit="rows", size=1, wishes=wishes
     ).html()
@@ -53,4 +53,4 @@ def test_a_mechanism_whose_price_is_no_field_has_a_curve_and_a_choice() -> None:
     asked = RandomisedResponse.for_epsilon(1)
     curve = error_curve(asked, (0.5, 1, 2), size=1000)
     assert curve.points[1].error == asked.accuracy(0.95, size=1000)
-    assert choose(asked, Wishes(belief=0.75, size=1000)).epsilon <= 0.6931
+    assert choose_epsilon(asked, Targets(belief=0.75, size=1000)).epsilon <= 0.6931

@@ -34,8 +34,8 @@ from celosia.mechanisms import (
     SparseVector,
     Sum,
     Variance,
-    ask,
     at_most,
+    release_from_table,
 )
 
 MARK = "planted-7391"
@@ -51,7 +51,7 @@ VISITS = pl.DataFrame(
 
 def test_a_column_is_asked_as_the_mechanism_would_be() -> None:
     mechanism = Mean(epsilon=1, lower=0, upper=20)
-    told = ask(VISITS, mechanism, column="cost", rng=Seeded(4))
+    told = release_from_table(VISITS, mechanism, column="cost", rng=Seeded(4))
     assert told.value == mechanism.release(VISITS["cost"], rng=Seeded(4))
     assert told.question == "mean of cost"
     assert told.guarantee.neighbours == "add or remove one row"
@@ -64,7 +64,9 @@ def test_a_column_is_asked_as_the_mechanism_would_be() -> None:
     ids=lambda table: type(table).__name__,
 )
 def test_any_table_gives_the_same_answer(table: Any) -> None:
-    told = ask(table, Sum(epsilon=1, lower=0, upper=20), column="cost", rng=Seeded(4))
+    told = release_from_table(
+        table, Sum(epsilon=1, lower=0, upper=20), column="cost", rng=Seeded(4)
+    )
     assert told.value == Sum(epsilon=1, lower=0, upper=20).release(VISITS["cost"], rng=Seeded(4))
 
 
@@ -72,14 +74,16 @@ def test_any_table_gives_the_same_answer(table: Any) -> None:
 def test_any_file_gives_the_same_answer(name: str, tmp_path: Path) -> None:
     frames.write(VISITS, tmp_path / name)
     for path in (tmp_path / name, str(tmp_path / name)):
-        told = ask(path, Mean(epsilon=1, lower=0, upper=20), column="cost", rng=Seeded(4))
+        told = release_from_table(
+            path, Mean(epsilon=1, lower=0, upper=20), column="cost", rng=Seeded(4)
+        )
         assert told.value == Mean(epsilon=1, lower=0, upper=20).release(
             VISITS["cost"], rng=Seeded(4)
         )
     bins = Histogram(epsilon=1, categories=list("abcd"))
-    assert list(ask(tmp_path / name, bins, column="ward", rng=Seeded(4)).value.values()) == (
-        bins.release(VISITS["ward"], rng=Seeded(4)).tolist()
-    )
+    assert list(
+        release_from_table(tmp_path / name, bins, column="ward", rng=Seeded(4)).value.values()
+    ) == (bins.release(VISITS["ward"], rng=Seeded(4)).tolist())
 
 
 EVERY: list[tuple[Any, str | None]] = [
@@ -104,7 +108,9 @@ def test_all_rows_of_a_unit_are_bounded_and_paid_for(
 ) -> None:
     asked = replace(mechanism, neighbours=Neighbours(relation))
     before = VISITS.clone()
-    told = ask(VISITS, asked, column=column, unit="patient", rows_per_unit=2, rng=Seeded(4))
+    told = release_from_table(
+        VISITS, asked, column=column, unit="patient", rows_per_unit=2, rng=Seeded(4)
+    )
     assert_frame_equal(VISITS, before)
     assert told.epsilon == 1
     assert told.guarantee.unit == "patient"
@@ -122,9 +128,13 @@ def test_all_rows_of_a_unit_are_bounded_and_paid_for(
 
 def test_the_rows_that_count_are_at_most_so_many_of_a_unit() -> None:
     # 200 rows of 40 patients, of which 3 each count: with hardly any noise, 120.
-    told = ask(VISITS, Count(epsilon=100), unit="patient", rows_per_unit=3, rng=Seeded(1))
+    told = release_from_table(
+        VISITS, Count(epsilon=100), unit="patient", rows_per_unit=3, rng=Seeded(1)
+    )
     assert abs(told.value - 120) <= 2  # scale 3/100: beyond 2 with a chance below e^-100
-    every = ask(VISITS, Count(epsilon=100), unit="patient", rows_per_unit=9, rng=Seeded(1))
+    every = release_from_table(
+        VISITS, Count(epsilon=100), unit="patient", rows_per_unit=9, rng=Seeded(1)
+    )
     assert abs(every.value - 200) <= 6
 
 
@@ -134,15 +144,17 @@ def test_a_histogram_of_keys_counts_each_key_of_a_unit_once() -> None:
     wards = ["hog"] * 500 + ["a", "b"] * 60
     table: dict[str, list[Any]] = {"who": units, "ward": wards}
     keys = KeyHistogram(epsilon=100, delta=1e-9, keys_per_unit=2)
-    told = ask(table, keys, column="ward", unit="who", rng=Seeded(1))
+    told = release_from_table(table, keys, column="ward", unit="who", rng=Seeded(1))
     assert told.value == {"a": 60, "b": 60}  # scale 2/100, threshold 1: noise is 0 but for e^-50
     assert told.guarantee.neighbours == "add or remove one who"
     assert not any("at most one row" in word for word in told.guarantee.assumes)
     one = KeyHistogram(epsilon=100, delta=1e-9, keys_per_unit=1)
-    alone = ask(table, one, column="ward", unit="who", rng=Seeded(1))
+    alone = release_from_table(table, one, column="ward", unit="who", rng=Seeded(1))
     assert sum(alone.value.values()) == 60  # each person in one of the two
     with pytest.raises(InputError) as refused:
-        ask(table, one, column="ward", unit="who", rows_per_unit=2, rng=Untouchable())
+        release_from_table(
+            table, one, column="ward", unit="who", rows_per_unit=2, rng=Untouchable()
+        )
     assert refused.value.code == "CEL-M126"
 
 
@@ -152,23 +164,25 @@ def test_no_unit_counts_more_than_its_bound(rows: list[tuple[int, bool]]) -> Non
         "who": [who for who, _ in rows],
         "flag": [flag for _, flag in rows],
     }
-    told = ask(table, Count(epsilon=100), column="flag", unit="who", rows_per_unit=1, rng=Seeded(2))
+    told = release_from_table(
+        table, Count(epsilon=100), column="flag", unit="who", rows_per_unit=1, rng=Seeded(2)
+    )
     # At most one row of each of four units, with noise of scale 1/100.
     assert -1 <= told.value <= 5
 
 
 def test_a_count_of_rows_needs_no_column_and_ignores_missing_cells() -> None:
     table: dict[str, list[Any]] = {"flag": [None, True, False], "x": [None, None, 1.0]}
-    told = ask(table, Count(epsilon=100), rng=Seeded(1))
+    told = release_from_table(table, Count(epsilon=100), rng=Seeded(1))
     assert told.value == 3  # not the true ones of the first column
     assert told.question == "number of rows"
     assert told.provenance.parameters["column"] is None
 
 
 def test_a_single_column_needs_no_name() -> None:
-    told = ask({"age": [1, 2, 3]}, Sum(epsilon=1, lower=0, upper=5), rng=Seeded(1))
+    told = release_from_table({"age": [1, 2, 3]}, Sum(epsilon=1, lower=0, upper=5), rng=Seeded(1))
     assert told.question == "sum of age"
-    with_unit = ask(
+    with_unit = release_from_table(
         {"age": [1, 2, 3], "who": [1, 1, 2]},
         Sum(epsilon=1, lower=0, upper=5),
         unit="who",
@@ -221,7 +235,7 @@ def test_what_cannot_be_asked_is_refused_before_any_noise(
     if "unit" in wish:
         budget = Budget(epsilon=9, neighbours=Neighbours(unit=wish["unit"]))
     with pytest.raises(CelosiaError) as refused:
-        ask(table, mechanism, budget=budget, rng=Untouchable(), **wish)
+        release_from_table(table, mechanism, budget=budget, rng=Untouchable(), **wish)
     assert refused.value.code == code
     assert MARK not in str(refused.value)
     assert budget.history == ()
@@ -229,10 +243,10 @@ def test_what_cannot_be_asked_is_refused_before_any_noise(
 
 def test_a_misspelt_column_is_answered_with_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="did you mean 'cost'"):
-        ask(VISITS, MEAN, column="costs")
+        release_from_table(VISITS, MEAN, column="costs")
     VISITS.write_csv(tmp_path / "visits.csv")
     with pytest.raises(InputError, match="did you mean 'cost'"):
-        ask(tmp_path / "visits.csv", MEAN, column="costs")
+        release_from_table(tmp_path / "visits.csv", MEAN, column="costs")
 
 
 @pytest.mark.parametrize(
@@ -241,26 +255,28 @@ def test_a_misspelt_column_is_answered_with_the_nearest(tmp_path: Path) -> None:
 def test_answers_and_scores_have_no_rows_of_a_unit(mechanism: Any) -> None:
     table = {"score": [1, 2, 3], "who": [1, 2, 3]}
     with pytest.raises(PrivacyError) as refused:
-        ask(table, mechanism, column="score", unit="who", rows_per_unit=1, rng=Untouchable())
+        release_from_table(
+            table, mechanism, column="score", unit="who", rows_per_unit=1, rng=Untouchable()
+        )
     assert refused.value.code == "CEL-M125"
-    assert ask(table, mechanism, column="score", rng=Seeded(1)).epsilon == 1
+    assert release_from_table(table, mechanism, column="score", rng=Seeded(1)).epsilon == 1
 
 
 def test_a_budget_is_asked_before_the_table_is_read(tmp_path: Path) -> None:
     with pytest.raises(BudgetExceeded):
-        ask(tmp_path / "nothing.csv", MEAN, column="x", budget=Budget(epsilon=0.5))
+        release_from_table(tmp_path / "nothing.csv", MEAN, column="x", budget=Budget(epsilon=0.5))
 
 
 def test_a_budget_for_patients_pays_for_patients() -> None:
     budget = Budget(epsilon=1, neighbours=Neighbours(unit="patient"))
     wish: dict[str, Any] = {"column": "cost", "unit": "patient", "rows_per_unit": 2}
-    ask(VISITS, MEAN, budget=budget, rng=Seeded(1), **wish)
+    release_from_table(VISITS, MEAN, budget=budget, rng=Seeded(1), **wish)
     assert budget.remaining["epsilon"] == 0
     assert [charge.label for charge in budget.history] == ["mean of cost"]
     with pytest.raises(BudgetExceeded):
-        ask(VISITS, MEAN, budget=budget, rng=Untouchable(), **wish)
+        release_from_table(VISITS, MEAN, budget=budget, rng=Untouchable(), **wish)
     with pytest.raises(PrivacyError):  # a promise for rows says nothing for patients
-        ask(VISITS, MEAN, column="cost", budget=budget, rng=Untouchable())
+        release_from_table(VISITS, MEAN, column="cost", budget=budget, rng=Untouchable())
 
 
 @pytest.mark.parametrize("odd", ["", "1", "007", "x"])
@@ -268,9 +284,13 @@ def test_one_odd_row_of_a_file_does_not_change_how_others_count(odd: str, tmp_pa
     # Were types guessed by the rows, "x" would turn whole numbers to texts, and the keys with them.
     path = tmp_path / "t.csv"
     path.write_text("code,n\n" + "1,1\n" * 50 + f"{odd or 2},1\n")
-    texts = ask(path, Histogram(epsilon=100, categories=["1", "2"]), column="code", rng=Seeded(1))
+    texts = release_from_table(
+        path, Histogram(epsilon=100, categories=["1", "2"]), column="code", rng=Seeded(1)
+    )
     assert texts.value["1"] == 50 + (odd == "1")
-    keys = ask(path, KeyHistogram(epsilon=100, delta=1e-9), column="code", rng=Seeded(1))
+    keys = release_from_table(
+        path, KeyHistogram(epsilon=100, delta=1e-9), column="code", rng=Seeded(1)
+    )
     assert keys.value == {"1": 50 + (odd == "1")}
 
 
@@ -278,9 +298,11 @@ def test_whole_categories_of_a_file_are_whole(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("code,n\n" + "1,1\n" * 50)
     bins = Histogram(epsilon=100, categories=[1, 2], neighbours=CHANGE_ONE)
-    assert ask(path, bins, column="code", rng=Seeded(1)).value == {1: 50, 2: 0}
+    assert release_from_table(path, bins, column="code", rng=Seeded(1)).value == {1: 50, 2: 0}
 
 
 def test_a_column_called_row_may_be_the_unit() -> None:
-    told = ask({"row": [1, 1, 2]}, Count(epsilon=1), unit="row", rows_per_unit=1, rng=Seeded(1))
+    told = release_from_table(
+        {"row": [1, 1, 2]}, Count(epsilon=1), unit="row", rows_per_unit=1, rng=Seeded(1)
+    )
     assert told.guarantee.unit == "unit of column 'row'"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from celosia import InputError
-from celosia.sketches import FlajoletMartin, HyperLogLog, Theta
+from celosia.sketches import FlajoletMartin, HyperLogLog, ThetaSketch
 from celosia.sketches.flajolet_martin import PHI
 
 RUNS = 500
@@ -37,7 +37,7 @@ def unbiased(errors: Any) -> bool:
     [
         (FlajoletMartin, {"maps": 64}, 0.78 / 8),
         (HyperLogLog, {"precision": 8}, 1.04 / 16),
-        (Theta, {"most": 256}, 1 / sqrt(255)),
+        (ThetaSketch, {"most": 256}, 1 / sqrt(255)),
     ],
 )
 def test_errors_are_unbiased_and_as_large_as_stated(
@@ -124,7 +124,7 @@ def test_the_correction_for_few_values_is_worth_it() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("kind", "sizes"),
-    [(FlajoletMartin, {"maps": 64}), (HyperLogLog, {"precision": 8}), (Theta, {"most": 100})],
+    [(FlajoletMartin, {"maps": 64}), (HyperLogLog, {"precision": 8}), (ThetaSketch, {"most": 100})],
 )
 def test_intervals_hold_the_truth_as_often_as_promised(kind: Any, sizes: dict[str, int]) -> None:
     held = 0
@@ -139,7 +139,7 @@ def test_intervals_hold_the_truth_as_often_as_promised(kind: Any, sizes: dict[st
 def test_sizes_follow_from_error_and_confidence() -> None:
     assert FlajoletMartin.size_for(error=0.0975, confidence=0.6826) == {"maps": 64}
     assert HyperLogLog.size_for(error=0.0326, confidence=0.6826) == {"precision": 10}
-    assert Theta.size_for(error=0.01, confidence=0.95) == {"most": 38416}
+    assert ThetaSketch.size_for(error=0.01, confidence=0.95) == {"most": 38416}
     with pytest.raises(InputError) as told:
         HyperLogLog.size_for(error=1e-5)
     assert told.value.code == "CEL-K003"
@@ -149,7 +149,7 @@ def test_sizes_follow_from_error_and_confidence() -> None:
 
 
 def test_theta_is_exact_until_it_is_full() -> None:
-    sketch = Theta(most=100).update(np.arange(100)).update(np.arange(50))
+    sketch = ThetaSketch(most=100).update(np.arange(100)).update(np.arange(50))
     assert (sketch.theta, sketch.kept, sketch.estimate()) == (1, 100, 100)
     assert sketch.interval() == (100, 100)
     assert sketch.update([1000]).theta < 1
@@ -157,7 +157,7 @@ def test_theta_is_exact_until_it_is_full() -> None:
 
 
 def test_theta_is_the_sixth_smallest_hash_of_five_kept() -> None:
-    sketch = Theta(most=5)
+    sketch = ThetaSketch(most=5)
     hashes = np.array([0.05, 0.12, 0.3, 0.41, 0.55, 0.6254, 0.9]) * 2.0**63
     sketch._keep(hashes.astype(np.uint64), 2**63)
     assert sketch.theta == pytest.approx(0.6254)
@@ -171,8 +171,8 @@ def test_set_operations_of_theta_are_unbiased_and_their_intervals_hold() -> None
     found: dict[str, list[float]] = {way: [] for way in truth}
     held = dict.fromkeys(truth, 0)
     for run in range(RUNS):
-        one = Theta(most=200, key=f"run {run}").update(left)
-        two = Theta(most=200, key=f"run {run}").update(right)
+        one = ThetaSketch(most=200, key=f"run {run}").update(left)
+        two = ThetaSketch(most=200, key=f"run {run}").update(right)
         for way, wanted in truth.items():
             made = getattr(one, way)(two)
             found[way].append(made.estimate() / wanted - 1)
@@ -186,26 +186,32 @@ def test_set_operations_of_theta_are_unbiased_and_their_intervals_hold() -> None
 
 
 def test_a_union_is_cut_at_the_smaller_of_both_limits() -> None:
-    one, two = Theta(most=64).update(range(5000)), Theta(most=64).update(range(2500, 7500))
+    one, two = (
+        ThetaSketch(most=64).update(range(5000)),
+        ThetaSketch(most=64).update(range(2500, 7500)),
+    )
     both = one & two  # fewer hashes than would fit, below a limit far from 1
     assert both.kept < both.estimate() / 10
-    assert both | Theta(most=64) == Theta(most=64) | both == both
+    assert both | ThetaSketch(most=64) == ThetaSketch(most=64) | both == both
 
 
 def test_set_operations_of_small_sets_are_those_of_sets() -> None:
-    one, two = Theta(most=50).update(range(20)), Theta(most=50).update(range(10, 40))
-    assert (one & two) == Theta(most=50).update(range(10, 20))
-    assert (one - two) == Theta(most=50).update(range(10))
-    assert (one | two) == Theta(most=50).update(range(40)) == one.union(two)
+    one, two = ThetaSketch(most=50).update(range(20)), ThetaSketch(most=50).update(range(10, 40))
+    assert (one & two) == ThetaSketch(most=50).update(range(10, 20))
+    assert (one - two) == ThetaSketch(most=50).update(range(10))
+    assert (one | two) == ThetaSketch(most=50).update(range(40)) == one.union(two)
     assert one.kept == 20
-    assert (one & Theta(most=50)).estimate() == 0
+    assert (one & ThetaSketch(most=50)).estimate() == 0
     with pytest.raises(InputError) as told:
-        one & Theta(most=51)
+        one & ThetaSketch(most=51)
     assert told.value.code == "CEL-K006"
 
 
 def test_an_empty_intersection_of_large_sets_is_bounded_from_above() -> None:
-    one, two = Theta(most=100).update(range(10_000)), Theta(most=100).update(range(20_000, 30_000))
+    one, two = (
+        ThetaSketch(most=100).update(range(10_000)),
+        ThetaSketch(most=100).update(range(20_000, 30_000)),
+    )
     low, high = (one & two).interval(0.95)
     assert low == 0
     # (1 - theta)^n = 0.025 for the largest n that shows none.

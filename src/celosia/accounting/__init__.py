@@ -1,19 +1,19 @@
 """Accounting: what releases cost, alone and together, and budgets that are never exceeded.
 
 A `Loss` is the price of one release in every currency (pure, approximate, concentrated, Renyi,
-privacy loss distribution). `explain` puts the bounds on several of them side by side, `Running`
+privacy loss distribution). `explain` puts the bounds on several of them side by side, `Accountant`
 keeps the tightest one up to date, `Budget` refuses what was not promised, also when the charges are
 chosen adaptively.
 """
 
-from celosia.accounting.accountant import Running
+from celosia.accounting.accountant import Accountant
 from celosia.accounting.advanced_composition import (
     advanced,
     advanced_corollary,
     advanced_inverse,
     advanced_mixed,
     basic,
-    best_of,
+    best_composition,
     optimal,
 )
 from celosia.accounting.allowance import Allowance
@@ -40,35 +40,35 @@ from celosia.accounting.group_privacy import convert, for_group
 from celosia.accounting.loss import Loss
 from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.losses import (
-    Approximate,
-    BoundedRange,
-    Composed,
-    Concentrated,
+    ApproximateLoss,
+    BoundedRangeLoss,
+    ComposedLoss,
+    ConcentratedLoss,
     GaussianLoss,
     LaplaceLoss,
-    Pure,
+    PureLoss,
 )
 from celosia.accounting.odometer import Odometer
 from celosia.accounting.shuffling import shuffled
 from celosia.accounting.splits import Split, split
 
 __all__ = [
+    "Accountant",
     "Allowance",
-    "Approximate",
+    "ApproximateLoss",
     "Belief",
     "BeliefTable",
-    "BoundedRange",
+    "BoundedRangeLoss",
     "Budget",
     "Charge",
-    "Composed",
-    "Concentrated",
+    "ComposedLoss",
+    "ConcentratedLoss",
     "Explanation",
     "GaussianLoss",
     "LaplaceLoss",
     "Loss",
     "Odometer",
-    "Pure",
-    "Running",
+    "PureLoss",
     "Split",
     "Statement",
     "advanced",
@@ -80,7 +80,7 @@ __all__ = [
     "basic",
     "belief_interval",
     "belief_table",
-    "best_of",
+    "best_composition",
     "both_directions",
     "convert",
     "epsilon_for_advantage",

@@ -14,10 +14,10 @@ from celosia.accounting.advanced_composition import mixed_bound
 from celosia.accounting.bound import Bound
 from celosia.accounting.checks import check_chance, check_epsilon, check_times, up
 from celosia.accounting.composed_loss import parts_of
-from celosia.accounting.concentrated_loss import Concentrated, concentrated_curve
-from celosia.accounting.curve_loss import TAIL, Curved
+from celosia.accounting.concentrated_loss import ConcentratedLoss, concentrated_curve
+from celosia.accounting.curve_loss import TAIL, CurveLoss
 from celosia.accounting.distributions import LossDistribution, Vector, connected
-from celosia.accounting.epsilon_losses import Approximate, Pure
+from celosia.accounting.epsilon_losses import ApproximateLoss, PureLoss
 from celosia.accounting.loss import Loss
 from celosia.core.errors import PrivacyError
 from celosia.core.numbers import exact
@@ -35,7 +35,7 @@ NOTHING = LossDistribution(1.0, 0, np.ones(1), 0.0)
 """A loss of 0."""
 
 
-class Running:
+class Accountant:
     """What a growing list of releases has cost so far.
 
     Each release is added once, in a time that does not grow with their number; epsilon can be
@@ -45,7 +45,7 @@ class Running:
     Epsilon and delta hold for a sequence of losses that is fixed in advance; `bounds` says which
     of the bounds hold without that.
 
-    >>> account = Running([Pure(Fraction(1, 10))] * 10)
+    >>> account = Accountant([PureLoss(Fraction(1, 10))] * 10)
     >>> len(account), account.epsilon(0.0)
     (10, 1.0)
     """
@@ -77,7 +77,7 @@ class Running:
         repeats = check_times(times)
         for part in parts_of([loss]):
             self._add_sums(part, repeats)
-            if isinstance(part, Concentrated):
+            if isinstance(part, ConcentratedLoss):
                 self._concentrated += part.value * repeats  # added as rho, which loses nothing
             elif self._distribution is not None and part.pure > 0:
                 self._distribution = self._composed(self._distribution, part, repeats)
@@ -138,7 +138,7 @@ class Running:
                 fix="Use epsilon or delta, which take the best of the other bounds.",
             )
         if self._concentrated:
-            merged = Concentrated(self._concentrated)
+            merged = ConcentratedLoss(self._concentrated)
             done = combined(done, self._on_grid(merged, done.step))
         return NOTHING if done.step == 0 else done
 
@@ -150,9 +150,9 @@ class Running:
         return 1.0 if self._distribution is None else min(1.0, self.distribution().infinity)
 
     def _add_sums(self, part: Loss, repeats: int) -> None:
-        if isinstance(part, Approximate):  # epsilon-DP but for an event of chance delta
+        if isinstance(part, ApproximateLoss):  # epsilon-DP but for an event of chance delta
             self._failure += (exact(part.failure) or 0) * repeats
-            part = Pure(part.value)
+            part = PureLoss(part.value)
         cost, rho = exact(part.pure), exact(part.rho)
         self._pure = None if self._pure is None or cost is None else self._pure + cost * repeats
         self._rho = None if self._rho is None or rho is None else self._rho + rho * repeats
@@ -206,7 +206,7 @@ class Running:
         name = "zero-concentrated"
         if no_slack or self._rho is None:
             return Bound(name, inf, True, no_slack or "a release is not zero-concentrated")
-        return Bound(name, Concentrated(self._rho).epsilon(slack), True)
+        return Bound(name, ConcentratedLoss(self._rho).epsilon(slack), True)
 
     def _by_renyi(self, slack: float, no_slack: str) -> Bound:
         found = inf if no_slack else renyi.epsilon_of(self._renyi, slack)
@@ -249,7 +249,7 @@ def reach_of(loss: Loss) -> float:
     Raises:
         PrivacyError: the loss has no distribution.
     """
-    if isinstance(loss, Curved):
+    if isinstance(loss, CurveLoss):
         return loss.reach()
     if loss.pure < inf:
         return loss.pure
@@ -264,7 +264,7 @@ def on_grid(loss: Loss, step: float) -> LossDistribution:
     Where only a distribution of dp_accounting is known, it is that of its curve, which is the
     larger of the two directions.
     """
-    if isinstance(loss, Curved):
+    if isinstance(loss, CurveLoss):
         return loss.on_grid(step)
     known = loss.distribution()
 

@@ -15,7 +15,7 @@ from celosia.core.errors import InputError
 MOST_TERMS = 10**7
 
 
-class Total(NamedTuple):
+class ComposedEpsilon(NamedTuple):
     """The epsilon and the delta of a whole composition."""
 
     epsilon: float
@@ -23,7 +23,7 @@ class Total(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class BestComposition:
     """The best of several ways to compose."""
 
     name: str
@@ -38,17 +38,17 @@ class Choice:
         return f"{self.name}: ({self.epsilon:.6g}, {self.delta:.6g})-DP"
 
 
-def basic(count: int, epsilon: float, *, delta: float = 0.0) -> Total:
+def basic(count: int, epsilon: float, *, delta: float = 0.0) -> ComposedEpsilon:
     """`count` mechanisms, each (epsilon, delta)-DP: the sums.
 
     >>> basic(4, 0.25)
-    Total(epsilon=1.0, delta=0.0)
+    ComposedEpsilon(epsilon=1.0, delta=0.0)
     """
     count, epsilon, delta = _checked(count, epsilon, delta)
-    return Total(count * epsilon, min(1.0, count * delta))
+    return ComposedEpsilon(count * epsilon, min(1.0, count * delta))
 
 
-def advanced(count: int, epsilon: float, *, slack: float, delta: float = 0.0) -> Total:
+def advanced(count: int, epsilon: float, *, slack: float, delta: float = 0.0) -> ComposedEpsilon:
     """`count` adaptively chosen mechanisms, each (epsilon, delta)-DP, by the advanced theorem.
 
     Epsilon grows with the root of the count, for a further chance `slack` of failure.
@@ -64,7 +64,7 @@ def advanced(count: int, epsilon: float, *, slack: float, delta: float = 0.0) ->
         drift = count * epsilon * expm1(epsilon)
     except OverflowError:
         drift = inf
-    return Total(epsilon * root + drift, min(1.0, count * delta + slack))
+    return ComposedEpsilon(epsilon * root + drift, min(1.0, count * delta + slack))
 
 
 def advanced_inverse(count: int, total: float, *, slack: float) -> float:
@@ -168,7 +168,7 @@ def optimal_delta(count: int, epsilon: float, *, at: float, delta: float = 0.0) 
     return _either(count, delta, gone)
 
 
-def optimal(count: int, epsilon: float, *, slack: float, delta: float = 0.0) -> Total:
+def optimal(count: int, epsilon: float, *, slack: float, delta: float = 0.0) -> ComposedEpsilon:
     """The least epsilon of `count` mechanisms, each (epsilon, delta)-DP, for a slack.
 
     The total delta is that of the mechanisms, 1 - (1 - delta)^count, and the slack.
@@ -189,7 +189,7 @@ def optimal(count: int, epsilon: float, *, slack: float, delta: float = 0.0) -> 
             high = middle
         else:
             low = middle
-    return Total(high, _either(count, delta, slack))
+    return ComposedEpsilon(high, _either(count, delta, slack))
 
 
 def _either(count: int, delta: float, other: float) -> float:
@@ -200,17 +200,19 @@ def _either(count: int, delta: float, other: float) -> float:
     return min(1.0, own + (1 - own) * other)
 
 
-def best_of(count: int, epsilon: float, *, slack: float, delta: float = 0.0) -> Choice:
+def best_composition(
+    count: int, epsilon: float, *, slack: float, delta: float = 0.0
+) -> BestComposition:
     """The smaller of the basic and the advanced bound.
 
-    >>> print(best_of(10, 0.1, slack=1e-6))
+    >>> print(best_composition(10, 0.1, slack=1e-6))
     basic: (1, 0)-DP
     """
     plain = basic(count, epsilon, delta=delta)
     rooted = advanced(count, epsilon, slack=slack, delta=delta)
     if plain.epsilon <= rooted.epsilon:
-        return Choice("basic", plain.epsilon, plain.delta)
-    return Choice("advanced", rooted.epsilon, rooted.delta)
+        return BestComposition("basic", plain.epsilon, plain.delta)
+    return BestComposition("advanced", rooted.epsilon, rooted.delta)
 
 
 def _checked(count: object, epsilon: object, delta: object) -> tuple[int, float, float]:

@@ -16,10 +16,16 @@ import numpy as np
 from celosia.accounting.amounts import above, count_amount, raised
 from celosia.accounting.checks import check_chance, check_order
 from celosia.accounting.curve_loss import DEFAULT_STEP
-from celosia.accounting.derived_loss import Derived, Vector, curve_of
+from celosia.accounting.derived_loss import DerivedLoss, Vector, curve_of
 from celosia.accounting.distributions import fitting_step
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Approximate, BoundedRange, GaussianLoss, LaplaceLoss, Pure
+from celosia.accounting.losses import (
+    ApproximateLoss,
+    BoundedRangeLoss,
+    GaussianLoss,
+    LaplaceLoss,
+    PureLoss,
+)
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
 from celosia.core.numbers import exact
@@ -39,7 +45,7 @@ def poisson(loss: Loss, *, rate: float | Fraction, neighbours: Neighbours = ADD_
     Epsilon becomes ln(1 + rate (e^epsilon - 1)) and delta becomes rate * delta (Balle, Barthe &
     Gaboardi 2018, Thm 8).
 
-    >>> print(round(poisson(Pure(Fraction(1)), rate=0.1).pure, 6))
+    >>> print(round(poisson(PureLoss(Fraction(1)), rate=0.1).pure, 6))
     0.158565
 
     Args:
@@ -98,13 +104,13 @@ def _expect(neighbours: Neighbours, relation: Relation, how: str, instead: str) 
 def _sampled(loss: Loss, rate: Fraction, *, poisson: bool) -> Loss:
     if rate == 1:
         return loss
-    if isinstance(loss, Pure | BoundedRange):
+    if isinstance(loss, PureLoss | BoundedRangeLoss):
         # Losses of a sampled exponential mechanism leave the interval of a BoundedRange.
-        return Pure(above(amplified(float(loss.value), float(rate))))
-    if isinstance(loss, Approximate):
+        return PureLoss(above(amplified(float(loss.value), float(rate))))
+    if isinstance(loss, ApproximateLoss):
         epsilon = above(amplified(float(loss.value), float(rate)))
-        return Approximate(epsilon, float(above(loss.failure * float(rate))))
-    return Sampled(loss, rate, poisson=poisson)
+        return ApproximateLoss(epsilon, float(above(loss.failure * float(rate))))
+    return SampledLoss(loss, rate, poisson=poisson)
 
 
 def amplified(epsilon: float, rate: float) -> float:
@@ -122,7 +128,7 @@ def strengthened(epsilon: Vector, rate: float) -> Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled(Derived):
+class SampledLoss(DerivedLoss):
     """A release on a secret sample, by the whole curve of the release on the sample.
 
     Guarantee: at every epsilon, delta'(epsilon') = rate * delta(epsilon) with
@@ -162,7 +168,7 @@ class Sampled(Derived):
         # Joint convexity of sum P^a Q^(1-a): with probability 1 - q both samples are the same.
         bounds = [_log_mean_exp(q, (order - 1) * found) / (order - 1), found]
         if self.pure < inf:
-            bounds.append(Pure(above(self.pure)).renyi(order))
+            bounds.append(PureLoss(above(self.pure)).renyi(order))
         if self.poisson and isinstance(self.base, LaplaceLoss | GaussianLoss):
             bounds.append(self._binomial(order))
         return raised(min(bounds))

@@ -18,11 +18,11 @@ from celosia.core.numbers import exact
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-    from celosia.accounting.accountant import Running
+    from celosia.accounting.accountant import Accountant
 
 
 @dataclass(frozen=True, slots=True)
-class Composed(Loss):
+class ComposedLoss(Loss):
     """Several releases of the same data, one after the other.
 
     The mechanisms may be chosen by the answers so far, their losses may not: the sequence of
@@ -88,7 +88,7 @@ def parts_of(losses: Iterable[Loss]) -> tuple[Loss, ...]:
     """
     parts: list[Loss] = []
     for loss in losses:
-        if isinstance(loss, Composed):
+        if isinstance(loss, ComposedLoss):
             parts.extend(loss.parts)
         elif isinstance(loss, Loss):
             parts.append(loss)
@@ -113,11 +113,11 @@ def _total(values: Iterable[float]) -> float:
 
 
 @lru_cache(maxsize=16)
-def account_of(parts: tuple[Loss, ...]) -> Running:
+def account_of(parts: tuple[Loss, ...]) -> Accountant:
     """The account of a list of losses; it is shared, so nothing may be added to it."""
-    from celosia.accounting.accountant import Running, reach_of  # noqa: PLC0415 - they know each other
+    from celosia.accounting.accountant import Accountant, reach_of  # noqa: PLC0415 - they know each other
 
-    account = Running()
+    account = Accountant()
     # Small losses first, on a fine grid, which becomes coarser with the large ones.
     counts = Counter(parts)
     for part in sorted(counts, key=reach_of):

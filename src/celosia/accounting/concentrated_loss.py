@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.checks import check_chance, check_cost, check_order, up, written
-from celosia.accounting.curve_loss import Curved
+from celosia.accounting.curve_loss import CurveLoss
 
 STEPS = 64
 LARGEST = 700.0
@@ -23,7 +23,7 @@ FARTHEST = 1e100
 
 
 @dataclass(frozen=True, slots=True)
-class Concentrated(Curved):
+class ConcentratedLoss(CurveLoss):
     """rho-zCDP, of whatever mechanism: the Renyi divergence of order a is at most a * rho.
 
     No single pair of neighbours is the worst for all rho-zCDP mechanisms. The distribution is that
@@ -32,7 +32,7 @@ class Concentrated(Curved):
 
     Reference: Bun & Steinke 2016; Canonne, Kamath & Steinke 2020, Prop. 12 and Cor. 13.
 
-    >>> loss = Concentrated(Fraction(1, 2))
+    >>> loss = ConcentratedLoss(Fraction(1, 2))
     >>> print(loss, round(loss.epsilon(1e-6), 4))
     0.5-zCDP 5.2215
     """

@@ -23,7 +23,7 @@ DEFAULT_STEP = 1e-4
 ROUNDS, PARTS = 8, 64
 
 
-class Curved(Loss):
+class CurveLoss(Loss):
     """A loss with a curve that bounds every pair of neighbours, in both directions.
 
     The curve is all that composition needs: a privacy loss distribution with a curve at least as

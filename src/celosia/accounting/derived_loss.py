@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.checks import check_epsilon
-from celosia.accounting.composed_loss import Composed, account_of
-from celosia.accounting.curve_loss import TAIL, Curved
+from celosia.accounting.composed_loss import ComposedLoss, account_of
+from celosia.accounting.curve_loss import TAIL, CurveLoss
 from celosia.accounting.loss import Loss
 
 Vector = NDArray[np.float64]
@@ -19,14 +19,14 @@ FAR = np.array([1e2, 1e3, 1e4, 1e6])
 
 def curve_of(loss: Loss, epsilons: Vector) -> Vector:
     """The delta of any loss at many epsilons."""
-    if isinstance(loss, Curved):
+    if isinstance(loss, CurveLoss):
         return np.where(epsilons >= loss.pure, 0.0, loss.curve(epsilons))
-    if isinstance(loss, Composed) and bool(np.isfinite(epsilons).all()):
+    if isinstance(loss, ComposedLoss) and bool(np.isfinite(epsilons).all()):
         return account_of(loss.parts).deltas(epsilons)  # as below, all at once
     return np.array([loss.delta(float(epsilon)) for epsilon in epsilons])
 
 
-class Derived(Curved):
+class DerivedLoss(CurveLoss):
     """A loss with a curve computed from that of another one, which may never reach 0."""
 
     __slots__ = ()

@@ -18,7 +18,7 @@ from celosia.accounting.checks import (
     up,
     written,
 )
-from celosia.accounting.curve_loss import Curved
+from celosia.accounting.curve_loss import CurveLoss
 from celosia.accounting.distributions import LossDistribution, at_losses
 
 TINY = 1e-9
@@ -43,12 +43,12 @@ def randomised_response_renyi(epsilon: float, order: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Pure(Curved):
+class PureLoss(CurveLoss):
     """Epsilon-DP, of whatever mechanism: no worse than randomised response.
 
     Reference: Kairouz, Oh & Viswanath 2015, Thm 3.3 (the dominating pair).
 
-    >>> loss = Pure(Fraction(1, 2))
+    >>> loss = PureLoss(Fraction(1, 2))
     >>> print(loss, loss.pure, loss.rho)
     0.5-DP 0.5 0.125
     """
@@ -84,12 +84,12 @@ class Pure(Curved):
 
 
 @dataclass(frozen=True, slots=True)
-class Approximate(Curved):
+class ApproximateLoss(CurveLoss):
     """(epsilon, delta)-DP, of whatever mechanism: randomised response that at times tells all.
 
     Reference: Kairouz, Oh & Viswanath 2015, Thm 3.4.
 
-    >>> print(Approximate(Fraction(1, 2), 1e-6))
+    >>> print(ApproximateLoss(Fraction(1, 2), 1e-6))
     (0.5, 1e-06)-DP
     """
 
@@ -150,7 +150,7 @@ class Approximate(Curved):
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedRange(Curved):
+class BoundedRangeLoss(CurveLoss):
     """The exponential mechanism: epsilon-DP with losses in an interval of length epsilon.
 
     A pair of neighbours with losses in [t - epsilon, t] is no worse than a binary pair with just
@@ -161,7 +161,7 @@ class BoundedRange(Curved):
 
     Reference: Durfee & Rogers 2019; Dong, Durfee & Rogers 2020; Cesar & Rogers 2021 for rho.
 
-    >>> BoundedRange(Fraction(1)).rho
+    >>> BoundedRangeLoss(Fraction(1)).rho
     0.125
     """
 

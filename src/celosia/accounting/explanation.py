@@ -9,7 +9,7 @@ from typing import Any
 
 from celosia.accounting.bound import Bound
 from celosia.accounting.checks import check_chance
-from celosia.accounting.composed_loss import Composed, account_of
+from celosia.accounting.composed_loss import ComposedLoss, account_of
 from celosia.accounting.loss import Loss
 
 
@@ -17,7 +17,7 @@ from celosia.accounting.loss import Loss
 class Explanation:
     """What each way of composition says about the same releases."""
 
-    loss: Composed
+    loss: ComposedLoss
     delta: float
     bounds: tuple[Bound, ...]
 
@@ -69,6 +69,6 @@ def explain(losses: Iterable[Loss], *, delta: float) -> Explanation:
       Renyi                         5.07715
       privacy loss distribution     4.77457  <- tightest; losses fixed in advance
     """
-    loss = Composed(tuple(losses))
+    loss = ComposedLoss(tuple(losses))
     wanted = check_chance(delta)
     return Explanation(loss, wanted, account_of(loss.parts).bounds(wanted))

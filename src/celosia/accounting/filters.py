@@ -26,7 +26,7 @@ from celosia.accounting.amounts import below
 from celosia.accounting.composed_loss import parts_of
 from celosia.accounting.concentrated_loss import concentrated_curve
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Approximate
+from celosia.accounting.losses import ApproximateLoss
 from celosia.accounting.prices import (
     DELTA,
     EPSILON,
@@ -85,7 +85,7 @@ class Filter(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Basic(Filter):
+class BasicFilter(Filter):
     """Epsilons add up, deltas add up (Rogers, Roth, Ullman & Vadhan 2016)."""
 
     name = "basic"
@@ -114,7 +114,7 @@ def concentrated_price(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fr
     rho = exact_rho(loss)
     if rho is not None:
         return rho, Fraction(0)
-    if delta is None and not isinstance(loss, Approximate):
+    if delta is None and not isinstance(loss, ApproximateLoss):
         raise no_price("a rho of its own")
     epsilon, failure = pair(loss, delta)
     return epsilon**2 / 2, failure
@@ -143,7 +143,7 @@ class ConcentratedFilter(Filter):
 
 
 @dataclass(frozen=True, slots=True)
-class Either(Filter):
+class EpsilonOrRhoFilter(Filter):
     """Go on while the basic or the concentrated rule would.
 
     At the end of a transcript one of the two still held, so its loss is that of the basic rule at
@@ -178,7 +178,7 @@ class Either(Filter):
 
 
 @dataclass(frozen=True, slots=True)
-class Advanced(Filter):
+class AdvancedFilter(Filter):
     """The rate of advanced composition (Whitehouse, Ramdas, Rogers & Wu 2023).
 
     sqrt(2 ln(1/slack) S) + S/2 <= epsilon with S the sum of the squared epsilons: a limit on S.
@@ -202,7 +202,7 @@ class Advanced(Filter):
 
 
 @dataclass(frozen=True, slots=True)
-class Renyi(Filter):
+class RenyiFilter(Filter):
     """Renyi divergences of fixed orders add up, each order by itself.
 
     Going on while any order allows it stops at the last of their stopping times, so the failures

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.checks import check_noise, check_order, check_shift, up, written
-from celosia.accounting.curve_loss import Curved
+from celosia.accounting.curve_loss import CurveLoss
 
 Vector = NDArray[np.float64]
 SUMMED = 1000.0
@@ -27,7 +27,7 @@ FARTHEST = 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianLoss(Curved):
+class GaussianLoss(CurveLoss):
     """Discrete Gaussian noise of parameter sigma^2 on one whole number that moves by `shift`.
 
     Reference: Canonne, Kamath & Steinke 2020, Thm 4 (rho) and Thm 7 (the exact delta).

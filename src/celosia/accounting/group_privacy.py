@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from celosia.accounting.amounts import count_amount, raised
-from celosia.accounting.derived_loss import Derived, Vector, curve_of
+from celosia.accounting.derived_loss import DerivedLoss, Vector, curve_of
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
-    Approximate,
-    BoundedRange,
-    Composed,
-    Concentrated,
+    ApproximateLoss,
+    BoundedRangeLoss,
+    ComposedLoss,
+    ConcentratedLoss,
     GaussianLoss,
     LaplaceLoss,
-    Pure,
+    PureLoss,
 )
 from celosia.core.errors import PrivacyError
 from celosia.core.neighbours import Neighbours, Relation
@@ -31,7 +31,7 @@ ROW = "row"
 def for_group(loss: Loss, size: int) -> Loss:
     """The loss of a release for neighbours that are `size` steps apart.
 
-    >>> print(for_group(Pure(0.1), 3))
+    >>> print(for_group(PureLoss(0.1), 3))
     0.3-DP
 
     Args:
@@ -45,21 +45,21 @@ def for_group(loss: Loss, size: int) -> Loss:
     size = count_amount(size, name="size of the group")
     if size == 1:
         return loss
-    if isinstance(loss, Composed):
-        return Composed(tuple(for_group(part, size) for part in loss.parts))
-    if isinstance(loss, Approximate):
+    if isinstance(loss, ComposedLoss):
+        return ComposedLoss(tuple(for_group(part, size) for part in loss.parts))
+    if isinstance(loss, ApproximateLoss):
         return _approximate(loss, size)
     rule = _EXACT.get(type(loss))
-    return Grouped(loss, size) if rule is None else rule(loss, size)
+    return GroupLoss(loss, size) if rule is None else rule(loss, size)
 
 
 # Each rule is the triangle inequality along a chain of `size` neighbours. Ranges of log-ratios
 # add up as the log-ratios do; zCDP: Bun & Steinke 2016, Prop. 1.9; noise: the answer itself moves
 # by at most `size` times as much.
 _EXACT: dict[type, Callable[[Any, int], Loss]] = {
-    Pure: lambda loss, size: Pure(size * loss.value),
-    BoundedRange: lambda loss, size: BoundedRange(size * loss.value),
-    Concentrated: lambda loss, size: Concentrated(size**2 * loss.value),
+    PureLoss: lambda loss, size: PureLoss(size * loss.value),
+    BoundedRangeLoss: lambda loss, size: BoundedRangeLoss(size * loss.value),
+    ConcentratedLoss: lambda loss, size: ConcentratedLoss(size**2 * loss.value),
     LaplaceLoss: lambda loss, size: LaplaceLoss(loss.scale, size * loss.shift),
     GaussianLoss: lambda loss, size: GaussianLoss(loss.variance, size * loss.shift),
 }
@@ -81,9 +81,9 @@ def log_chain(epsilon: Vector, size: int) -> Vector:
     return np.asarray((size - 1) * epsilon + np.log(ratio))
 
 
-def _approximate(loss: Approximate, size: int) -> Loss:
+def _approximate(loss: ApproximateLoss, size: int) -> Loss:
     if not loss.failure:
-        return Pure(size * loss.value)
+        return PureLoss(size * loss.value)
     factor = float(log_chain(np.array([float(loss.value)]), size)[0])
     failure = log(loss.failure) + factor
     if failure >= 0:
@@ -93,11 +93,11 @@ def _approximate(loss: Approximate, size: int) -> Loss:
             why="Delta grows with e^epsilon at each step and has reached 1.",
             fix="Use a smaller delta, a smaller group, or a mechanism with delta 0.",
         )
-    return Approximate(size * loss.value, min(1.0, raised(exp(failure))))
+    return ApproximateLoss(size * loss.value, min(1.0, raised(exp(failure))))
 
 
 @dataclass(frozen=True, slots=True)
-class Grouped(Derived):
+class GroupLoss(DerivedLoss):
     """Any loss for neighbours several steps apart, from its curve of epsilon and delta."""
 
     base: Loss
@@ -117,7 +117,7 @@ class Grouped(Derived):
         """From the pure epsilon or rho: Renyi divergence has no triangle inequality of its own."""
         bounds = [raised(order * self.rho)]
         if self.pure < inf:
-            bounds.append(Pure(Fraction(self.pure)).renyi(order))
+            bounds.append(PureLoss(Fraction(self.pure)).renyi(order))
         return min(bounds)
 
     def curve(self, epsilon: Vector) -> Vector:

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.checks import check_noise, check_order, check_shift, up, written
-from celosia.accounting.curve_loss import Curved
+from celosia.accounting.curve_loss import CurveLoss
 from celosia.accounting.epsilon_losses import LARGE, randomised_response_renyi
 
 ROUNDING = 2.0**-50
 
 
 @dataclass(frozen=True, slots=True)
-class LaplaceLoss(Curved):
+class LaplaceLoss(CurveLoss):
     """Discrete Laplace noise of a scale on one whole number that moves by at most `shift`.
 
     A smaller move is a less distinguishable pair, so the pair 0 and `shift` is the worst. The

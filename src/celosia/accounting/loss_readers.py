@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from celosia.accounting.group_privacy import Grouped
+from celosia.accounting.group_privacy import GroupLoss
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
-    Approximate,
-    BoundedRange,
-    Composed,
-    Concentrated,
+    ApproximateLoss,
+    BoundedRangeLoss,
+    ComposedLoss,
+    ConcentratedLoss,
     GaussianLoss,
     LaplaceLoss,
-    Pure,
+    PureLoss,
 )
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact, whole
@@ -71,12 +71,12 @@ def _count(value: object) -> int:
 
 
 _READERS: dict[str, Callable[[Mapping[str, Any]], Loss]] = {
-    "pure": lambda of: Pure(_number(of["epsilon"])),
-    "approximate": lambda of: Approximate(_number(of["epsilon"]), of["delta"]),
-    "bounded-range": lambda of: BoundedRange(_number(of["epsilon"])),
-    "concentrated": lambda of: Concentrated(_number(of["rho"])),
+    "pure": lambda of: PureLoss(_number(of["epsilon"])),
+    "approximate": lambda of: ApproximateLoss(_number(of["epsilon"]), of["delta"]),
+    "bounded-range": lambda of: BoundedRangeLoss(_number(of["epsilon"])),
+    "concentrated": lambda of: ConcentratedLoss(_number(of["rho"])),
     "laplace": lambda of: LaplaceLoss(_number(of["scale"]), _count(of["shift"])),
     "gaussian": lambda of: GaussianLoss(_number(of["variance"]), _count(of["shift"])),
-    "composed": lambda of: Composed(tuple(loss_from_dict(part) for part in of["parts"])),
-    "group": lambda of: Grouped(loss_from_dict(of["of"]), _count(of["size"])),
+    "composed": lambda of: ComposedLoss(tuple(loss_from_dict(part) for part in of["parts"])),
+    "group": lambda of: GroupLoss(loss_from_dict(of["of"]), _count(of["size"])),
 }

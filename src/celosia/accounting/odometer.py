@@ -10,7 +10,7 @@ from typing import Any
 
 from celosia.accounting.amounts import delta_amount, epsilon_amount, raised, share_amount
 from celosia.accounting.checks import up
-from celosia.accounting.filters import Either, advanced_limit
+from celosia.accounting.filters import EpsilonOrRhoFilter, advanced_limit
 from celosia.accounting.loss import Loss
 from celosia.accounting.prices import DELTA, EPSILON, RHO
 from celosia.core.errors import BudgetExceeded
@@ -80,7 +80,7 @@ class Odometer:
         width = 2 * log(1 / self._slack)
         self._prior = target / (width + log(1 + width))
         # The prices of a filter without limits: the odometer only adds up.
-        self._rule = Either(epsilon, epsilon, self._own)
+        self._rule = EpsilonOrRhoFilter(epsilon, epsilon, self._own)
         self._lock = Lock()
         self._total = self._rule.nothing
         self._charges = 0

@@ -9,12 +9,12 @@ from typing import Any
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
-    Approximate,
-    BoundedRange,
-    Concentrated,
+    ApproximateLoss,
+    BoundedRangeLoss,
+    ConcentratedLoss,
     GaussianLoss,
     LaplaceLoss,
-    Pure,
+    PureLoss,
 )
 from celosia.core.errors import PrivacyError
 from celosia.core.numbers import exact
@@ -69,7 +69,7 @@ def exact_pure(loss: Loss) -> Fraction | None:
     >>> exact_pure(LaplaceLoss(Fraction(10), 1))
     Fraction(1, 10)
     """
-    if isinstance(loss, Pure | BoundedRange):
+    if isinstance(loss, PureLoss | BoundedRangeLoss):
         return loss.value
     if isinstance(loss, LaplaceLoss):
         return loss.shift / loss.scale
@@ -86,10 +86,10 @@ def exact_rho(loss: Loss) -> Fraction | None:
 # Pure epsilon: Bun & Steinke 2016, Prop. 1.4. Bounded range: Cesar & Rogers 2021. Discrete
 # Gaussian noise: Canonne, Kamath & Steinke 2020, Thm 4.
 _RHO: dict[type, Callable[[Any], Fraction]] = {
-    Pure: lambda loss: loss.value**2 / 2,
+    PureLoss: lambda loss: loss.value**2 / 2,
     LaplaceLoss: lambda loss: (loss.shift / loss.scale) ** 2 / 2,
-    BoundedRange: lambda loss: loss.value**2 / 8,
-    Concentrated: lambda loss: loss.value,
+    BoundedRangeLoss: lambda loss: loss.value**2 / 8,
+    ConcentratedLoss: lambda loss: loss.value,
     GaussianLoss: lambda loss: loss.shift**2 / (2 * loss.variance),
 }
 
@@ -107,7 +107,7 @@ def pair(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fraction]:
     pure = exact_pure(loss)
     if pure is not None:
         return pure, Fraction(0)
-    if isinstance(loss, Approximate):
+    if isinstance(loss, ApproximateLoss):
         return loss.value, exact(loss.failure) or Fraction(0)
     found = None if delta is None else exact(loss.epsilon(float(delta)))
     if found is None or delta is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, isfinite, log10
 
-from celosia.accounting.accountant import Running
+from celosia.accounting.accountant import Accountant
 from celosia.accounting.belief import PRIORS, BeliefTable, belief_interval
 from celosia.accounting.bound import Bound
 from celosia.accounting.explanation import Explanation
@@ -159,7 +159,7 @@ def _growth(explanation: Explanation, releases: Sequence[tuple[str, Loss, int]])
     sums: list[float] = []
     least: list[float] = []
     for step in range(1, STEPS + 1):
-        account = Running()
+        account = Accountant()
         for _, loss, times in releases:
             account.add(loss, times=ceil(times * step / STEPS))
         if places and len(account) <= places[-1]:

@@ -15,9 +15,9 @@ import numpy as np
 
 from celosia.accounting.amounts import count_amount, delta_amount, epsilon_amount, raised
 from celosia.accounting.checks import check_chance, check_epsilon, up
-from celosia.accounting.curve_loss import TAIL, Curved
+from celosia.accounting.curve_loss import TAIL, CurveLoss
 from celosia.accounting.derived_loss import Vector
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 
 MOST_LOCAL = 100
 """Beyond it a report hides nothing, and floats overflow."""
@@ -29,7 +29,7 @@ KNOTS = 200
 """Points at which the curve is worked out where it is wanted at many."""
 
 
-def shuffled(local: float | Fraction, *, reports: int, choices: int | None = None) -> Shuffled:
+def shuffled(local: float | Fraction, *, reports: int, choices: int | None = None) -> ShuffledLoss:
     """The loss of shuffling reports that are each protected by a local epsilon.
 
     >>> loss = shuffled(1.0, reports=10_000)
@@ -49,7 +49,7 @@ def shuffled(local: float | Fraction, *, reports: int, choices: int | None = Non
     reports = count_amount(reports, name="number of reports")
     if choices is not None:
         choices = count_amount(choices, name="number of choices", least=2)
-    return Shuffled(amount, reports, choices)
+    return ShuffledLoss(amount, reports, choices)
 
 
 def closed_form(local: float, *, reports: int, delta: float) -> float:
@@ -68,7 +68,7 @@ def closed_form(local: float, *, reports: int, delta: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Shuffled(Curved):
+class ShuffledLoss(CurveLoss):
     """Shuffled local reports.
 
     Guarantee: (epsilon, delta)-DP when one report changes, for any reports of local epsilon
@@ -133,7 +133,7 @@ class Shuffled(Curved):
 
     def renyi(self, order: float) -> float:
         """That of the local epsilon: shuffled reports are at least as safe as bare ones."""
-        return Pure(self.local).renyi(order)
+        return PureLoss(self.local).renyi(order)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.collect.estimates import Estimates, Summary, check_significance
 from celosia.collect.fields import Packed
 from celosia.collect.post_processing import POSTS, post_process
@@ -96,7 +96,7 @@ class Protocol(ABC):
         """What one report costs whoever sends it."""
         price = exact(self.epsilon)
         assert price is not None
-        return Pure(price)
+        return PureLoss(price)
 
     @property
     def lasting_epsilon(self) -> float:

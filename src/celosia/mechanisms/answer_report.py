@@ -27,7 +27,7 @@ from celosia.core.wording import sentence
 from celosia.mechanisms.values import short
 
 if TYPE_CHECKING:
-    from celosia.mechanisms.noisy_answer import Answer
+    from celosia.mechanisms.noisy_answer import NoisyAnswer
 
 MOST_BARS = 40
 """Bars that can still be told apart; longer answers are shown as a table."""
@@ -35,7 +35,7 @@ LEFT, RIGHT = 90, 510
 """Where the ends of an interval lie on its drawing."""
 
 
-def document(answer: Answer) -> Document:
+def document(answer: NoisyAnswer) -> Document:
     """The whole report, as blocks."""
     blocks: list[Block] = []
     if answer.guarantee.simulation:
@@ -52,7 +52,7 @@ def document(answer: Answer) -> Document:
     return Document(answer.question, f"{answer.guarantee.promise}.", tuple(blocks))
 
 
-def _one(answer: Answer) -> list[Block]:
+def _one(answer: NoisyAnswer) -> list[Block]:
     cards = [KeyFigure("Answer", short(answer.value), "with exact noise")]
     if answer.interval is None:
         return [KeyFigures(cards)]
@@ -64,7 +64,7 @@ def _one(answer: Answer) -> list[Block]:
     return [KeyFigures(cards), Figure(drawing, f"The answer and its {told}", words)]
 
 
-def _many(answer: Answer) -> list[Block]:
+def _many(answer: NoisyAnswer) -> list[Block]:
     frame = answer.frame()
     if not frame.height:
         return [Paragraph("Nothing is released: no noisy count exceeded the threshold.")]
@@ -109,7 +109,7 @@ def on_a_line(value: float, interval: tuple[float, float]) -> Svg:
     )
 
 
-def _promise(answer: Answer) -> list[Block]:
+def _promise(answer: NoisyAnswer) -> list[Block]:
     guarantee = answer.guarantee
     facts = [
         ("Neighbours", guarantee.neighbours or ""),
@@ -122,7 +122,7 @@ def _promise(answer: Answer) -> list[Block]:
     return [Heading("What is promised"), Paragraph(words), Facts(facts)]
 
 
-def _made(answer: Answer) -> list[Block]:
+def _made(answer: NoisyAnswer) -> list[Block]:
     made = answer.provenance
     seed = "none: the operating system's entropy" if made.seed is None else str(made.seed)
     return [

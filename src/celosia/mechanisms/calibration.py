@@ -1,4 +1,4 @@
-"""Choosing an epsilon: by the error it costs, by the risk it leaves, or by both."""
+"""Calibration: the epsilon for a target error, for a target risk, or for both."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AnyMechanism = Mechanism[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ErrorPoint:
     """The error of a mechanism at one epsilon."""
 
     epsilon: float
@@ -43,14 +43,14 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class ErrorCurve:
     """The error that is not exceeded with a confidence, epsilon by epsilon."""
 
     parameter: str
     """What is called epsilon here: rho for some mechanisms."""
     confidence: float
     size: int
-    points: tuple[Point, ...]
+    points: tuple[ErrorPoint, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -73,7 +73,7 @@ def error_curve(
     *,
     confidence: float = 0.95,
     size: int = 1,
-) -> Curve:
+) -> ErrorCurve:
     """The error of a mechanism at several epsilons, from its parameters alone.
 
     Args:
@@ -89,13 +89,13 @@ def error_curve(
     points = []
     for epsilon in epsilons:
         tried = _priced(mechanism, check_epsilon(epsilon, name=mechanism.parameter))
-        points.append(Point(float(epsilon), float(tried.accuracy(share, size=size))))
-    return Curve(mechanism.parameter, share, size, tuple(points))
+        points.append(ErrorPoint(float(epsilon), float(tried.accuracy(share, size=size))))
+    return ErrorCurve(mechanism.parameter, share, size, tuple(points))
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A mechanism that fulfils the wishes, and what it means."""
+class EpsilonRecommendation:
+    """A mechanism that meets the targets, with its error and its risk."""
 
     mechanism: AnyMechanism
     epsilon: float
@@ -104,7 +104,7 @@ class Choice:
     confidence: float
     beliefs: tuple[Belief, ...]
     advantage: float
-    """The most by which a membership test can do better than a guess."""
+    """The largest advantage of a membership test over a guess."""
     reason: str
 
     def as_dict(self) -> dict[str, Any]:
@@ -128,16 +128,16 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
-    """What is wanted of an epsilon.
+class Targets:
+    """Targets of error and risk that an epsilon must meet.
 
     Args:
-        error: the largest error that one can live with.
+        error: the largest acceptable error.
         confidence: how often it must hold.
         size: as in `Mechanism.accuracy`.
-        prior: what an attacker is taken to believe before, with `belief`.
-        belief: the most that the attacker may believe afterwards.
-        advantage: the most that a membership test may do better than a guess.
+        prior: the belief of an attacker before the release, for `belief`.
+        belief: the largest belief that the attacker may have after the release.
+        advantage: the largest advantage of a membership test over a guess.
         delta: of the promise; 0 for mechanisms that have a pure epsilon.
     """
 
@@ -150,7 +150,7 @@ class Wishes:
     delta: float = 0
 
     def most_epsilon(self) -> float:
-        """The largest epsilon that the wishes about risk allow; infinite without any."""
+        """The largest epsilon that the risk targets allow; infinite without any."""
         allowed = inf
         if self.belief is not None:
             allowed = epsilon_for_belief(self.prior, at_most=self.belief, delta=self.delta)
@@ -159,59 +159,61 @@ class Wishes:
         return allowed
 
 
-def choose(mechanism: AnyMechanism, wishes: Wishes) -> Choice:
-    """The epsilon of a mechanism that fulfils all wishes.
+def choose_epsilon(mechanism: AnyMechanism, targets: Targets) -> EpsilonRecommendation:
+    """The epsilon of a mechanism that meets all targets.
 
-    With a wish about error, the least epsilon that keeps it: privacy that is not needed is not
-    spent. Without one, the largest epsilon that the wishes about risk allow. Only parameters are
-    looked at, never data.
+    With a target error, the least epsilon that meets it: privacy that is not needed is not spent.
+    Without one, the largest epsilon that the risk targets allow. Only parameters are used, never
+    data.
 
     Args:
         mechanism: with any epsilon.
-        wishes: about error, risk or both.
+        targets: of error, of risk or of both.
 
     Raises:
-        InputError: CEL-B072 there is no wish.
-        PrivacyError: CEL-B073 the wishes contradict each other; CEL-B071 a wish about risk, or
-            CEL-M011 the wish about error, cannot be fulfilled at all.
+        InputError: CEL-B072 there is no target.
+        PrivacyError: CEL-B073 the targets contradict each other; CEL-B071 a risk target, or
+            CEL-M011 the target error, cannot be met at all.
     """
-    delta = check_delta(wishes.delta, zero=True)
-    most = wishes.most_epsilon()
-    if wishes.error is None:
+    delta = check_delta(targets.delta, zero=True)
+    most = targets.most_epsilon()
+    if targets.error is None:
         if most == inf:
             raise InputError(
                 "CEL-B072",
                 "there is nothing to choose an epsilon by.",
                 why="An epsilon is a balance of error and risk, which only a person can weigh.",
-                fix="Wish for an error, a belief or an advantage.",
+                fix="Give a target: an error, a belief or an advantage.",
             )
-        return _told(_largest(mechanism, most, delta), wishes, "as much as the risk allows")
-    found = mechanism.with_accuracy(wishes.error, confidence=wishes.confidence, size=wishes.size)
+        return _recommendation(
+            _largest(mechanism, most, delta), targets, "as much as the risk allows"
+        )
+    found = mechanism.with_accuracy(targets.error, confidence=targets.confidence, size=targets.size)
     needed = found.privacy_loss().epsilon(delta)
     if needed > most:
         raise PrivacyError(
             "CEL-B073",
-            f"the wishes contradict each other: the error needs epsilon {needed:.4g}, and the risk "
+            f"the targets contradict each other: the error needs epsilon {needed:.4g}, and the risk "
             f"allows at most {most:.4g}.",
             why="With less noise one person's data show through.",
             fix="Allow a larger error or a higher risk, or use more data.",
             needed=needed,
             allowed=most,
         )
-    return _told(found, wishes, "as little as the error needs")
+    return _recommendation(found, targets, "as little as the error needs")
 
 
-def _told(mechanism: AnyMechanism, wishes: Wishes, reason: str) -> Choice:
-    epsilon = mechanism.privacy_loss().epsilon(float(wishes.delta))
-    priors = sorted({*PRIORS, wishes.prior})
-    return Choice(
+def _recommendation(mechanism: AnyMechanism, targets: Targets, reason: str) -> EpsilonRecommendation:
+    epsilon = mechanism.privacy_loss().epsilon(float(targets.delta))
+    priors = sorted({*PRIORS, targets.prior})
+    return EpsilonRecommendation(
         mechanism,
         epsilon,
-        float(wishes.delta),
-        float(mechanism.accuracy(wishes.confidence, size=wishes.size)),
-        wishes.confidence,
-        tuple(belief_interval(prior, epsilon, delta=wishes.delta) for prior in priors),
-        advantage(epsilon, delta=wishes.delta),
+        float(targets.delta),
+        float(mechanism.accuracy(targets.confidence, size=targets.size)),
+        targets.confidence,
+        tuple(belief_interval(prior, epsilon, delta=targets.delta) for prior in priors),
+        advantage(epsilon, delta=targets.delta),
         reason,
     )
 

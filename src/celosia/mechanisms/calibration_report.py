@@ -15,14 +15,14 @@ from celosia.core.report import (
     Table,
 )
 from celosia.core.wording import sentence
-from celosia.mechanisms.calibration import Choice, Curve, Wishes, error_curve
+from celosia.mechanisms.calibration import EpsilonRecommendation, ErrorCurve, Targets, error_curve
 from celosia.mechanisms.parameters import LEAST_EPSILON, MOST_EPSILON
 
 AROUND = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 """Times the chosen epsilon: what less and what more would have cost."""
 
 
-def curve_figure(curve: Curve, *, words: str, unit: str) -> figures.Svg:
+def curve_figure(curve: ErrorCurve, *, words: str, unit: str) -> figures.Svg:
     """The error against epsilon, both on logarithmic scales where they allow it.
 
     Args:
@@ -42,7 +42,9 @@ def curve_figure(curve: Curve, *, words: str, unit: str) -> figures.Svg:
     )
 
 
-def document(choice: Choice, *, words: str, unit: str, size: int, wishes: Wishes) -> Document:
+def document(
+    choice: EpsilonRecommendation, *, words: str, unit: str, size: int, wishes: Targets
+) -> Document:
     """The report of a choice, as blocks.
 
     Args:
@@ -57,14 +59,14 @@ def document(choice: Choice, *, words: str, unit: str, size: int, wishes: Wishes
         sentence(choice.reason),
         (
             *_numbers(choice, unit),
-            *_wished(wishes),
+            *_targets(wishes),
             *_error(choice, words, unit, size),
             *_risk(choice),
         ),
     )
 
 
-def _numbers(choice: Choice, unit: str) -> list[Block]:
+def _numbers(choice: EpsilonRecommendation, unit: str) -> list[Block]:
     price = float(getattr(choice.mechanism, choice.mechanism.parameter))
     promise = f"a promise of {choice.epsilon:.6g} at delta {choice.delta:g}"
     return [
@@ -86,7 +88,7 @@ def _numbers(choice: Choice, unit: str) -> list[Block]:
     ]
 
 
-def _wished(wishes: Wishes) -> list[Block]:
+def _targets(wishes: Targets) -> list[Block]:
     told = []
     if wishes.error is not None:
         told.append(("Error", f"at most {wishes.error:g}, {_share(wishes.confidence)} of the time"))
@@ -99,7 +101,7 @@ def _wished(wishes: Wishes) -> list[Block]:
     return [Heading("What was wished for"), Facts(told)]
 
 
-def _error(choice: Choice, words: str, unit: str, size: int) -> list[Block]:
+def _error(choice: EpsilonRecommendation, words: str, unit: str, size: int) -> list[Block]:
     price = float(getattr(choice.mechanism, choice.mechanism.parameter))
     tried = [float(f"{price * factor:.4g}") for factor in AROUND]
     allowed = [each for each in tried if LEAST_EPSILON <= each <= MOST_EPSILON]
@@ -116,7 +118,7 @@ def _error(choice: Choice, words: str, unit: str, size: int) -> list[Block]:
     ]
 
 
-def _risk(choice: Choice) -> list[Block]:
+def _risk(choice: EpsilonRecommendation) -> list[Block]:
     neighbours = choice.mechanism.neighbours
     rows = [
         [_share(belief.prior), f"{belief.low:.2%}", f"{belief.high:.2%}"]

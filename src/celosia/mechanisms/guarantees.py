@@ -27,7 +27,7 @@ TYPICAL_DELTA = 1e-6
 """At which a promise of rho is also told as an epsilon."""
 
 
-def promise(
+def guarantee_of(
     mechanism: AnyMechanism,
     *,
     simulation: bool = False,
@@ -54,15 +54,17 @@ def promise(
     )
 
 
-def stated(mechanism: AnyMechanism) -> tuple[float | None, float]:
+def stated_epsilon_delta(mechanism: AnyMechanism) -> tuple[float | None, float]:
     """The epsilon and delta that are promised; no epsilon where the promise is one of rho.
 
     >>> from celosia.mechanisms.statistics import Count, KeyHistogram
-    >>> stated(Count(epsilon=0.5)), stated(KeyHistogram(epsilon=1, delta=1e-6))
-    ((0.5, 0.0), (1.0, 1e-06))
+    >>> stated_epsilon_delta(Count(epsilon=0.5))
+    (0.5, 0.0)
+    >>> stated_epsilon_delta(KeyHistogram(epsilon=1, delta=1e-6))
+    (1.0, 1e-06)
     """
     pure = mechanism.privacy_loss().pure
-    declared = real(getattr(inner(mechanism), "epsilon", None))
+    declared = real(getattr(unwrap(mechanism), "epsilon", None))
     delta = real(getattr(mechanism, "delta", None))
     if isfinite(pure):
         # Parts of an epsilon are rounded up one by one; together they are what was declared.
@@ -73,11 +75,11 @@ def stated(mechanism: AnyMechanism) -> tuple[float | None, float]:
 
 def weaknesses(mechanism: AnyMechanism) -> tuple[str, ...]:
     """What a curator should hear before such an answer is given away."""
-    epsilon, delta = stated(mechanism)
+    epsilon, delta = stated_epsilon_delta(mechanism)
     name = f"an epsilon of {epsilon:g}" if epsilon is not None else ""
     if epsilon is None:
         epsilon = mechanism.privacy_loss().epsilon(TYPICAL_DELTA)
-        name = f"a rho that means an epsilon of {at_least(epsilon)} at delta {TYPICAL_DELTA:g}"
+        name = f"a rho that means an epsilon of {round_up(epsilon)} at delta {TYPICAL_DELTA:g}"
     told = []
     if epsilon >= WEAK:
         belief = belief_interval(0.001, epsilon).high
@@ -93,15 +95,15 @@ def weaknesses(mechanism: AnyMechanism) -> tuple[str, ...]:
     return tuple(told)
 
 
-def inner(mechanism: AnyMechanism) -> AnyMechanism:
+def unwrap(mechanism: AnyMechanism) -> AnyMechanism:
     """The mechanism itself, where its promise was made for whole units."""
     return mechanism.mechanism if isinstance(mechanism, PerUnit) else mechanism
 
 
-def at_least(number: float, digits: int = 6) -> str:
+def round_up(number: float, digits: int = 6) -> str:
     """A number in few digits that do not say less than it is.
 
-    >>> at_least(0.5), at_least(1.0100501671)
+    >>> round_up(0.5), round_up(1.0100501671)
     ('0.5', '1.01006')
     """
     if not isfinite(number):
@@ -111,28 +113,28 @@ def at_least(number: float, digits: int = 6) -> str:
 
 
 def _in_words(mechanism: AnyMechanism) -> str:
-    epsilon, delta = stated(mechanism)
+    epsilon, delta = stated_epsilon_delta(mechanism)
     if epsilon is None:
-        return f"{at_least(mechanism.privacy_loss().rho)}-zero-concentrated differential privacy"
+        return f"{round_up(mechanism.privacy_loss().rho)}-zero-concentrated differential privacy"
     if delta:
-        return f"({at_least(epsilon)}, {at_least(delta)})-differential privacy"
-    return f"{at_least(epsilon)}-differential privacy"
+        return f"({round_up(epsilon)}, {round_up(delta)})-differential privacy"
+    return f"{round_up(epsilon)}-differential privacy"
 
 
 def _protects(mechanism: AnyMechanism) -> str:
     unit, relation = mechanism.neighbours.unit, mechanism.neighbours.relation
-    epsilon, delta = stated(mechanism)
+    epsilon, delta = stated_epsilon_delta(mechanism)
     if epsilon is None:
         delta = TYPICAL_DELTA
         epsilon = _epsilon_at(mechanism.privacy_loss(), delta)
     subject = f"whatever one {unit} holds"
     if relation is Relation.ADD_REMOVE:
         subject = f"whether or not one {unit} is in the table, and whatever it holds"
-    factor = at_least(exp(epsilon) if epsilon < 700 else inf, 4)
+    factor = round_up(exp(epsilon) if epsilon < 700 else inf, 4)
     if delta:
         return (
             f"{subject}, no set of answers becomes more than {factor} times as likely by it, but "
-            f"for a further chance of {at_least(delta)}"
+            f"for a further chance of {round_up(delta)}"
         )
     return f"{subject}, no answer becomes more than {factor} times as likely by it"
 
@@ -142,7 +144,7 @@ def _epsilon_at(loss: Loss, delta: float) -> float:
 
 
 def _assumptions(mechanism: AnyMechanism, *, bounded: bool) -> Iterator[str]:
-    core, unit = inner(mechanism), mechanism.neighbours.unit
+    core, unit = unwrap(mechanism), mechanism.neighbours.unit
     yield "parameters and bounds were chosen without looking at the data"
     if getattr(core, "may_be_empty", True) is False:
         yield "that the table is not empty is no secret"

@@ -12,14 +12,14 @@ import polars as pl
 
 from celosia import frames
 from celosia.accounting.budget import Budget
-from celosia.accounting.losses import Approximate
+from celosia.accounting.losses import ApproximateLoss
 from celosia.core.guarantee import Guarantee
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
 from celosia.core.release import Release
 from celosia.core.report import Document
 from celosia.mechanisms import answer_report
-from celosia.mechanisms.guarantees import inner, promise, stated, weaknesses
+from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta, unwrap, weaknesses
 from celosia.mechanisms.intervals import BELOW_ZERO
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.parameters import check_confidence
@@ -28,15 +28,15 @@ from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.quantiles import Quantiles
 from celosia.mechanisms.values import plain, short
 
-MOST_TOLD = 8
-"""Numbers of an answer that are told on one line."""
+MOST_SHOWN = 8
+"""Numbers of an answer that are shown on one line."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer(Release):
-    """A released value; everything in it has been paid for and may be shown to anybody."""
+class NoisyAnswer(Release):
+    """A released value; all of it has been paid for and may be published."""
 
-    kind: ClassVar[str] = "answer"
+    kind: ClassVar[str] = "release"
 
     value: Any
     """A number, a list of numbers, or a mapping of keys to numbers: plain values."""
@@ -96,19 +96,19 @@ class Answer(Release):
         return cls(interval=low_high, **known, **common)
 
     def document(self) -> Document:
-        """The report: the answer, how far it may be off, and what it tells of one unit."""
+        """The report: the answer, its error bound, and what it reveals about one unit."""
         return answer_report.document(self)
 
     def __str__(self) -> str:
         """The one line that matters most."""
-        told = f"{self.question}: {in_short(self.value)}"
+        line = f"{self.question}: {format_answer(self.value)}"
         if self.interval is not None and not isinstance(self.value, (dict, list)):
             low, high = map(short, self.interval)
-            told += f" ({100 * self.confidence:.6g}% interval {low} to {high})"
-        return f"{told}; {self.guarantee.promise}"
+            line += f" ({100 * self.confidence:.6g}% interval {low} to {high})"
+        return f"{line}; {self.guarantee.promise}"
 
 
-def answer(  # noqa: PLR0913 - each is a choice of the curator
+def release(  # noqa: PLR0913 - each is a choice of the curator
     mechanism: Mechanism[Any, Any],
     x: Any,
     *,
@@ -117,15 +117,15 @@ def answer(  # noqa: PLR0913 - each is a choice of the curator
     budget: Budget | None = None,
     rng: Source | None = None,
     assumes: tuple[str, ...] = (),
-) -> Answer:
+) -> NoisyAnswer:
     """Release an answer with its interval and guarantee, paid from a budget if there is one.
 
-    Bad input costs nothing: the budget is asked first, and pays only for an answer that is given.
+    Bad input costs nothing: the budget is checked first, and pays only for a released answer.
 
     Args:
-        mechanism: what to ask, with its price.
+        mechanism: what to compute, with its price.
         x: what `mechanism.release` takes.
-        question: how to call the answer; the mechanism as it prints, if not given.
+        question: the name of the answer; the mechanism as it prints, if not given.
         confidence: of the interval.
         budget: pays for the answer.
         rng: where randomness comes from; a seed makes the answer a simulation.
@@ -136,21 +136,21 @@ def answer(  # noqa: PLR0913 - each is a choice of the curator
         BudgetExceeded: the budget does not allow it.
     """
     source = System() if rng is None else rng
-    return draw(
+    return release_with_guarantee(
         mechanism,
         x,
         question=str(mechanism) if question is None else question,
         confidence=confidence,
         budget=budget,
         source=source,
-        guarantee=promise(mechanism, simulation=source.simulation, assumes=assumes),
+        guarantee=guarantee_of(mechanism, simulation=source.simulation, assumes=assumes),
         provenance=Provenance.now(
-            "celosia.mechanisms.answer", {"mechanism": str(mechanism)}, seed=source.seed
+            "celosia.mechanisms.release", {"mechanism": str(mechanism)}, seed=source.seed
         ),
     )
 
 
-def draw(  # noqa: PLR0913 - what an answer is made of
+def release_with_guarantee(  # noqa: PLR0913 - the parts of an answer
     mechanism: Mechanism[Any, Any],
     x: Any,
     *,
@@ -160,17 +160,17 @@ def draw(  # noqa: PLR0913 - what an answer is made of
     source: Source,
     guarantee: Guarantee,
     provenance: Provenance,
-) -> Answer:
-    """Draw the answer of a mechanism, with words about it that were found before."""
+) -> NoisyAnswer:
+    """Release the answer of a mechanism under a guarantee that the caller has written."""
     check_confidence(confidence)
     check_affordable(mechanism, budget)
     measurement = mechanism.measure(x, rng=source)
     if budget is not None:  # nothing leaves this function that was not charged
         budget.spend(**_charge(mechanism), label=question)
-    epsilon, delta = stated(mechanism)
+    epsilon, delta = stated_epsilon_delta(mechanism)
     value = _named(mechanism, measurement.value)
-    is_below = inner(mechanism).is_count and isinstance(value, int) and value < 0
-    return Answer(
+    is_below = unwrap(mechanism).is_count and isinstance(value, int) and value < 0
+    return NoisyAnswer(
         value=value,
         interval=_finite(mechanism, mechanism.interval(measurement, confidence)),
         confidence=confidence,
@@ -195,21 +195,21 @@ def check_affordable(mechanism: Mechanism[Any, Any], budget: Budget | None) -> N
         budget.check(**_charge(mechanism))
 
 
-def in_short(value: Any) -> str:
+def format_answer(value: Any) -> str:
     """A released value on one line, however long it is.
 
-    >>> in_short([1, 2, 3]), in_short(["below", "above"]), in_short({})
+    >>> format_answer([1, 2, 3]), format_answer(["below", "above"]), format_answer({})
     ('1, 2, 3', 'above at 2 (of 2 asked)', 'nothing')
     """
     if isinstance(value, list) and any(each in {str(BELOW), "above"} for each in value):
         found = [place for place, each in enumerate(value, 1) if each != str(BELOW)]
-        places = in_short(found) if found else "none"
+        places = format_answer(found) if found else "none"
         return f"above at {places} (of {len(value)} asked)"
     if not isinstance(value, (dict, list)):
         return short(value)
-    if len(value) <= MOST_TOLD:
+    if len(value) <= MOST_SHOWN:
         return short(value) if value else "nothing"
-    items = list(value.items())[:MOST_TOLD] if isinstance(value, dict) else value[:MOST_TOLD]
+    items = list(value.items())[:MOST_SHOWN] if isinstance(value, dict) else value[:MOST_SHOWN]
     first = dict(items) if isinstance(value, dict) else items
     return f"{short(first)} ... ({len(value):,} in all)"
 
@@ -218,7 +218,7 @@ def _charge(mechanism: Mechanism[Any, Any]) -> dict[str, Any]:
     """What a budget is charged with: a delta only for a loss that states none itself."""
     loss = mechanism.privacy_loss()
     delta = getattr(mechanism, "delta", None) or None
-    stated_already = isfinite(loss.pure) or isinstance(loss, Approximate)
+    stated_already = isfinite(loss.pure) or isinstance(loss, ApproximateLoss)
     return {
         "loss": loss,
         "delta": None if stated_already else delta,
@@ -228,7 +228,7 @@ def _charge(mechanism: Mechanism[Any, Any]) -> dict[str, Any]:
 
 def _named(mechanism: Mechanism[Any, Any], value: Any) -> Any:
     """Plain values; the counts of bins by their labels, and quantiles by their shares."""
-    core = inner(mechanism)
+    core = unwrap(mechanism)
     if isinstance(core, Histogram):
         return dict(zip(core.labels, plain(value), strict=True))
     if isinstance(core, Quantiles):

@@ -15,9 +15,9 @@ import polars as pl
 from celosia import frames
 from celosia.core.errors import InputError
 from celosia.core.wording import counted, did_you_mean
-from celosia.mechanisms.guarantees import inner
+from celosia.mechanisms.guarantees import unwrap
 from celosia.mechanisms.mechanism import Mechanism
-from celosia.mechanisms.selection.base import Selection
+from celosia.mechanisms.selection.base import SelectionMechanism
 from celosia.mechanisms.sparse.base import SparseMechanism
 from celosia.mechanisms.statistics import (
     Count,
@@ -35,11 +35,18 @@ AnyMechanism = Mechanism[Any, Any]
 
 OF_ROWS = (Statistic, Quantile, Quantiles, ExponentialMean, MostFrequent)
 """Mechanisms whose input is one value of each row: their rows can be counted by unit."""
-OF_NUMBERS = (BoundedStatistic, Quantile, Quantiles, ExponentialMean, SparseMechanism, Selection)
+OF_NUMBERS = (
+    BoundedStatistic,
+    Quantile,
+    Quantiles,
+    ExponentialMean,
+    SparseMechanism,
+    SelectionMechanism,
+)
 CELLS: dict[Kind, frames.ColumnType] = {Kind.TEXT: "string", Kind.WHOLE: "integer"}
 
 
-def read_for(  # noqa: PLR0913 - what is asked, and what a file may leave unsaid
+def read_columns(  # noqa: PLR0913 - what is asked, and what a file may leave unsaid
     path: str | Path,
     mechanism: AnyMechanism,
     *,
@@ -76,7 +83,7 @@ def read_for(  # noqa: PLR0913 - what is asked, and what a file may leave unsaid
 
 def _type_of_cells(mechanism: AnyMechanism) -> frames.ColumnType | None:
     """What the cells of a text file are to be read as."""
-    core = inner(mechanism)
+    core = unwrap(mechanism)
     if _takes_numbers(core):
         return "decimal"
     if isinstance(core, KeyHistogram):
@@ -91,7 +98,7 @@ def _takes_numbers(core: AnyMechanism) -> bool:
     return isinstance(core, OF_NUMBERS) or (isinstance(core, Histogram) and core.edges is not None)
 
 
-def rows_of(
+def select_rows(
     frame: pl.DataFrame, mechanism: AnyMechanism, column: str | None, unit: str | None
 ) -> tuple[pl.Series, str | None]:
     """The column that is asked about, fit for the mechanism, and its name.
@@ -99,7 +106,7 @@ def rows_of(
     Raises:
         InputError: CEL-M120 to CEL-M123 it cannot be told, is missing, or does not fit.
     """
-    core = inner(mechanism)
+    core = unwrap(mechanism)
     if column is None:
         if isinstance(core, Count):
             return pl.Series("row", [0], dtype=pl.Int8).new_from_index(0, frame.height), None
@@ -121,7 +128,7 @@ def rows_of(
         if rows.dtype.is_decimal() or rows.dtype == pl.Boolean:
             rows = rows.cast(pl.Float64)
     missing = rows.null_count() + (int(rows.is_nan().sum()) if rows.dtype.is_float() else 0)
-    if missing and isinstance(core, (*OF_ROWS, SparseMechanism, Selection)):
+    if missing and isinstance(core, (*OF_ROWS, SparseMechanism, SelectionMechanism)):
         raise InputError(
             "CEL-M123",
             f"column {column!r}: {counted(missing, 'cell', 'cells')} of {len(rows):,} "
@@ -145,7 +152,7 @@ def _named(frame: pl.DataFrame, column: str) -> pl.Series:
     return frame.get_column(column)
 
 
-def units_of(frame: pl.DataFrame, unit: str) -> pl.Series:
+def select_units(frame: pl.DataFrame, unit: str) -> pl.Series:
     """The column that tells whose row it is.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Asking a table: pick its column, bound the rows of each unit, release one answer."""
+"""A noisy answer about a table: select its column, bound the rows of each unit, release."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import Neighbours
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
-from celosia.mechanisms.guarantees import inner, promise
+from celosia.mechanisms.guarantees import guarantee_of, unwrap
 from celosia.mechanisms.mechanism import Mechanism
-from celosia.mechanisms.noisy_answer import Answer, check_affordable, draw
+from celosia.mechanisms.noisy_answer import NoisyAnswer, check_affordable, release_with_guarantee
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.sparse.base import SparseMechanism
 from celosia.mechanisms.statistics import (
@@ -27,7 +27,7 @@ from celosia.mechanisms.statistics import (
     per_unit,
 )
 from celosia.mechanisms.statistics.contributions import ROW
-from celosia.mechanisms.table_columns import OF_ROWS, read_for, rows_of, units_of
+from celosia.mechanisms.table_columns import OF_ROWS, read_columns, select_rows, select_units
 
 AnyMechanism = Mechanism[Any, Any]
 
@@ -48,7 +48,7 @@ NAMES = {
 }
 
 
-def ask(  # noqa: PLR0913 - each is a choice of the curator
+def release_from_table(  # noqa: PLR0913 - each is a choice of the curator
     table: str | Path | frames.TableLike,
     mechanism: AnyMechanism,
     *,
@@ -59,7 +59,7 @@ def ask(  # noqa: PLR0913 - each is a choice of the curator
     confidence: float = 0.95,
     budget: Budget | None = None,
     rng: Source | None = None,
-) -> Answer:
+) -> NoisyAnswer:
     """One answer about a column of a table or file, with its interval and guarantee.
 
     Without a `unit` the promise is for one row. With one, at most `rows_per_unit` rows of each unit
@@ -68,14 +68,14 @@ def ask(  # noqa: PLR0913 - each is a choice of the curator
 
     Args:
         table: a path, or whatever `frames.as_frame` takes; it stays as it is.
-        mechanism: what to ask of the column, with its price.
+        mechanism: what to compute from the column, with its price.
         column: its name; may be left out for a count of rows and for a table of one column.
-        unit: the column that tells whose row it is, such as a customer number.
+        unit: the column that names the person or other unit of each row, such as a customer number.
         rows_per_unit: how many rows of a unit may count; a `KeyHistogram` has `keys_per_unit` for
             that, and counts each key of a unit once.
-        question: how to call the answer.
+        question: the name of the answer.
         confidence: of the interval.
-        budget: pays for the answer; it is asked before the table is read.
+        budget: pays for the answer; it is checked before the table is read.
         rng: where randomness comes from; a seed makes the answer a simulation.
 
     Raises:
@@ -86,33 +86,36 @@ def ask(  # noqa: PLR0913 - each is a choice of the curator
 
     >>> from celosia.core.randomness import Seeded
     >>> visits = {"patient": [1, 1, 2, 3], "cost": [10, 30, 20, 40]}
-    >>> told = ask(visits, Count(epsilon=5), unit="patient", rows_per_unit=1, rng=Seeded(1))
-    >>> told.guarantee.neighbours, told.epsilon
+    >>> patients = {"unit": "patient", "rows_per_unit": 1}
+    >>> visited = release_from_table(visits, Count(epsilon=5), **patients, rng=Seeded(1))
+    >>> visited.guarantee.neighbours, visited.epsilon
     ('add or remove one patient', 5.0)
     """
     check_confidence(confidence)
     promised = for_unit(mechanism, unit=unit, rows_per_unit=rows_per_unit)
     check_affordable(promised, budget)
     if isinstance(table, str | Path):
-        frame = read_for(table, mechanism, column=column, unit=unit)
+        frame = read_columns(table, mechanism, column=column, unit=unit)
     else:
         frame = frames.as_frame(table)
-    rows, name = rows_of(frame, mechanism, column, unit)
+    rows, name = select_rows(frame, mechanism, column, unit)
     source = System() if rng is None else rng
     if unit is not None:
-        rows = _bounded(rows, units_of(frame, unit), mechanism, rows_per_unit, source)
+        rows = _bounded(rows, select_units(frame, unit), mechanism, rows_per_unit, source)
     parameters: dict[str, Any] = {"mechanism": str(promised), "column": name}
     if unit is not None:
         parameters |= {"unit": unit, "rows_per_unit": _limit(mechanism, rows_per_unit)}
-    return draw(
+    return release_with_guarantee(
         promised,
         rows,
-        question=question_about(mechanism, name) if question is None else question,
+        question=describe_question(mechanism, name) if question is None else question,
         confidence=confidence,
         budget=budget,
         source=source,
-        guarantee=promise(promised, simulation=source.simulation, bounded=unit is not None),
-        provenance=Provenance.now("celosia.mechanisms.ask", parameters, seed=source.seed),
+        guarantee=guarantee_of(promised, simulation=source.simulation, bounded=unit is not None),
+        provenance=Provenance.now(
+            "celosia.mechanisms.release_from_table", parameters, seed=source.seed
+        ),
     )
 
 
@@ -147,13 +150,13 @@ def for_unit(
     return per_unit(mechanism, rows_per_unit, unit=named)
 
 
-def question_about(mechanism: AnyMechanism, column: str | None) -> str:
-    """What is asked, in a few words.
+def describe_question(mechanism: AnyMechanism, column: str | None) -> str:
+    """The question in a few words.
 
-    >>> question_about(Count(epsilon=1), None)
+    >>> describe_question(Count(epsilon=1), None)
     'number of rows'
     """
-    core = inner(mechanism)
+    core = unwrap(mechanism)
     if isinstance(core, Count):
         return "number of rows" if column is None else f"number of rows with {column}"
     if isinstance(core, SparseMechanism):
@@ -169,7 +172,7 @@ def _bounded(
     rows_per_unit: int | None,
     source: Source,
 ) -> pl.Series:
-    """At most so many rows of each unit; of a histogram of keys, each key of a unit once."""
+    """At most `rows_per_unit` rows of each unit; of a histogram of keys, each key of a unit once."""
     if isinstance(mechanism, KeyHistogram):
         once = pl.Series(once_per_key(units, rows))
         rows, units = rows.filter(once), units.filter(once)

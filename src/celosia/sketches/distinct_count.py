@@ -14,7 +14,7 @@ from celosia.sketches.hashing import Digests, digests
 from celosia.sketches.sketch import Sketch, check_share, weights
 
 
-class Distinct(Sketch):
+class DistinctCountSketch(Sketch):
     """A sketch that estimates how many different values it has seen."""
 
     def update(self, values: Any, counts: Any = None) -> Self:

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.sketches import _update_kernels as kernels
-from celosia.sketches.counters import Counters, median_share
-from celosia.sketches.hashing import Digests, Family, digests
+from celosia.sketches.counters import CounterSketch, median_share
+from celosia.sketches.hashing import Digests, HashFamily, digests
 from celosia.sketches.sketch import LARGEST, check_share, check_size
 
 
-class SignedTable(Counters):
+class SignedTable(CounterSketch):
     """What AMS and Count Sketch share: a table of signed counts."""
 
     def __init__(self, *, width: int, depth: int, key: str = "celosia") -> None:
@@ -53,14 +53,14 @@ class SignedTable(Counters):
         return sqrt(self.second_moment() / (self.width * share))
 
     @cached_property
-    def _columns(self) -> Family:
+    def _columns(self) -> HashFamily:
         key = b"columns " + self.key.encode()
-        return Family(key=key, rows=self.depth, width=self.width, degree=1)
+        return HashFamily(key=key, rows=self.depth, width=self.width, degree=1)
 
     @cached_property
-    def _signs(self) -> Family:
+    def _signs(self) -> HashFamily:
         """4-wise independent: the variance of F2 has products of four signs."""
-        return Family(key=b"signs " + self.key.encode(), rows=self.depth, width=2, degree=3)
+        return HashFamily(key=b"signs " + self.key.encode(), rows=self.depth, width=2, degree=3)
 
     def _sizes(self) -> dict[str, int]:
         return {"width": self.width, "depth": self.depth}

@@ -40,7 +40,7 @@ from celosia.graphs.private import (
     star_count,
     triangle_count,
 )
-from celosia.mechanisms import Answer
+from celosia.mechanisms import NoisyAnswer
 
 UNTOUCHABLE = Untouchable()
 GRAPH = power_law(200, 600, 2.5, Seeded(1))
@@ -126,7 +126,7 @@ def test_an_answer_says_what_it_promises_and_can_be_kept(name: str, tmp_path: Pa
     json.dumps(told.measures(), allow_nan=False)
     path = tmp_path / "answer.json"
     told.save(path)
-    assert Answer.load(path).value == told.value
+    assert NoisyAnswer.load(path).value == told.value
 
 
 @pytest.mark.parametrize("name", ASKED)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.randomness import Seeded
-from celosia.mechanisms.additive.base import Additive
+from celosia.mechanisms.additive.base import AdditiveMechanism
 from celosia.mechanisms.additive.discrete_gaussian import GaussianCounts
 from celosia.mechanisms.additive.gaussian import Gaussian
 from celosia.mechanisms.additive.geometric import Geometric
@@ -23,7 +23,7 @@ from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.responses.kary_response import KaryResponse
 from celosia.mechanisms.responses.randomised_response import RandomisedResponse
 
-ADDITIVE: list[Additive[Any, Any]] = [
+ADDITIVE: list[AdditiveMechanism[Any, Any]] = [
     Geometric(epsilon=1),
     Geometric(epsilon=1, sensitivity=10**8),
     Laplace(epsilon=1, sensitivity=1),
@@ -39,7 +39,9 @@ ADDITIVE: list[Additive[Any, Any]] = [
 
 @pytest.mark.parametrize("mechanism", ADDITIVE, ids=str)
 @pytest.mark.parametrize("size", [1, 1000])
-def test_a_wish_is_met_at_the_least_price(mechanism: Additive[Any, Any], size: int) -> None:
+def test_a_wish_is_met_at_the_least_price(
+    mechanism: AdditiveMechanism[Any, Any], size: int
+) -> None:
     wish = 25.0 * mechanism.sensitivity
     found = mechanism.with_accuracy(wish, confidence=0.9, size=size)
     assert type(found) is type(mechanism)

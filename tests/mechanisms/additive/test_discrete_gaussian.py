@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import Concentrated, GaussianLoss
+from celosia.accounting.losses import ConcentratedLoss, GaussianLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.additive.discrete_gaussian import GaussianCounts
@@ -35,7 +35,7 @@ def test_the_length_of_many_counts_is_read_without_loss(queries: int) -> None:
 def test_the_loss_is_that_of_one_coordinate_only_where_one_can_move() -> None:
     assert GaussianCounts(rho=0.1).privacy_loss() == GaussianLoss(Fraction(5), 1)
     spread = GaussianCounts(rho=0.1, sensitivity=2)
-    assert spread.privacy_loss() == Concentrated(Fraction(1, 10))
+    assert spread.privacy_loss() == ConcentratedLoss(Fraction(1, 10))
     for one in (
         GaussianCounts(rho=0.1, sensitivity=2, dimension=1),
         GaussianCounts(rho=0.1, sensitivity=2, one_coordinate=True),

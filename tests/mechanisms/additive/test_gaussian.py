@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.stats import kstest, norm
 from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import Concentrated, GaussianLoss
+from celosia.accounting.losses import ConcentratedLoss, GaussianLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.additive.gaussian import Gaussian, least_deviation
@@ -96,7 +96,7 @@ def test_the_loss_gives_the_delta_that_was_asked() -> None:
 def test_several_coordinates_are_calibrated_by_rho(dimension: int) -> None:
     mechanism = Gaussian(epsilon=1, delta=1e-6, sensitivity=2, dimension=dimension)
     loss = mechanism.privacy_loss()
-    assert isinstance(loss, Concentrated)
+    assert isinstance(loss, ConcentratedLoss)
     assert loss.delta(1.0) <= 1e-6
     assert loss.epsilon(1e-6) == pytest.approx(1, abs=1e-4)
     # Never below what one direction needs, and not much above it.

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import LaplaceLoss, Pure
+from celosia.accounting.losses import LaplaceLoss, PureLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded
@@ -143,7 +143,7 @@ def test_the_loss_is_that_of_one_coordinate_only_where_one_can_move() -> None:
     assert Geometric(epsilon=1, sensitivity=2, one_coordinate=True).privacy_loss() == LaplaceLoss(
         Fraction(2), 2
     )
-    assert Geometric(epsilon=1, sensitivity=2).privacy_loss() == Pure(Fraction(1))
+    assert Geometric(epsilon=1, sensitivity=2).privacy_loss() == PureLoss(Fraction(1))
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.123456789012345, 1e-9, 100, 1 / 3])

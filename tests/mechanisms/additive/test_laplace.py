@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import LaplaceLoss, Pure
+from celosia.accounting.losses import LaplaceLoss, PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.additive.laplace import Laplace, laplace_bound, laplace_failure
@@ -154,7 +154,9 @@ def test_the_loss_is_that_of_one_coordinate_only_where_one_can_move() -> None:
     bins = Laplace(epsilon=1, sensitivity=1, dimension=9, one_coordinate=True)
     assert bins.privacy_loss() == LaplaceLoss(bins.law.scale, bins.shift)
     assert bins.shift == one.shift
-    assert Laplace(epsilon=0.1, sensitivity=1, dimension=9).privacy_loss() == Pure(Fraction(1, 10))
+    assert Laplace(epsilon=0.1, sensitivity=1, dimension=9).privacy_loss() == PureLoss(
+        Fraction(1, 10)
+    )
 
 
 def test_outputs_for_neighbours_lie_on_the_same_grid_where_naive_ones_do_not() -> None:

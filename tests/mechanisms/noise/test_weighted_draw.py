@@ -15,7 +15,7 @@ from scipy.stats import chi2
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.randomness import Seeded, Source, System
-from celosia.mechanisms.noise import choose
+from celosia.mechanisms.noise import draw_weighted
 from celosia.mechanisms.noise.fixed_point import exp_minus
 
 DIGITS = 120
@@ -76,7 +76,7 @@ def test_the_shares_are_the_exact_chances(
 ) -> None:
     size, rng = 10_000, Seeded(11)
     values, amounts = np.array(exponents), np.array(weights)
-    drawn = [choose(values, rate=rate, rng=rng, weights=amounts) for _ in range(size)]
+    drawn = [draw_weighted(values, rate=rate, rng=rng, weights=amounts) for _ in range(size)]
     counts = np.bincount(drawn, minlength=len(exponents))
 
     def p_value(assumed: Fraction) -> float:
@@ -121,7 +121,9 @@ def test_a_number_next_to_a_boundary_is_decided_right(
     number = boundary + side * Fraction(1, 2**places)
     if not 0 <= number < 1:
         return
-    found = choose(np.array(exponents), rate=rate, rng=Script(number), weights=np.array(weights))
+    found = draw_weighted(
+        np.array(exponents), rate=rate, rng=Script(number), weights=np.array(weights)
+    )
     assert found == decided(number, exact)
 
 
@@ -137,38 +139,42 @@ def test_only_doubt_takes_more_random_words() -> None:
         (1, 190, 4, 1),
     ]:
         script = Script(boundary + side * Fraction(1, 2**places))
-        assert choose(np.array([0, 1]), rate=Fraction(1), rng=script) == index
+        assert draw_weighted(np.array([0, 1]), rate=Fraction(1), rng=script) == index
         assert script.words_read == words
 
 
 def test_a_candidate_that_no_float_can_tell_from_impossible_is_still_possible() -> None:
     # exp(-1000) is 0 as a float; a number above 1 - exp(-1000) = 1 - 2^-1442.7 still finds it.
     exponents = np.array([0, 1000])
-    assert choose(exponents, rate=Fraction(1), rng=Script(1 - Fraction(1, 2**1500))) == 1
-    assert choose(exponents, rate=Fraction(1), rng=Script(1 - Fraction(1, 2**1400))) == 0
+    assert draw_weighted(exponents, rate=Fraction(1), rng=Script(1 - Fraction(1, 2**1500))) == 1
+    assert draw_weighted(exponents, rate=Fraction(1), rng=Script(1 - Fraction(1, 2**1400))) == 0
     first = np.array([1000, 0])
-    assert choose(first, rate=Fraction(1), rng=Script(Fraction(1, 2**1500))) == 0
-    assert choose(first, rate=Fraction(1), rng=Script(Fraction(1, 2**1400))) == 1
+    assert draw_weighted(first, rate=Fraction(1), rng=Script(Fraction(1, 2**1500))) == 0
+    assert draw_weighted(first, rate=Fraction(1), rng=Script(Fraction(1, 2**1400))) == 1
 
 
 def test_exponents_and_rates_of_every_size_are_taken() -> None:
     rng, most = Seeded(5), 2**63 - 1
-    assert choose(np.array([5]), rate=Fraction(1), rng=rng) == 0
-    assert choose(np.array([most, most - 1]), rate=Fraction(10**30), rng=rng) == 1
-    assert choose(np.array([0, most]), rate=Fraction(10) ** 400, rng=rng) == 0
-    drawn = {choose(np.array([0, most]), rate=1 / Fraction(10) ** 400, rng=rng) for _ in range(60)}
+    assert draw_weighted(np.array([5]), rate=Fraction(1), rng=rng) == 0
+    assert draw_weighted(np.array([most, most - 1]), rate=Fraction(10**30), rng=rng) == 1
+    assert draw_weighted(np.array([0, most]), rate=Fraction(10) ** 400, rng=rng) == 0
+    drawn = {
+        draw_weighted(np.array([0, most]), rate=1 / Fraction(10) ** 400, rng=rng) for _ in range(60)
+    }
     assert drawn == {0, 1}
     equal = np.full(4, most)
-    assert {choose(equal, rate=Fraction(3), rng=rng) for _ in range(200)} == {0, 1, 2, 3}
+    assert {draw_weighted(equal, rate=Fraction(3), rng=rng) for _ in range(200)} == {0, 1, 2, 3}
     heavy = np.array([2**61, 2**61 - 1])
-    assert choose(np.array([0, 100]), rate=Fraction(9), rng=rng, weights=heavy) == 0
+    assert draw_weighted(np.array([0, 100]), rate=Fraction(9), rng=rng, weights=heavy) == 0
 
 
 def test_zero_weights_at_either_end_are_never_chosen() -> None:
     weights = np.array([0, 1, 0, 1, 0])
     for number in (Fraction(0), Fraction(1, 2) - Fraction(1, 2**70), 1 - Fraction(1, 2**64)):
         script = Script(number)
-        found = choose(np.array([0, 5, 0, 5, 0]), rate=Fraction(1), rng=script, weights=weights)
+        found = draw_weighted(
+            np.array([0, 5, 0, 5, 0]), rate=Fraction(1), rng=script, weights=weights
+        )
         assert found == (1 if number < Fraction(1, 2) else 3)
 
 
@@ -176,10 +182,10 @@ def test_zero_weights_at_either_end_are_never_chosen() -> None:
 def test_a_million_candidates_of_the_right_band_are_chosen() -> None:
     exponents = np.arange(1_000_000)
     rng = Seeded(8)
-    drawn = [choose(exponents, rate=Fraction(7, 10), rng=rng) for _ in range(12)]
+    drawn = [draw_weighted(exponents, rate=Fraction(7, 10), rng=rng) for _ in range(12)]
     assert max(drawn) < 60  # beyond with chance exp(-42)
     assert len(set(drawn)) > 1  # all alike with chance below 0.6^12
-    spread = [choose(exponents % 2, rate=Fraction(1), rng=rng) for _ in range(12)]
+    spread = [draw_weighted(exponents % 2, rate=Fraction(1), rng=rng) for _ in range(12)]
     assert max(spread) > 500_000 > min(spread)  # missed with chance 2^-11
 
 
@@ -194,7 +200,7 @@ class Ones(Source):
 
 def test_a_source_that_never_decides_is_refused() -> None:
     with pytest.raises(PrivacyError) as caught:
-        choose(np.array([0, 10**5]), rate=Fraction(1), rng=Ones())
+        draw_weighted(np.array([0, 10**5]), rate=Fraction(1), rng=Ones())
     assert caught.value.code == "CEL-M033"
 
 
@@ -221,7 +227,7 @@ def test_what_cannot_be_chosen_from_is_refused(
     given_weights = None if weights is None else np.array(weights)
     values = np.array(exponents, dtype=None if exponents else np.int64)
     with pytest.raises(InputError) as caught:
-        choose(values, rate=rate, rng=System(), weights=given_weights)  # type: ignore[arg-type]
+        draw_weighted(values, rate=rate, rng=System(), weights=given_weights)  # type: ignore[arg-type]
     assert caught.value.code == code
 
 

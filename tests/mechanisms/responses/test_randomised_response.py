@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
 from celosia.core.randomness import Seeded
@@ -82,7 +82,7 @@ def test_the_highest_chance_of_the_truth_for_an_epsilon_of_one() -> None:
     mechanism = RandomisedResponse.for_epsilon(1)
     assert float(mechanism.truth) == pytest.approx(0.4621172, abs=1e-7)
     assert float(mechanism.truth) == pytest.approx((e - 1) / (e + 1), rel=1e-15)
-    assert mechanism.privacy_loss() == Pure(Fraction(1))
+    assert mechanism.privacy_loss() == PureLoss(Fraction(1))
 
 
 @given(st.floats(1e-9, 30), st.sampled_from([0.5, 0.1, Fraction(2, 3)]))

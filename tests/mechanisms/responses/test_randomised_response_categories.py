@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE
 from celosia.core.randomness import Seeded
@@ -35,7 +35,7 @@ def test_an_epsilon_is_never_exceeded_and_nearly_met(epsilon: float, size: int) 
     ratio = mechanism.keep * (size - 1) / (1 - mechanism.keep)
     assert ratio <= exp_below(Fraction(repr(epsilon))) * (1 + Fraction(1, 10**60))
     assert log(ratio) == pytest.approx(epsilon, rel=1e-4)
-    assert mechanism.privacy_loss() == Pure(Fraction(repr(epsilon)))
+    assert mechanism.privacy_loss() == PureLoss(Fraction(repr(epsilon)))
 
 
 def test_rows_of_the_matrix_are_chances() -> None:

@@ -19,7 +19,7 @@ from tests.mechanisms.selection_oracles import (
 )
 from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import BoundedRange
+from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded
@@ -357,5 +357,7 @@ def test_a_rate_is_rounded_down_and_fits_a_machine_word(
 
 def test_it_prints_as_one_would_write_it_and_knows_its_price() -> None:
     assert str(Exponential(epsilon=0.5, monotone=True)) == "Exponential(epsilon=0.5, monotone=True)"
-    assert Exponential(epsilon=0.5).privacy_loss() == BoundedRange(Fraction(1, 2))
-    assert Exponential(epsilon=0.5, monotone=True).privacy_loss() == BoundedRange(Fraction(1, 2))
+    assert Exponential(epsilon=0.5).privacy_loss() == BoundedRangeLoss(Fraction(1, 2))
+    assert Exponential(epsilon=0.5, monotone=True).privacy_loss() == BoundedRangeLoss(
+        Fraction(1, 2)
+    )

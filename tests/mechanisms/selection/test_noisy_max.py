@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.mechanisms.selection_oracles import FALSE_ALARM, loss_span, p_value
 from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.grid import Grid
@@ -151,7 +151,7 @@ def test_a_grid_adds_its_rounding_to_the_noise_and_the_shortfall() -> None:
 def test_one_candidate_is_always_chosen() -> None:
     assert NoisyMax(epsilon=1).release([3], rng=Seeded(1)) == 0
     assert NoisyMax(epsilon=1).accuracy(size=1) == 0
-    assert NoisyMax(epsilon=1).privacy_loss() == Pure(Fraction(1))
+    assert NoisyMax(epsilon=1).privacy_loss() == PureLoss(Fraction(1))
 
 
 @pytest.mark.parametrize("scores", [[], [0.5], ["a"], [2**51]])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.mechanisms.selection_oracles import FALSE_ALARM, loss_span, p_value
 from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.selection.exponential import Exponential
@@ -103,7 +103,7 @@ def test_its_losses_span_more_than_epsilon_so_it_is_booked_as_pure() -> None:
     mechanism = PermuteAndFlip(epsilon=1)
     one, other = mechanism.probabilities([0, 2]), mechanism.probabilities([1, 1])
     assert loss_span(one, other)[1] > 1
-    assert mechanism.privacy_loss() == Pure(Fraction(1))
+    assert mechanism.privacy_loss() == PureLoss(Fraction(1))
 
 
 @pytest.mark.statistical

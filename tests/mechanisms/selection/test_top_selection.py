@@ -19,7 +19,7 @@ from tests.mechanisms.selection_oracles import (
 )
 from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import BoundedRange, Composed
+from celosia.accounting.losses import BoundedRangeLoss, ComposedLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded
@@ -135,7 +135,7 @@ def test_no_choice_falls_short_by_more_than_the_bound() -> None:
 
 def test_the_budget_is_shared_by_the_choices() -> None:
     mechanism = TopSelection(epsilon=1, count=3, neighbours=CHANGE_ONE)
-    assert mechanism.privacy_loss() == Composed((BoundedRange(Fraction(1, 3)),) * 3)
+    assert mechanism.privacy_loss() == ComposedLoss((BoundedRangeLoss(Fraction(1, 3)),) * 3)
     assert mechanism.privacy_loss().pure == pytest.approx(1)
     assert str(mechanism) == "TopSelection(epsilon=1, count=3, neighbours=change one row)"
 

@@ -24,7 +24,7 @@ from tests.mechanisms.selection_oracles import (
 )
 from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import BoundedRange
+from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded
@@ -221,6 +221,6 @@ def test_bad_parameters_are_refused(fields: dict[str, object], code: str) -> Non
 
 def test_its_price_is_the_same_where_a_row_is_changed() -> None:
     mechanism = ExponentialMean(epsilon=0.5, lower=10, upper=30, neighbours=CHANGE_ONE)
-    assert mechanism.privacy_loss() == BoundedRange(Fraction(1, 2))
+    assert mechanism.privacy_loss() == BoundedRangeLoss(Fraction(1, 2))
     assert mechanism.sensitivity == 20
     assert exp(mechanism.privacy_loss().pure) < 1.65

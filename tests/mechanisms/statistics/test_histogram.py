@@ -20,7 +20,7 @@ from tests.mechanisms.exact_laws import (
 )
 from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import Composed, LaplaceLoss
+from celosia.accounting.losses import ComposedLoss, LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
@@ -79,7 +79,7 @@ def test_changing_a_row_doubles_the_noise() -> None:
     assert [float(each.noise.scale) for each in (added, changed)] == [2, 4]
     assert (added.sensitivity, changed.sensitivity) == (1, 2)
     assert added.privacy_loss() == LaplaceLoss(Fraction(2), 1)
-    assert changed.privacy_loss() == Composed((LaplaceLoss(Fraction(4), 1),) * 2)
+    assert changed.privacy_loss() == ComposedLoss((LaplaceLoss(Fraction(4), 1),) * 2)
     alone = Histogram(epsilon=0.5, categories=["a"], neighbours=CHANGE_ONE)
     assert alone.noise.scale == 2  # with one bin there is no second one to move
 

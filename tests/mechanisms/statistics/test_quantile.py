@@ -23,7 +23,7 @@ from tests.mechanisms.selection_oracles import (
 )
 from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import BoundedRange
+from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
@@ -252,6 +252,6 @@ def test_the_median_is_the_quantile_of_one_half() -> None:
     median = Median(epsilon=1, lower=0, upper=9, grid=Grid(Fraction(1)))
     quantile = Quantile(epsilon=1, lower=0, upper=9, grid=Grid(Fraction(1)))
     assert median.probabilities(table).tolist() == quantile.probabilities(table).tolist()
-    assert median.privacy_loss() == BoundedRange(Fraction(1))
+    assert median.privacy_loss() == BoundedRangeLoss(Fraction(1))
     assert median.interval(median.measure(table, rng=Seeded(1))) is None
     assert max(median.probabilities(table)) < exp(1)

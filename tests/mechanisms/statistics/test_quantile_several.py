@@ -19,7 +19,7 @@ from tests.mechanisms.selection_oracles import (
 )
 from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import BoundedRange, Composed
+from celosia.accounting.losses import BoundedRangeLoss, ComposedLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
@@ -118,7 +118,7 @@ def test_the_levels_share_the_budget(shares: int, levels: int) -> None:
     q = tuple((place + 1) / (shares + 1) for place in range(shares))
     added = Quantiles(epsilon=1, lower=0, upper=1, q=q)
     assert added.levels == levels
-    assert added.privacy_loss() == Composed((BoundedRange(Fraction(1, levels)),) * levels)
+    assert added.privacy_loss() == ComposedLoss((BoundedRangeLoss(Fraction(1, levels)),) * levels)
     changed = Quantiles(epsilon=1, lower=0, upper=1, q=q, neighbours=CHANGE_ONE)
     assert changed.privacy_loss() == added.privacy_loss()
     assert changed._price() == added._price() / 2

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mechanisms.exact_laws import RELATIONS, Release, measured, pairs, worst_log_ratio
 
-from celosia.accounting.losses import Composed
+from celosia.accounting.losses import ComposedLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
@@ -63,7 +63,7 @@ def test_the_shares_add_up_to_epsilon_also_as_floats(
     neighbours: Neighbours, epsilon: float
 ) -> None:
     loss = Variance(epsilon=epsilon, lower=0, upper=3, neighbours=neighbours).privacy_loss()
-    assert isinstance(loss, Composed)
+    assert isinstance(loss, ComposedLoss)
     assert loss.pure == epsilon
 
 

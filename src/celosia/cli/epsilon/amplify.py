@@ -154,19 +154,19 @@ def _shuffled(epsilon: float, delta: float | None, reports: int, choices: int | 
 
 
 def _promise(epsilon: float, delta: float) -> Loss:
-    from celosia.accounting import Approximate, Pure
+    from celosia.accounting import ApproximateLoss, PureLoss
     from celosia.accounting.amounts import delta_amount, epsilon_amount
 
     size = epsilon_amount(epsilon, zero=True)
     failure = delta_amount(delta, zero=True)
-    return Approximate(size, float(failure)) if failure else Pure(size)
+    return ApproximateLoss(size, float(failure)) if failure else PureLoss(size)
 
 
 def _numbers(loss: Loss) -> tuple[float, float]:
     """The epsilon and the delta of a promise."""
-    from celosia.accounting import Approximate
+    from celosia.accounting import ApproximateLoss
     from celosia.accounting.checks import up
 
-    if isinstance(loss, Approximate):
+    if isinstance(loss, ApproximateLoss):
         return up(loss.value), loss.failure
     return loss.pure, 0.0

@@ -12,7 +12,7 @@ from celosia.cli.epsilon import statistics
 from celosia.cli.epsilon.formatting import at_most, share
 
 if TYPE_CHECKING:
-    from celosia.mechanisms import Choice
+    from celosia.mechanisms import EpsilonRecommendation
 
 EXAMPLES = """**Examples**
 
@@ -57,12 +57,11 @@ def choose(
     With a wish about error it is the least epsilon that keeps it; without one, the largest that the
     wishes about risk (--belief, --advantage) allow.
     """
-    from celosia.mechanisms import Wishes, calibration_report
-    from celosia.mechanisms import choose as choose_epsilon
+    from celosia.mechanisms import Targets, calibration_report, choose_epsilon
 
     options.check_places({"the report": report}, overwrite=force)
     found = statistics.statistic(statistic, given, delta=delta)
-    wishes = Wishes(
+    wishes = Targets(
         error=error,
         confidence=confidence,
         size=found.size,
@@ -89,7 +88,7 @@ def choose(
 choose.__doc__ = f"{choose.__doc__}\n\n{EXAMPLES}"
 
 
-def _facts(chosen: Choice) -> dict[str, Any]:
+def _facts(chosen: EpsilonRecommendation) -> dict[str, Any]:
     """The choice as plain values; the mechanism by its name, as its bins would fill pages."""
     return {
         **chosen.as_dict(),
@@ -98,12 +97,12 @@ def _facts(chosen: Choice) -> dict[str, Any]:
     }
 
 
-def _price(chosen: Choice) -> float:
+def _price(chosen: EpsilonRecommendation) -> float:
     """The epsilon to give to the mechanism; with a delta it promises a little less."""
     return float(getattr(chosen.mechanism, chosen.mechanism.parameter))
 
 
-def _tell(chosen: Choice) -> None:
+def _tell(chosen: EpsilonRecommendation) -> None:
     console.show_table(
         "How far a belief may move because one person's data was used",
         ["belief before", "at least after", "at most after"],
@@ -115,7 +114,7 @@ def _tell(chosen: Choice) -> None:
     )
 
 
-def _summary(chosen: Choice, found: statistics.Statistic) -> str:
+def _summary(chosen: EpsilonRecommendation, found: statistics.Statistic) -> str:
     promised = f"{at_most(chosen.epsilon)} at delta {chosen.delta:g}"
     also = f" (a promise of {promised})" if chosen.delta else ""
     return (

@@ -137,14 +137,14 @@ def _check_finite(found: Explanation) -> None:
 
 def _textbook(parts: Sequence[release_notation.Releases], delta: float) -> float | None:
     """The advanced composition theorem as textbooks print it; for releases of one kind only."""
-    from celosia.accounting import Approximate, Pure, advanced
+    from celosia.accounting import ApproximateLoss, PureLoss, advanced
 
     if len(parts) != 1:
         return None
     loss, times = parts[0].loss, parts[0].times
-    failure = loss.failure if isinstance(loss, Approximate) else 0.0
+    failure = loss.failure if isinstance(loss, ApproximateLoss) else 0.0
     slack = delta - times * failure
-    if not isinstance(loss, Pure | Approximate) or not slack > 0:
+    if not isinstance(loss, PureLoss | ApproximateLoss) or not slack > 0:
         return None
     return advanced(times, float(loss.value), slack=slack, delta=failure).epsilon
 

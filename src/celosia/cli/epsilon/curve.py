@@ -12,7 +12,7 @@ from celosia.cli.epsilon import statistics
 from celosia.cli.epsilon.formatting import at_most, share
 
 if TYPE_CHECKING:
-    from celosia.mechanisms import Curve
+    from celosia.mechanisms import ErrorCurve
 
 EXAMPLES = """**Examples**
 
@@ -76,7 +76,7 @@ def curve(
 curve.__doc__ = f"{curve.__doc__}\n\n{EXAMPLES}"
 
 
-def _with_beliefs(drawn: Curve, delta: float) -> dict[str, Any]:
+def _with_beliefs(drawn: ErrorCurve, delta: float) -> dict[str, Any]:
     """The curve as plain values, with what an even guess may become at each epsilon."""
     from celosia.accounting import belief_interval
 

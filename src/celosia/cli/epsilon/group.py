@@ -91,7 +91,7 @@ group.__doc__ = f"{group.__doc__}\n\n{EXAMPLES}"
 
 
 def _promise(epsilon: float | None, delta: float, rho: float | None) -> Loss:
-    from celosia.accounting import Approximate, Concentrated, Pure
+    from celosia.accounting import ApproximateLoss, ConcentratedLoss, PureLoss
     from celosia.accounting.amounts import delta_amount, epsilon_amount
 
     if (epsilon is None) == (rho is None) or (rho is not None and delta):
@@ -101,10 +101,10 @@ def _promise(epsilon: float | None, delta: float, rho: float | None) -> Loss:
             fix="Give --epsilon (and --delta), or --rho.",
         )
     if rho is not None:
-        return Concentrated(epsilon_amount(rho, name="rho", zero=True))
+        return ConcentratedLoss(epsilon_amount(rho, name="rho", zero=True))
     failure = delta_amount(delta, zero=True)
     size = epsilon_amount(epsilon, zero=True)
-    return Approximate(size, float(failure)) if failure else Pure(size)
+    return ApproximateLoss(size, float(failure)) if failure else PureLoss(size)
 
 
 def _rows(
@@ -129,7 +129,7 @@ def _rows(
 
 
 def _row(loss: Loss | None, relation: Relation, count: int, *, at: float) -> Row:
-    from celosia.accounting import Approximate, belief_interval
+    from celosia.accounting import ApproximateLoss, belief_interval
     from celosia.accounting.amounts import delta_amount
     from celosia.accounting.checks import up
 
@@ -137,7 +137,7 @@ def _row(loss: Loss | None, relation: Relation, count: int, *, at: float) -> Row
     protects = f"{verb} {'one row' if count == 1 else f'{count:,} rows'}"
     if loss is None:
         return Row(protects, relation, count, None, 1.0, None)
-    if isinstance(loss, Approximate):
+    if isinstance(loss, ApproximateLoss):
         epsilon, delta = up(loss.value), loss.failure
     elif loss.pure < float("inf"):
         epsilon, delta = loss.pure, 0.0

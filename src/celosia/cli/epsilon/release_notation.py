@@ -134,10 +134,10 @@ def _loss(option: str, values: Mapping[str, Fraction]) -> Loss:
     if option == "--laplace":
         return accounting.LaplaceLoss(values["scale"], _steps(values, option))
     if option == "--approximate":
-        return accounting.Approximate(values["epsilon"], float(values["delta"]))
+        return accounting.ApproximateLoss(values["epsilon"], float(values["delta"]))
     if option == "--rho":
-        return accounting.Concentrated(values["rho"])
-    kind = accounting.Pure if option == "--pure" else accounting.BoundedRange
+        return accounting.ConcentratedLoss(values["rho"])
+    kind = accounting.PureLoss if option == "--pure" else accounting.BoundedRangeLoss
     return kind(values["epsilon"])
 
 

@@ -15,7 +15,7 @@ from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
     from celosia.graphs import Graph
-    from celosia.mechanisms import Answer
+    from celosia.mechanisms import NoisyAnswer
 
 
 class Statistic(StrEnum):
@@ -157,7 +157,7 @@ def _check(statistic: Statistic, wish: dict[str, Any]) -> None:
 
 def _asked(
     statistic: Statistic, graph: Graph, epsilon: float, wish: dict[str, Any], seed: int | None
-) -> Answer:
+) -> NoisyAnswer:
     from celosia.core.randomness import source
     from celosia.graphs import private
 
@@ -170,5 +170,5 @@ def _asked(
         Statistic.JOINT: private.joint_degrees,
     }
     given = {"k" if name == "rays" else name: value for name, value in wish.items()}
-    answer: Answer = ask[statistic](graph, epsilon=epsilon, rng=source(seed), **given)
+    answer: NoisyAnswer = ask[statistic](graph, epsilon=epsilon, rng=source(seed), **given)
     return answer

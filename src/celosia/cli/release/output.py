@@ -11,7 +11,7 @@ from celosia.cli import console
 if TYPE_CHECKING:
     from celosia.cli.release.options import Settings
     from celosia.core.guarantee import Guarantee
-    from celosia.mechanisms import Answer, Mechanism
+    from celosia.mechanisms import Mechanism, NoisyAnswer
 
 ROWS = "rows"
 MOST_SHOWN = 100
@@ -20,14 +20,14 @@ MOST_SHOWN = 100
 
 def plan(mechanism: Mechanism[Any, Any], settings: Settings, *, error_in: str) -> None:
     """Tell what an answer would cost and how far it would be off; no data was read."""
-    from celosia.mechanisms.guarantees import promise, stated, weaknesses
+    from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta, weaknesses
 
-    guarantee = promise(mechanism, simulation=settings.seed is not None, bounded=True)
+    guarantee = guarantee_of(mechanism, simulation=settings.seed is not None, bounded=True)
     error = mechanism.accuracy(settings.confidence, size=settings.size)
     for warning in weaknesses(mechanism):
         console.note(f"Warning: {warning}")
     if settings.as_json:
-        epsilon, delta = stated(mechanism)
+        epsilon, delta = stated_epsilon_delta(mechanism)
         facts = {
             "dry_run": True,
             "mechanism": str(mechanism),
@@ -51,7 +51,7 @@ def plan(mechanism: Mechanism[Any, Any], settings: Settings, *, error_in: str) -
     console.show(f"{guarantee.promise}; {told} confidence", strong=True)
 
 
-def answer(told: Answer, *, output: Path | None, report: Path | None) -> None:
+def answer(told: NoisyAnswer, *, output: Path | None, report: Path | None) -> None:
     """Tell an answer: its numbers, what is promised, how it was drawn, where it lies."""
     from celosia.core.release import certificate_path
 
@@ -68,7 +68,7 @@ def answer(told: Answer, *, output: Path | None, report: Path | None) -> None:
     console.show(str(told), strong=True)
 
 
-def warn(told: Answer) -> None:
+def warn(told: NoisyAnswer) -> None:
     """Say what the answer warns of, and whether it is only a simulation."""
     for warning in told.warnings:
         console.note(f"Warning: {warning}")
@@ -76,7 +76,7 @@ def warn(told: Answer) -> None:
         console.note("Simulation: made with a seed, not for release.")
 
 
-def _table(told: Answer) -> None:
+def _table(told: NoisyAnswer) -> None:
     from celosia.mechanisms.values import short
 
     frame = told.frame()

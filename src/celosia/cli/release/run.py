@@ -35,7 +35,7 @@ def carry_out(settings: Settings, wish: Wish) -> None:
         progress(Step("Reading the file", 0))
         frame = _read(settings, wish, mechanism)
         progress(Step("Drawing the answer", 0))
-        answer = table_release.ask(
+        answer = table_release.release_from_table(
             frame,
             mechanism,
             column=settings.column,
@@ -78,7 +78,7 @@ def _priced(settings: Settings, wish: Wish, units: dict[str, Any]) -> Mechanism[
     """The mechanism with the epsilon that was given, or the least one for the error."""
     from celosia.core.neighbours import Neighbours
     from celosia.mechanisms import table_release
-    from celosia.mechanisms.guarantees import inner
+    from celosia.mechanisms.guarantees import unwrap
 
     if (settings.epsilon is None) == (settings.error is None):
         raise InputError(
@@ -98,7 +98,7 @@ def _priced(settings: Settings, wish: Wish, units: dict[str, Any]) -> Mechanism[
         return mechanism
     tried = table_release.for_unit(wish.make(epsilon=1.0, **shared), **units)
     found = tried.with_accuracy(settings.error, confidence=settings.confidence, size=settings.size)
-    return inner(found)
+    return unwrap(found)
 
 
 def _check_column(settings: Settings, wish: Wish) -> None:
@@ -113,13 +113,13 @@ def _check_column(settings: Settings, wish: Wish) -> None:
 
 def _read(settings: Settings, wish: Wish, mechanism: Mechanism[Any, Any]) -> pl.DataFrame:
     from celosia.frames import as_text
-    from celosia.mechanisms.table_columns import read_for
+    from celosia.mechanisms.table_columns import read_columns
 
     reading = options.Reading(
         settings.delimiter, settings.encoding, settings.header, settings.decimal
     )
     column = settings.column
-    frame = read_for(
+    frame = read_columns(
         settings.table,
         mechanism,
         column=column,

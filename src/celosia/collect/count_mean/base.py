@@ -17,7 +17,7 @@ from celosia.collect.fields import bits_for
 from celosia.collect.protocol import Estimated, Protocol, Server
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
-from celosia.sketches.hashing import Digests, Family, digests
+from celosia.sketches.hashing import Digests, HashFamily, digests
 
 MOST_HASHES, MOST_WIDTH, MOST_CELLS = 2**20, 2**20, 2**28
 """A server keeps 8 bytes for each cell: at most 2 GiB."""
@@ -50,9 +50,9 @@ class Sketched(Protocol):
             )
 
     @cached_property
-    def family(self) -> Family:
+    def family(self) -> HashFamily:
         """The hash functions, decided by the key; 3-wise independent, as the variance asks for."""
-        return Family(key=self.key.encode(), rows=self.hashes, width=self.width)
+        return HashFamily(key=self.key.encode(), rows=self.hashes, width=self.width)
 
     @property
     def row_bits(self) -> int:

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.sketches.hashing import Digests, Family
+from celosia.sketches.hashing import Digests, HashFamily
 
 Floats = NDArray[np.float64]
 
 
-def least_squares(cells: Floats, shares: Floats, digests: Digests, family: Family) -> Floats:
+def least_squares(cells: Floats, shares: Floats, digests: Digests, family: HashFamily) -> Floats:
     """Counts of digests whose cells come nearest to those of a sketch.
 
     A cell holds, of every value with its column, the share of its row; values that are no

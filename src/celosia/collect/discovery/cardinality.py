@@ -29,7 +29,7 @@ from celosia.core.errors import InputError, QueryRefused
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
 from celosia.mechanisms.parameters import check_confidence
-from celosia.sketches.hashing import Family, digests
+from celosia.sketches.hashing import HashFamily, digests
 
 LEAST_BUCKETS, MOST_BUCKETS = 16, 2**17
 APART = 1.6448536269514722
@@ -130,9 +130,9 @@ class PrivateCardinality(Protocol):
         return OptimisedUnary(epsilon=self.epsilon, key=key, domain=tuple(range(self.buckets)))
 
     @cached_property
-    def family(self) -> Family:
+    def family(self) -> HashFamily:
         """The hash function."""
-        return Family(key=f"{self.key}/values".encode(), rows=1, width=self.buckets)
+        return HashFamily(key=f"{self.key}/values".encode(), rows=1, width=self.buckets)
 
     @property
     def report_bits(self) -> int:

@@ -31,7 +31,7 @@ from celosia.core.errors import InputError
 from celosia.core.numbers import exact, whole
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
-from celosia.sketches.hashing import Family, digests
+from celosia.sketches.hashing import HashFamily, digests
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 MOST_KEYS = 2**24
@@ -139,7 +139,7 @@ class FragmentPuzzle(Protocol):
     @cached_property
     def spelling(self) -> Spelling:
         """Texts as numbers."""
-        tagging = Family(key=self._key("tags").encode(), rows=1, width=self.tags)
+        tagging = HashFamily(key=self._key("tags").encode(), rows=1, width=self.tags)
         return Spelling(self.alphabet, self.length, self.piece, tagging)
 
     def _key(self, part: str) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.sketches.hashing import Digests, Family, digests
+from celosia.sketches.hashing import Digests, HashFamily, digests
 
 Numbers = NDArray[np.int64]
 
@@ -25,7 +25,7 @@ Numbers = NDArray[np.int64]
 class Spelling:
     """How texts are written as numbers.
 
-    >>> spelling = Spelling("abc ", 4, 2, Family(key=b"tags", rows=1, width=16))
+    >>> spelling = Spelling("abc ", 4, 2, HashFamily(key=b"tags", rows=1, width=16))
     >>> spelling.pieces(["cab", "a"]).tolist(), spelling.texts(np.array([[8, 7]]))
     ([[8, 7], [3, 15]], ['cab'])
     """
@@ -33,7 +33,7 @@ class Spelling:
     alphabet: str
     length: int
     piece: int
-    tagging: Family
+    tagging: HashFamily
 
     @property
     def base(self) -> int:

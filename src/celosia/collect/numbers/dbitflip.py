@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.collect.coins import Coin
 from celosia.collect.fields import Packed, bits_for, packed, unpacked
 from celosia.collect.protocol import Client, Protocol, Server
@@ -80,7 +80,7 @@ class DBitFlip(Protocol):
 
     @property
     def loss(self) -> Loss:  # noqa: D102 - as in Protocol
-        return Pure(self.report_epsilon)
+        return PureLoss(self.report_epsilon)
 
     @property
     def lasting_epsilon(self) -> float:

@@ -38,7 +38,7 @@ from celosia.collect.state import State
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
-from celosia.sketches.hashing import Family, digest, digests
+from celosia.sketches.hashing import HashFamily, digest, digests
 
 SEED_BITS = 32
 MOST_BUCKETS = 2**16
@@ -146,9 +146,9 @@ class LocalHashing(PureProtocol):
         return np.maximum(0, squares - (users - count)) / (self.pool * (self.buckets - 1))
 
     @cached_property
-    def family(self) -> Family:
+    def family(self) -> HashFamily:
         """The functions of the pool; 3-wise independent, as the variance of the pool assumes."""
-        return Family(key=f"{self.key}/olh".encode(), rows=self.pool, width=self.buckets)
+        return HashFamily(key=f"{self.key}/olh".encode(), rows=self.pool, width=self.buckets)
 
     def functions(self, seeds: NDArray[np.int64]) -> list[NDArray[np.uint64]]:
         """The three words of each seed."""

@@ -21,7 +21,7 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import float_above, log_above
 from celosia.mechanisms.parameters import check_whole
-from celosia.sketches.hashing import Digests, Family, digests
+from celosia.sketches.hashing import Digests, HashFamily, digests
 
 if TYPE_CHECKING:
     from celosia.collect.estimates import Estimates
@@ -187,10 +187,10 @@ class Rappor(Protocol):
         return RapporServer(self)
 
     @cached_property
-    def family(self) -> Family:
+    def family(self) -> HashFamily:
         """The hash functions: those of cohort c are rows c * hashes up to (c + 1) * hashes."""
         rows = self.cohorts * self.hashes
-        return Family(key=b"rappor " + self.key.encode(), rows=rows, width=self.bits)
+        return HashFamily(key=b"rappor " + self.key.encode(), rows=rows, width=self.bits)
 
     def filters(self, values: Digests, cohorts: NDArray[np.int64]) -> Bits:
         """The Bloom filters of values, each in its cohort."""

@@ -12,13 +12,13 @@ from itertools import product
 from math import exp, log
 
 from celosia.accounting import (
-    Approximate,
-    Pure,
+    ApproximateLoss,
+    PureLoss,
     advanced,
     advanced_corollary,
     advanced_inverse,
     basic,
-    best_of,
+    best_composition,
     mixture,
     parallel,
     sequential,
@@ -65,7 +65,7 @@ def _totals() -> Iterator[Row]:
         yield same(run, "basic", float(plain), basic(count, epsilon).epsilon)
     for count, name in ((10, "basic"), (100, "advanced")):
         run = f"{count} releases at 0.1, slack 1e-06"
-        yield same(run, "the smaller bound", name, best_of(count, 0.1, slack=1e-6).name)
+        yield same(run, "the smaller bound", name, best_composition(count, 0.1, slack=1e-6).name)
     for epsilon, slack, fewest in CROSSOVERS:
         run = "fewest releases for which advanced beats basic"
         yield same(run, f"at {epsilon:g}, slack {slack:g}", fewest, _crossover(epsilon, slack))
@@ -97,16 +97,16 @@ def _example() -> Iterator[Row]:
 def _theorems() -> Iterator[Row]:
     run = "basic theorems"
     tenth = Fraction(1, 10)
-    total = sequential([*[Approximate(tenth, 1e-6)] * 3, Pure(5 * tenth)])
+    total = sequential([*[ApproximateLoss(tenth, 1e-6)] * 3, PureLoss(5 * tenth)])
     yield same(run, "sequential, epsilon", 0.8, total.as_dict()["epsilon"])
     yield same(run, "sequential, delta", 3e-6, total.as_dict()["delta"])
-    parts = [Pure(tenth), Pure(7 * tenth), Pure(3 * tenth)]
+    parts = [PureLoss(tenth), PureLoss(7 * tenth), PureLoss(3 * tenth)]
     yield same(run, "parallel, add or remove", 0.7, parallel(parts, ADD_REMOVE).pure)
     moved = parallel(parts, CHANGE_ONE, moves_only=True)
     yield same(run, "parallel, change one, if rows can only move", 1.0, moved.pure)
     changed = parallel(parts, CHANGE_ONE)
     yield same(run, "parallel, change one (printed 1, for rows that only move)", 1.4, changed.pure)
-    yield same(run, "mixture", 1.0, mixture([Pure(Fraction(1))] * 2).pure)
+    yield same(run, "mixture", 1.0, mixture([PureLoss(Fraction(1))] * 2).pure)
 
 
 def _responses() -> Iterator[Row]:

@@ -34,7 +34,7 @@ BRIM = 2**61
 
 
 @dataclass(frozen=True, kw_only=True)
-class Additive(Mechanism[Scalar | Vector, Number | NDArray[Kind]], Generic[Number, Kind]):
+class AdditiveMechanism(Mechanism[Scalar | Vector, Number | NDArray[Kind]], Generic[Number, Kind]):
     """Symmetric noise on the points of a grid, one independent draw a coordinate."""
 
     one_coordinate: bool = False
@@ -146,7 +146,7 @@ class Additive(Mechanism[Scalar | Vector, Number | NDArray[Kind]], Generic[Numbe
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnWholeNumbers(Additive[int, np.int64]):
+class IntegerMechanism(AdditiveMechanism[int, np.int64]):
     """Noise on whole numbers, which need no rounding: one number, or any number of them."""
 
     dimension: int | None = None
@@ -165,7 +165,7 @@ class OnWholeNumbers(Additive[int, np.int64]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnGrid(Additive[float, np.float64]):
+class GridMechanism(AdditiveMechanism[float, np.float64]):
     """Noise on a grid that real numbers are rounded to, which moves each by a step at most."""
 
     grid: Grid | None = None

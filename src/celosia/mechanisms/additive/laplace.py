@@ -8,8 +8,8 @@ from functools import cached_property
 from math import exp, expm1, log, log1p
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import LaplaceLoss, Pure
-from celosia.mechanisms.additive.base import OnGrid, check_error
+from celosia.accounting.losses import LaplaceLoss, PureLoss
+from celosia.mechanisms.additive.base import GridMechanism, check_error
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import (
@@ -26,7 +26,7 @@ POINTS_PER_COORDINATE = 2**10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Laplace(OnGrid):
+class Laplace(GridMechanism):
     """Real numbers rounded to a grid, with discrete Laplace noise on it.
 
     The grid has a million steps or more in the sensitivity unless another is given, so the noise
@@ -75,7 +75,7 @@ class Laplace(OnGrid):
             return LaplaceLoss(self.law.scale, self.shift)
         # The move may be spread over the coordinates in any way, and no proof says that all of it
         # in one is the worst for every epsilon and delta; epsilon-DP holds for each.
-        return Pure(check_epsilon(self.epsilon))
+        return PureLoss(check_epsilon(self.epsilon))
 
     def _fine_grid(self) -> Grid:
         points = max(POINTS, POINTS_PER_COORDINATE * self._moving)

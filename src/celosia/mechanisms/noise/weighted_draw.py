@@ -20,7 +20,7 @@ MOST_BITS = 2**16
 """A draw that needs more random bits than these: once in 2^65000, or a broken source."""
 
 
-def choose(
+def draw_weighted(
     exponents: NDArray[np.int64],
     *,
     rate: Fraction,
@@ -43,7 +43,7 @@ def choose(
         weights: whole numbers of at least 0, such as how many values each candidate stands for.
 
     >>> from celosia.core.randomness import Seeded
-    >>> choose(np.array([3, 0, 2**40]), rate=Fraction(5), rng=Seeded(7))
+    >>> draw_weighted(np.array([3, 0, 2**40]), rate=Fraction(5), rng=Seeded(7))
     1
 
     Raises:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE, Neighbours
 from celosia.core.randomness import Source
@@ -108,7 +108,7 @@ class KaryResponse(Mechanism[Any, Any]):
 
     def privacy_loss(self) -> Loss:
         """Epsilon, whatever the other answers are."""
-        return Pure(check_epsilon(self.epsilon))
+        return PureLoss(check_epsilon(self.epsilon))
 
     def measure(self, x: Any, *, rng: Source) -> Measurement[Any]:
         """Randomise one category, or a list of them."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import CHANGE_ONE, Neighbours, Relation
 from celosia.core.numbers import exact
@@ -119,7 +119,7 @@ class RandomisedResponse(Mechanism[Any, Any]):
 
     def privacy_loss(self) -> Loss:
         """Epsilon, whatever the other answers are."""
-        return Pure(self._epsilon())
+        return PureLoss(self._epsilon())
 
     def measure(self, x: Any, *, rng: Source) -> Measurement[Any]:
         """Randomise one answer (to a bool) or a list of them (to an array)."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.parameters import check_epsilon
-from celosia.mechanisms.selection.base import Selection
+from celosia.mechanisms.selection.base import SelectionMechanism
 from celosia.mechanisms.selection.flips import flip
 from celosia.mechanisms.selection.scores import shortfall
 
@@ -21,7 +21,7 @@ MOST_EXACT = 512
 
 
 @dataclass(frozen=True, kw_only=True)
-class PermuteAndFlip(Selection[int]):
+class PermuteAndFlip(SelectionMechanism[int]):
     """Goes through the candidates in random order and flips a coin for each until one wins.
 
     The coin of a candidate falls heads with the chance exp(-epsilon * gap / (2 sensitivity)), where
@@ -38,14 +38,14 @@ class PermuteAndFlip(Selection[int]):
     [0.14675, 0.26608, 0.58717]
     """
 
-    def privacy_loss(self) -> Pure:
+    def privacy_loss(self) -> PureLoss:
         """Epsilon-DP.
 
         The choice is that of the largest score after independent exponential noise (Ding et al.
         2021): a neighbour moves the threshold that a candidate's noise must pass by at most twice
         the shift, with monotone scores by at most once, and the noise is memoryless.
         """
-        return Pure(check_epsilon(self.epsilon))
+        return PureLoss(check_epsilon(self.epsilon))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[int]:
         """Choose one candidate by its score; the value is its place in the list."""

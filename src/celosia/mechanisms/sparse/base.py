@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source, System
 from celosia.mechanisms.grid import WHOLE, Grid, check_grid
@@ -43,7 +43,7 @@ from celosia.mechanisms.parameters import (
 from celosia.mechanisms.sparse.placement import place_all, place_threshold, steps_moved
 from celosia.mechanisms.sparse.replies import ABOVE, BELOW, Reply
 from celosia.mechanisms.sparse.scales import MOST_POSITIVES, WIDEST, Scales
-from celosia.mechanisms.sparse.stream import Budget, Stream
+from celosia.mechanisms.sparse.stream import SpendableBudget, Stream
 
 Answers = Sequence[float] | NDArray[np.integer[Any]] | NDArray[np.floating[Any]]
 """Exact answers in the order of the questions."""
@@ -98,9 +98,9 @@ class SparseMechanism(Mechanism[Answers, tuple[Reply, ...]]):
 
     def privacy_loss(self) -> Loss:
         """What the whole stream costs, however many answers are below."""
-        return Pure(check_epsilon(self.epsilon))
+        return PureLoss(check_epsilon(self.epsilon))
 
-    def stream(self, *, rng: Source | None = None, budget: Budget | None = None) -> Stream:
+    def stream(self, *, rng: Source | None = None, budget: SpendableBudget | None = None) -> Stream:
         """Open a stream of questions; the whole price is due now.
 
         Args:

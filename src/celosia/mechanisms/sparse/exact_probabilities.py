@@ -17,7 +17,7 @@ from celosia.core.errors import InputError
 from celosia.mechanisms.sparse.analysis import TAIL, Floats, log_sum, segments
 from celosia.mechanisms.sparse.base import Answers, SparseMechanism
 from celosia.mechanisms.sparse.placement import place, place_all
-from celosia.mechanisms.sparse.replies import ABOVE, BELOW, Answer, Reply
+from celosia.mechanisms.sparse.replies import ABOVE, BELOW, Reply, ThresholdAnswer
 
 
 def log_mass(point: NDArray[np.int64], scale: Fraction) -> Floats:
@@ -34,13 +34,13 @@ def log_tail(point: NDArray[np.int64], scale: Fraction) -> Floats:
     return np.where(point >= 1, outer, np.log1p(-np.exp(other)))
 
 
-def outcomes(queries: int, *, positives: int) -> Iterator[tuple[Answer, ...]]:
+def outcomes(queries: int, *, positives: int) -> Iterator[tuple[ThresholdAnswer, ...]]:
     """Every outcome of some questions: halts with the last positive that is allowed.
 
     >>> len(list(outcomes(3, positives=1)))
     4
     """
-    seen: set[tuple[Answer, ...]] = set()
+    seen: set[tuple[ThresholdAnswer, ...]] = set()
     for full in product((BELOW, ABOVE), repeat=queries):
         above = [place for place, answer in enumerate(full) if answer][:positives]
         kept = full[: above[-1] + 1] if len(above) == positives else full
@@ -60,7 +60,7 @@ def log_probability(
     exact = place_all(answers, grid=mechanism.grid, rounded=mechanism.rounded)
     pattern = [reply is not BELOW for reply in outcome]
     scales = mechanism.scales
-    numbers = [reply for reply in outcome if not isinstance(reply, Answer)]
+    numbers = [reply for reply in outcome if not isinstance(reply, ThresholdAnswer)]
     said = sum(pattern)
     if said == mechanism.limit:
         ended = pattern[-1] and len(pattern) <= exact.size
@@ -87,7 +87,9 @@ def log_probability(
     return total
 
 
-def outcome_law(mechanism: SparseMechanism, answers: Answers) -> dict[tuple[Answer, ...], float]:
+def outcome_law(
+    mechanism: SparseMechanism, answers: Answers
+) -> dict[tuple[ThresholdAnswer, ...], float]:
     """The log of the chance of every outcome, for mechanisms that release no numbers.
 
     >>> from celosia.mechanisms.sparse import AboveThreshold

@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import Enum
 
 
-class Answer(Enum):
+class ThresholdAnswer(Enum):
     """Whether a noisy answer reached the noisy threshold.
 
-    >>> bool(Answer.ABOVE), bool(Answer.BELOW), str(Answer.BELOW)
+    >>> bool(ThresholdAnswer.ABOVE), bool(ThresholdAnswer.BELOW), str(ThresholdAnswer.BELOW)
     (True, False, 'below')
     """
 
@@ -18,14 +18,14 @@ class Answer(Enum):
     """At or above the threshold; a stream says it a limited number of times."""
 
     def __bool__(self) -> bool:
-        return self is Answer.ABOVE
+        return self is ThresholdAnswer.ABOVE
 
     def __str__(self) -> str:
         return self.value
 
 
-ABOVE = Answer.ABOVE
-BELOW = Answer.BELOW
+ABOVE = ThresholdAnswer.ABOVE
+BELOW = ThresholdAnswer.BELOW
 
-Reply = Answer | float
+Reply = ThresholdAnswer | float
 """`BELOW`, or what is said of an answer above: `ABOVE`, or its own noisy number."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Approximate, Pure
+from celosia.accounting.losses import ApproximateLoss, PureLoss
 from celosia.mechanisms.parameters import check_delta, check_epsilon, check_whole
 from celosia.mechanisms.sparse.base import SparseMechanism
 from celosia.mechanisms.sparse.scales import MOST_POSITIVES
 
 
 @dataclass(frozen=True, kw_only=True)
-class Restarted(SparseMechanism):
+class RestartedSparseMechanism(SparseMechanism):
     """AboveThreshold again and again: each positive has a price; a delta may lower their sum."""
 
     positives: int = 1
@@ -38,5 +38,5 @@ class Restarted(SparseMechanism):
         """What the whole stream costs, however many answers are below."""
         epsilon = check_epsilon(self.epsilon)
         if self._needs_delta(epsilon):
-            return Approximate(epsilon, float(self.delta))
-        return Pure(epsilon)
+            return ApproximateLoss(epsilon, float(self.delta))
+        return PureLoss(epsilon)

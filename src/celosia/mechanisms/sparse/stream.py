@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NOTHING: Any = object()
 
 
-class Budget(Protocol):
+class SpendableBudget(Protocol):
     """Whatever a loss can be charged to; it refuses by raising."""
 
     def spend(self, loss: Loss, /, *, neighbours: Neighbours) -> object:

@@ -15,7 +15,7 @@ from celosia.mechanisms.statistics.columns import Rows, numbers
 from celosia.mechanisms.statistics.mean import BoundedMean
 from celosia.mechanisms.statistics.ratio import clipped
 from celosia.mechanisms.statistics.span import exact_sum
-from celosia.mechanisms.statistics.statistic import draws, hiding
+from celosia.mechanisms.statistics.statistic import draws, laplace_hiding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class DirectMean(BoundedMean):
     @cached_property
     def noises(self) -> tuple[DiscreteLaplace]:
         """The law of the noise, in half steps of the grid."""
-        return (hiding(self.shift, self.price),)
+        return (laplace_hiding(self.shift, self.price),)
 
     def privacy_loss(self) -> LaplaceLoss:
         """Epsilon, paid by one draw."""

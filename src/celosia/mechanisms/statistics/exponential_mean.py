@@ -9,7 +9,7 @@ from math import ceil, log
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.accounting.losses import BoundedRange
+from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.randomness import Source
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
@@ -86,9 +86,9 @@ class ExponentialMean(Mechanism[ArrayLike, float]):
     def _rate(self) -> Fraction:
         return sampling_rate(check_epsilon(self.epsilon), self._range().points - 1)
 
-    def privacy_loss(self) -> BoundedRange:
+    def privacy_loss(self) -> BoundedRangeLoss:
         """That of the exponential mechanism, see `Exponential.privacy_loss`."""
-        return BoundedRange(check_epsilon(self.epsilon))
+        return BoundedRangeLoss(check_epsilon(self.epsilon))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[float]:
         """Choose a grid point near the mean of many values."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Composed, LaplaceLoss
+from celosia.accounting.losses import ComposedLoss, LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
 from celosia.core.randomness import Source
@@ -29,7 +29,7 @@ from celosia.mechanisms.statistics.columns import (
     numbers,
     plain_key,
 )
-from celosia.mechanisms.statistics.statistic import Statistic, hiding
+from celosia.mechanisms.statistics.statistic import Statistic, laplace_hiding
 
 OTHER = "other"
 """The label of the bin for rows that belong to no other."""
@@ -92,12 +92,12 @@ class Histogram(Statistic[NDArray[np.int64]]):
     @cached_property
     def noises(self) -> tuple[DiscreteLaplace]:
         """The law of the noise of each bin."""
-        return (hiding(self.moved, self.price),)
+        return (laplace_hiding(self.moved, self.price),)
 
     def privacy_loss(self) -> Loss:
         """Epsilon: of the one bin that moves, or in halves of the two that do."""
         part = LaplaceLoss(self.noise.scale, 1)
-        return part if self.moved == 1 else Composed((part, part))
+        return part if self.moved == 1 else ComposedLoss((part, part))
 
     def measure(self, x: Rows, *, rng: Source) -> Measurement[NDArray[np.int64]]:
         """The counts with noise.

@@ -93,10 +93,10 @@ class BoundedStatistic(Statistic[Output]):
         return Span.between(self.lower, self.upper, self.grid)
 
 
-def hiding(shift: int, epsilon: Fraction) -> DiscreteLaplace:
+def laplace_hiding(shift: int, epsilon: Fraction) -> DiscreteLaplace:
     """The noise that hides `shift` steps at `epsilon`.
 
-    >>> hiding(1, Fraction(3, 10)).scale
+    >>> laplace_hiding(1, Fraction(3, 10)).scale
     Fraction(10, 3)
 
     Raises:

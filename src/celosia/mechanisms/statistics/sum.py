@@ -12,7 +12,7 @@ from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.statistics.columns import Rows, numbers
 from celosia.mechanisms.statistics.span import exact_sum
-from celosia.mechanisms.statistics.statistic import BoundedStatistic, draws, hiding
+from celosia.mechanisms.statistics.statistic import BoundedStatistic, draws, laplace_hiding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Sum(BoundedStatistic[float]):
     @cached_property
     def noises(self) -> tuple[DiscreteLaplace]:
         """The law of the noise, in steps of the grid."""
-        return (hiding(self.shift, self.price),)
+        return (laplace_hiding(self.shift, self.price),)
 
     def privacy_loss(self) -> LaplaceLoss:
         """Epsilon, paid by one draw."""
