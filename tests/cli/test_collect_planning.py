@@ -59,7 +59,7 @@ def test_too_few_hashes_and_unknown_dictionaries_are_told(run: Run) -> None:
         (("--epsilon", -1), "CEL-R007"),
     ],
 )
-def test_wishes_that_make_no_sense_are_refused(
+def test_targets_that_make_no_sense_are_refused(
     words: tuple[object, ...], code: str, run: Run
 ) -> None:
     run(*CHOICE, *words).complains(code)

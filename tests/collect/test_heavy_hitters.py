@@ -13,11 +13,11 @@ from tests.collect.refusals import refused
 
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.collect.discovery.heavy_hitters import PrefixTree, TreeServer
-from celosia.collect.discovery.prefixes import Prefixes
+from celosia.collect.discovery.prefixes import PrefixLevels
 from celosia.collect.oracles.kary_response import KaryResponse
 from celosia.collect.oracles.local_hashing import LocalHashing
 from celosia.collect.reports import Reports
-from celosia.collect.state import written_state
+from celosia.collect.state import write_state
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
 
@@ -152,7 +152,7 @@ def test_a_state_of_another_form_is_refused() -> None:
     for users, sizes in ((3, [1, 1]), (2, [1, 1])):  # in all, and within a level
         wrong = state | {"users": np.array(sizes), "0/reports": np.arange(1)}
         with refused("CEL-R006"):
-            server.load(written_state(server.protocol.fingerprint, users, wrong))
+            server.load(write_state(server.protocol.fingerprint, users, wrong))
         assert server.to_bytes() == before
 
 
@@ -206,7 +206,7 @@ def test_a_significance_is_between_0_and_1(significance: Any) -> None:
 @given(st.text("abc", max_size=6), st.integers(1, 6), st.integers(1, 3))
 @settings(max_examples=80, deadline=None)
 def test_every_text_is_reached_from_its_prefixes(text: str, first: int, step: int) -> None:
-    tree = Prefixes(0, 6, first, step, "abc", False)
+    tree = PrefixLevels(0, 6, first, step, "abc", False)
     value = tree.checked([text])
     path = [tree.cut(value, level)[0] for level in range(tree.levels)]
     assert path[0] in tree.start()
@@ -219,7 +219,7 @@ def test_every_text_is_reached_from_its_prefixes(text: str, first: int, step: in
 @given(st.integers(0, 2**10 - 1), st.integers(1, 10), st.integers(1, 4))
 @settings(max_examples=80, deadline=None)
 def test_every_number_is_reached_from_its_prefixes(number: int, first: int, step: int) -> None:
-    tree = Prefixes(10, 0, first, step, "", False)
+    tree = PrefixLevels(10, 0, first, step, "", False)
     path = [int(tree.cut(tree.checked([number]), level)[0]) for level in range(tree.levels)]
     assert path[0] in tree.start()
     for level in range(tree.levels - 1):

@@ -14,7 +14,7 @@ from tests.collect.gathering import PROTOCOL, batch, state_of
 
 from celosia.collect.collector import ingestion
 from celosia.collect.collector.collector import Collector
-from celosia.collect.collector.ingestion import Ingested, absorb_files
+from celosia.collect.collector.ingestion import IngestionSummary, absorb_files
 from celosia.collect.collector.tables import write_table
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.collect.reports import Reports
@@ -23,7 +23,7 @@ from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
 
 
-def into(folder: Path, *places: Path, source: str = "") -> tuple[Ingested, bytes]:
+def into(folder: Path, *places: Path, source: str = "") -> tuple[IngestionSummary, bytes]:
     """What came of some files, and the state of the collector."""
     with Collector.open(folder / "state", PROTOCOL) as collector:
         return absorb_files(collector, places, source=source), collector.state()

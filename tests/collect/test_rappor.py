@@ -188,7 +188,7 @@ def test_a_wish_that_nothing_fulfils_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("lasting", "one"), [(1e-3, 1e-3), (1e4, 1e4), (1e4, 1e-3)])
-def test_wishes_at_both_ends_of_epsilon_give_finite_estimates(lasting: float, one: float) -> None:
+def test_targets_at_both_ends_of_epsilon_give_finite_estimates(lasting: float, one: float) -> None:
     protocol = Rappor.for_epsilon(lasting=lasting, one=one, bits=8, hashes=1, cohorts=1)
     server = protocol.server().absorb(protocol.client(rng=Seeded(1)).privatise([1] * 50))
     found = server.estimate([1])

@@ -29,7 +29,7 @@ from celosia.lab.mechanisms import (
     sparse,
     top_c,
 )
-from celosia.lab.mechanisms.cells import INFINITE, half_unit, printed, same
+from celosia.lab.mechanisms.cells import INFINITE, compare_equal, compare_printed, half_unit
 from celosia.mechanisms import NormalisedMean, SumCountMean
 from celosia.mechanisms.statistics.mean import RatioMean
 
@@ -140,19 +140,19 @@ def test_a_printed_number_matches_what_rounds_to_it_and_nothing_else(
 ) -> None:
     unit = 10.0**-digits
     text = f"{whole * unit:.{digits}f}"
-    assert printed("", "", text, float(text) + off * unit).matches
-    assert not printed("", "", text, float(text) + (1 + off) * unit + 0.02 * unit).matches
-    assert printed("", "", text, float(text) + (1 + off) * unit, error=unit).matches
-    assert not printed("", "", text, float("nan")).matches
+    assert compare_printed("", "", text, float(text) + off * unit).matches
+    assert not compare_printed("", "", text, float(text) + (1 + off) * unit + 0.02 * unit).matches
+    assert compare_printed("", "", text, float(text) + (1 + off) * unit, error=unit).matches
+    assert not compare_printed("", "", text, float("nan")).matches
 
 
 def test_an_exact_cell_forgives_the_last_digits_of_a_float_and_no_more() -> None:
-    assert same("", "", 0.8, 0.8 * (1 + 1e-12)).matches
-    assert not same("", "", 0.8, 0.8 * (1 + 1e-6)).matches
-    assert not same("", "", 0.0, 1e-300).matches
-    assert not same("", "", 29, 30).matches
-    assert same("", "", float("inf"), float("inf")).published == INFINITE
-    assert not same("", "", float("inf"), 1e300).matches
+    assert compare_equal("", "", 0.8, 0.8 * (1 + 1e-12)).matches
+    assert not compare_equal("", "", 0.8, 0.8 * (1 + 1e-6)).matches
+    assert not compare_equal("", "", 0.0, 1e-300).matches
+    assert not compare_equal("", "", 29, 30).matches
+    assert compare_equal("", "", float("inf"), float("inf")).published == INFINITE
+    assert not compare_equal("", "", float("inf"), 1e300).matches
 
 
 @pytest.mark.parametrize(

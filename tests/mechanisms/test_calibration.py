@@ -45,7 +45,7 @@ def test_a_wish_about_advantage_does_too() -> None:
     assert choice.advantage == pytest.approx((exp(choice.epsilon) - 1) / (exp(choice.epsilon) + 1))
 
 
-def test_of_two_wishes_about_risk_the_stricter_counts() -> None:
+def test_of_two_targets_about_risk_the_stricter_counts() -> None:
     loose, strict = Targets(belief=0.9, advantage=0.1), Targets(belief=0.51, advantage=0.9)
     assert (
         choose_epsilon(COUNT, loose).epsilon
@@ -63,7 +63,7 @@ def test_a_wish_about_error_spends_no_more_than_it_needs() -> None:
     assert choose_epsilon(COUNT, Targets(error=10, belief=0.9)).epsilon == choice.epsilon
 
 
-def test_wishes_that_contradict_each_other_are_told_apart() -> None:
+def test_targets_that_contradict_each_other_are_told_apart() -> None:
     with pytest.raises(PrivacyError) as caught:
         choose_epsilon(COUNT, Targets(error=1, belief=0.6))
     assert caught.value.code == "CEL-B073"

@@ -13,12 +13,12 @@ from celosia.mechanisms import (
 )
 
 
-def test_the_report_tells_wishes_error_and_risk() -> None:
+def test_the_report_tells_targets_error_and_risk() -> None:
     mean = Mean(epsilon=1, lower=0, upper=100)
-    wishes = Targets(error=5, size=1000, prior=0.2, belief=0.9, advantage=0.5)
-    chosen = choose_epsilon(mean, wishes)
+    targets = Targets(error=5, size=1000, prior=0.2, belief=0.9, advantage=0.5)
+    chosen = choose_epsilon(mean, targets)
     html = calibration_report.document(
-        chosen, words="a mean", unit="years", size=1000, wishes=wishes
+        chosen, words="a mean", unit="years", size=1000, targets=targets
     ).html()
     for words in (
         "An epsilon for a mean",
@@ -34,10 +34,10 @@ def test_the_report_tells_wishes_error_and_risk() -> None:
 
 
 def test_a_promise_with_delta_is_told_beside_the_epsilon() -> None:
-    wishes = Targets(belief=0.8, delta=1e-6)
-    chosen = choose_epsilon(Count(epsilon=1), wishes)
+    targets = Targets(belief=0.8, delta=1e-6)
+    chosen = choose_epsilon(Count(epsilon=1), targets)
     html = calibration_report.document(
-        chosen, words="a count", unit="rows", size=1, wishes=wishes
+        chosen, words="a count", unit="rows", size=1, targets=targets
     ).html()
     assert "at delta 1e-06" in html
 

@@ -25,7 +25,7 @@ from celosia.sketches import (
     Sketch,
     ThetaSketch,
 )
-from celosia.sketches.storage import read, written
+from celosia.sketches.storage import from_bytes, to_bytes
 
 KINDS: list[tuple[Any, dict[str, int]]] = [
     (AmsSketch, {"width": 7, "depth": 3}),
@@ -94,8 +94,8 @@ def test_any_changed_byte_is_found(kind: Any, sizes: dict[str, int]) -> None:
 
 
 def forged(sketch: Sketch, **arrays: Any) -> bytes:
-    head, state = read(sketch.to_bytes())
-    return written(head, state | arrays)
+    head, state = from_bytes(sketch.to_bytes())
+    return to_bytes(head, state | arrays)
 
 
 @pytest.mark.parametrize(
@@ -118,12 +118,12 @@ def test_a_state_that_no_updates_can_make_is_refused(data: bytes) -> None:
 
 
 def test_a_head_that_lies_is_refused_before_memory_is_asked_for() -> None:
-    head, state = read(CountMin(width=2, depth=1).to_bytes())
+    head, state = from_bytes(CountMin(width=2, depth=1).to_bytes())
     for parameters in ({"width": 2**30, "depth": 2, "key": ""}, {"width": 2}, {"any": 1}, 5):
-        data = written({**head, "parameters": parameters}, state)
+        data = to_bytes({**head, "parameters": parameters}, state)
         assert code_of(lambda data=data: Sketch.from_bytes(data)) == "CEL-K005"  # type: ignore[misc]
     for changed in ({**head, "sketch": "none"}, {**head, "fingerprint": "00"}, {}):
-        data = written(changed, state)
+        data = to_bytes(changed, state)
         assert code_of(lambda data=data: Sketch.from_bytes(data)) == "CEL-K005"  # type: ignore[misc]
     body = b"CSK1" + (2).to_bytes(4, "little") + b"[]"
     data = body + hashlib.blake2b(body, digest_size=16).digest()

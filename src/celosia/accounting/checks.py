@@ -1,6 +1,6 @@
 """What losses are made of and asked about, refused before anything is computed from it.
 
-What users promise or wish for is read in `celosia.accounting.amounts`, within narrower limits.
+Promises and targets of users are read in `celosia.accounting.amounts`, within narrower limits.
 """
 
 from __future__ import annotations

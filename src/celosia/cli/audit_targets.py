@@ -21,7 +21,7 @@ MOST, TOGETHER = 20_000, 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Suspect:
+class AuditTarget:
     """Something to audit: what it is called, how, and whether it must be caught."""
 
     name: str
@@ -30,7 +30,7 @@ class Suspect:
     broken: bool = False
 
 
-def suspects_named(only: Sequence[str] | None, *, broken: bool) -> list[Suspect]:
+def find_audit_targets(only: Sequence[str] | None, *, broken: bool) -> list[AuditTarget]:
     """What ships and, with `broken`, published mistakes; all of them, or those of some names.
 
     Raises:
@@ -43,10 +43,10 @@ def suspects_named(only: Sequence[str] | None, *, broken: bool) -> list[Suspect]
         from celosia.lab.mechanisms.broken import BROKEN
 
         known += [_mistake(mistake) for mistake in BROKEN]
-    return _enough(_chosen(known, only) if only else known)
+    return _check_samples(_select(known, only) if only else known)
 
 
-def _chosen(known: Sequence[Suspect], only: Sequence[str]) -> list[Suspect]:
+def _select(known: Sequence[AuditTarget], only: Sequence[str]) -> list[AuditTarget]:
     names = sorted({suspect.name for suspect in known})
     plain = {_plain(name): name for name in names}
     for name in only:
@@ -61,7 +61,7 @@ def _chosen(known: Sequence[Suspect], only: Sequence[str]) -> list[Suspect]:
     return [suspect for suspect in known if suspect.name in wanted]
 
 
-def _enough(suspects: list[Suspect]) -> list[Suspect]:
+def _check_samples(suspects: list[AuditTarget]) -> list[AuditTarget]:
     """More samples for outputs that are drawn one by one, where few are to be audited."""
     slow = sum(suspect.samples == FEW for suspect in suspects)
     room = min(MOST, max(FEW, TOGETHER // max(1, slow)))
@@ -75,11 +75,11 @@ def _plain(name: str) -> str:
     return name.casefold().replace("-", "").replace("_", "")
 
 
-def _case(case: Case) -> Suspect:
-    return Suspect(type(case.mechanism).__name__, case.audit, MANY if case.at_once else FEW)
+def _case(case: Case) -> AuditTarget:
+    return AuditTarget(type(case.mechanism).__name__, case.audit, MANY if case.at_once else FEW)
 
 
-def _mistake(mistake: BrokenMechanism) -> Suspect:
+def _mistake(mistake: BrokenMechanism) -> AuditTarget:
     from celosia.assess.audit import audit as audit_pair
     from celosia.lab.mechanisms.broken import BrokenFloatLaplace
 
@@ -100,4 +100,4 @@ def _mistake(mistake: BrokenMechanism) -> Suspect:
             **wishes,
         )
 
-    return Suspect(name, run, MANY, broken=True)
+    return AuditTarget(name, run, MANY, broken=True)

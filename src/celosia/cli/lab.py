@@ -101,12 +101,12 @@ def run(
         # The bare object, without the envelope of other commands, as benchmarks print theirs.
         typer.echo(json.dumps(findings.as_dict(), indent=2))
     else:
-        _tell(findings)
+        _show(findings)
     if not findings.is_reproduced:
         raise typer.Exit(1)
 
 
-def _tell(findings: Findings) -> None:
+def _show(findings: Findings) -> None:
     console.show_table(
         "Published cells, computed again",
         ["run", "cells", "match"],

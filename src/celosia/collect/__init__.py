@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
     from celosia.collect.discovery.cardinality import PrivateCardinality
     from celosia.collect.discovery.heavy_hitters import PrefixTree
-    from celosia.collect.distributed.parts import Gathered
+    from celosia.collect.distributed.parts import GatheredCounts
     from celosia.collect.distributed.processes import gather_in_processes
     from celosia.collect.distributed.spark import gather_on_spark
     from celosia.collect.estimates import Estimates
@@ -65,7 +65,7 @@ _HOMES = {
     "DBitFlip": "numbers.dbitflip",
     "Estimates": "estimates",
     "FragmentPuzzle": "fragments.fragment_puzzle",
-    "Gathered": "distributed.parts",
+    "GatheredCounts": "distributed.parts",
     "HadamardCountMean": "count_mean.hadamard_count_mean",
     "HadamardResponse": "oracles.hadamard_response",
     "KaryResponse": "oracles.kary_response",
@@ -109,7 +109,7 @@ __all__ = [
     "DBitFlip",
     "Estimates",
     "FragmentPuzzle",
-    "Gathered",
+    "GatheredCounts",
     "HadamardCountMean",
     "HadamardResponse",
     "KaryResponse",

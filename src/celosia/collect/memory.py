@@ -54,7 +54,7 @@ _TABLES = (
 )
 
 
-class Kept(Source):
+class KeptAnswers(Source):
     """Draws of one case: the same for the same secret and case, in every copy of a memory.
 
     Uniform to whoever does not know the secret (BLAKE2b as a pseudorandom function).
@@ -172,7 +172,7 @@ class Memory:
             if found is not None:
                 return bytes(found[0])
             _pay(database, row, price)
-            answer = draw(Kept(self._secret, tag))
+            answer = draw(KeptAnswers(self._secret, tag))
             database.execute("INSERT INTO answers VALUES (?, ?)", (tag, answer))
         return answer
 

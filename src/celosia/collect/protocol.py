@@ -27,7 +27,7 @@ from celosia.collect.estimates import Estimates, Summary, check_significance
 from celosia.collect.fields import Packed
 from celosia.collect.post_processing import POSTS, post_process
 from celosia.collect.reports import Reports
-from celosia.collect.state import State, read_state, written_state
+from celosia.collect.state import State, read_state, write_state
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
@@ -265,7 +265,7 @@ class Server(ABC):
 
     def to_bytes(self) -> bytes:
         """The whole state, to be read by `load`."""
-        return written_state(self.protocol.fingerprint, self.users, self._state())
+        return write_state(self.protocol.fingerprint, self.users, self._state())
 
     def load(self, data: bytes) -> Self:
         """Take in a state that `to_bytes` has written, as by `merge`.

@@ -128,16 +128,16 @@ def load_protocol(path: str | Path) -> Protocol:
         raise _unreadable(path, f"not TOML: {reason}") from None
 
 
-def declared(protocol: Protocol) -> dict[str, Any]:
+def parameters_of(protocol: Protocol) -> dict[str, Any]:
     """All that a protocol file says, as plain values for JSON; `protocol_from` reads it again."""
-    return _said(protocol) | {"fingerprint": protocol.fingerprint.hex()}
+    return _described(protocol) | {"fingerprint": protocol.fingerprint.hex()}
 
 
 def protocol_text(protocol: Protocol) -> str:
     """The protocol file of a protocol; reading it gives the same fingerprint."""
     lines = [
         "# What devices and their server share. Other parameters make another collection.",
-        *(f"{name} = {_written(value)}" for name, value in declared(protocol).items()),
+        *(f"{name} = {_written(value)}" for name, value in parameters_of(protocol).items()),
     ]
     return "\n".join(lines) + "\n"
 
@@ -170,7 +170,7 @@ def _is_real(field: Field[Any]) -> bool:
     return "Fraction" in str(field.type) or "float" in str(field.type)
 
 
-def _said(protocol: Protocol) -> dict[str, Any]:
+def _described(protocol: Protocol) -> dict[str, Any]:
     given = [each.name for each in fields(protocol) if each.init]
     return {"protocol": protocol.name} | {name: _plain(getattr(protocol, name)) for name in given}
 
@@ -180,7 +180,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, Protocol):
-        return _said(value)
+        return _described(value)
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
     number = exact(value)

@@ -23,7 +23,7 @@ MARK = b"CLS1"
 _START, _SUM = 8, 16
 
 
-def written_state(fingerprint: bytes, users: int, arrays: State) -> bytes:
+def write_state(fingerprint: bytes, users: int, arrays: State) -> bytes:
     """The state of a server as bytes."""
     head = json.dumps(
         {
@@ -54,7 +54,7 @@ def read_state(data: bytes) -> tuple[bytes, int, State]:
 
 
 def _parsed(body: bytes) -> tuple[bytes, int, State]:
-    """The parts of a body; any error of Python's own for one that `written_state` never made."""
+    """The parts of a body; any error of Python's own for one that `write_state` never made."""
     at = _START + int.from_bytes(body[4:_START], "little")
     head: dict[str, Any] = json.loads(body[_START:at])
     arrays: State = {}

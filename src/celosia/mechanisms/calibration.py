@@ -193,8 +193,8 @@ def choose_epsilon(mechanism: AnyMechanism, targets: Targets) -> EpsilonRecommen
     if needed > most:
         raise PrivacyError(
             "CEL-B073",
-            f"the targets contradict each other: the error needs epsilon {needed:.4g}, and the risk "
-            f"allows at most {most:.4g}.",
+            f"the targets contradict each other: the error needs epsilon {needed:.4g}, and the "
+            f"risk allows at most {most:.4g}.",
             why="With less noise one person's data show through.",
             fix="Allow a larger error or a higher risk, or use more data.",
             needed=needed,
@@ -203,7 +203,9 @@ def choose_epsilon(mechanism: AnyMechanism, targets: Targets) -> EpsilonRecommen
     return _recommendation(found, targets, "as little as the error needs")
 
 
-def _recommendation(mechanism: AnyMechanism, targets: Targets, reason: str) -> EpsilonRecommendation:
+def _recommendation(
+    mechanism: AnyMechanism, targets: Targets, reason: str
+) -> EpsilonRecommendation:
     epsilon = mechanism.privacy_loss().epsilon(float(targets.delta))
     priors = sorted({*PRIORS, targets.prior})
     return EpsilonRecommendation(

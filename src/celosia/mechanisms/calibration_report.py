@@ -43,44 +43,46 @@ def curve_figure(curve: ErrorCurve, *, words: str, unit: str) -> figures.Svg:
 
 
 def document(
-    choice: EpsilonRecommendation, *, words: str, unit: str, size: int, wishes: Targets
+    recommendation: EpsilonRecommendation, *, words: str, unit: str, size: int, targets: Targets
 ) -> Document:
-    """The report of a choice, as blocks.
+    """The report of a recommendation, as blocks.
 
     Args:
-        choice: what was chosen.
+        recommendation: what was chosen.
         words: what is answered.
         unit: of the error.
         size: as in `Mechanism.accuracy`.
-        wishes: what it was chosen by.
+        targets: that it meets.
     """
     return Document(
         f"An epsilon for {words}",
-        sentence(choice.reason),
+        sentence(recommendation.reason),
         (
-            *_numbers(choice, unit),
-            *_targets(wishes),
-            *_error(choice, words, unit, size),
-            *_risk(choice),
+            *_numbers(recommendation, unit),
+            *_targets(targets),
+            *_error(recommendation, words, unit, size),
+            *_risk(recommendation),
         ),
     )
 
 
-def _numbers(choice: EpsilonRecommendation, unit: str) -> list[Block]:
-    price = float(getattr(choice.mechanism, choice.mechanism.parameter))
-    promise = f"a promise of {choice.epsilon:.6g} at delta {choice.delta:g}"
+def _numbers(recommendation: EpsilonRecommendation, unit: str) -> list[Block]:
+    price = float(getattr(recommendation.mechanism, recommendation.mechanism.parameter))
+    promise = f"a promise of {recommendation.epsilon:.6g} at delta {recommendation.delta:g}"
     return [
         KeyFigures(
             [
-                KeyFigure("Epsilon", f"{price:.6g}", promise if choice.delta else "with delta 0"),
+                KeyFigure(
+                    "Epsilon", f"{price:.6g}", promise if recommendation.delta else "with delta 0"
+                ),
                 KeyFigure(
                     "Error at most",
-                    f"{choice.error:.6g}",
-                    f"in {unit}, {_share(choice.confidence)} of the time",
+                    f"{recommendation.error:.6g}",
+                    f"in {unit}, {_share(recommendation.confidence)} of the time",
                 ),
                 KeyFigure(
                     "Membership advantage",
-                    f"{choice.advantage:.1%}",
+                    f"{recommendation.advantage:.1%}",
                     "true less false positives of the best test",
                 ),
             ]
@@ -88,24 +90,28 @@ def _numbers(choice: EpsilonRecommendation, unit: str) -> list[Block]:
     ]
 
 
-def _targets(wishes: Targets) -> list[Block]:
-    told = []
-    if wishes.error is not None:
-        told.append(("Error", f"at most {wishes.error:g}, {_share(wishes.confidence)} of the time"))
-    if wishes.belief is not None:
-        told.append(
-            ("Belief", f"{_share(wishes.prior)} before, at most {_share(wishes.belief)} after")
+def _targets(targets: Targets) -> list[Block]:
+    rows = []
+    if targets.error is not None:
+        rows.append(
+            ("Error", f"at most {targets.error:g}, {_share(targets.confidence)} of the time")
         )
-    if wishes.advantage is not None:
-        told.append(("Membership advantage", f"at most {_share(wishes.advantage)}"))
-    return [Heading("What was wished for"), Facts(told)]
+    if targets.belief is not None:
+        rows.append(
+            ("Belief", f"{_share(targets.prior)} before, at most {_share(targets.belief)} after")
+        )
+    if targets.advantage is not None:
+        rows.append(("Membership advantage", f"at most {_share(targets.advantage)}"))
+    return [Heading("Targets"), Facts(rows)]
 
 
-def _error(choice: EpsilonRecommendation, words: str, unit: str, size: int) -> list[Block]:
-    price = float(getattr(choice.mechanism, choice.mechanism.parameter))
+def _error(recommendation: EpsilonRecommendation, words: str, unit: str, size: int) -> list[Block]:
+    price = float(getattr(recommendation.mechanism, recommendation.mechanism.parameter))
     tried = [float(f"{price * factor:.4g}") for factor in AROUND]
     allowed = [each for each in tried if LEAST_EPSILON <= each <= MOST_EPSILON]
-    curve = error_curve(choice.mechanism, allowed, confidence=choice.confidence, size=size)
+    curve = error_curve(
+        recommendation.mechanism, allowed, confidence=recommendation.confidence, size=size
+    )
     rows = [[f"{point.epsilon:g}", f"{point.error:.6g}"] for point in curve.points]
     return [
         Heading("What it costs in error"),
@@ -118,11 +124,11 @@ def _error(choice: EpsilonRecommendation, words: str, unit: str, size: int) -> l
     ]
 
 
-def _risk(choice: EpsilonRecommendation) -> list[Block]:
-    neighbours = choice.mechanism.neighbours
+def _risk(recommendation: EpsilonRecommendation) -> list[Block]:
+    neighbours = recommendation.mechanism.neighbours
     rows = [
         [_share(belief.prior), f"{belief.low:.2%}", f"{belief.high:.2%}"]
-        for belief in choice.beliefs
+        for belief in recommendation.beliefs
     ]
     return [
         Heading("What it leaves in risk"),

@@ -22,7 +22,7 @@ Output = TypeVar("Output")
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 DIGITS = 4
-"""Significant digits of an epsilon found from a wish: enough to print, few enough to stay exact."""
+"""Significant digits of an epsilon that is found: enough to print, few enough to stay exact."""
 
 
 @dataclass(frozen=True, slots=True)

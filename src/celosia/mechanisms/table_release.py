@@ -172,7 +172,7 @@ def _bounded(
     rows_per_unit: int | None,
     source: Source,
 ) -> pl.Series:
-    """At most `rows_per_unit` rows of each unit; of a histogram of keys, each key of a unit once."""
+    """At most `rows_per_unit` rows of each unit; of a key histogram, each key of a unit once."""
     if isinstance(mechanism, KeyHistogram):
         once = pl.Series(once_per_key(units, rows))
         rows, units = rows.filter(once), units.filter(once)

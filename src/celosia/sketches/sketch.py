@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import real, whole
-from celosia.sketches.storage import Arrays, damaged, read, written
+from celosia.sketches.storage import Arrays, damaged, from_bytes, to_bytes
 
 FORM = "celosia sketch 1"
 LARGEST = 2**31
@@ -116,7 +116,7 @@ class Sketch(ABC):
             "parameters": self.parameters(),
             "fingerprint": self.fingerprint.hex(),
         }
-        return written(head, self._state)
+        return to_bytes(head, self._state)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -125,7 +125,7 @@ class Sketch(ABC):
         Raises:
             InputError: CEL-K005 the bytes are damaged, or another kind of sketch.
         """
-        head, arrays = read(data)
+        head, arrays = from_bytes(data)
         kind = Sketch._kinds.get(head.get("sketch", ""))
         if kind is None or not issubclass(kind, cls):
             raise damaged()

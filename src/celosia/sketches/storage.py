@@ -25,7 +25,7 @@ _START, _SUM = 8, 16
 _TYPES = {"u1": np.uint8, "u8": np.uint64, "i8": np.int64}
 
 
-def written(head: dict[str, Any], arrays: Arrays) -> bytes:
+def to_bytes(head: dict[str, Any], arrays: Arrays) -> bytes:
     """A head and arrays as bytes."""
     shapes = [[name, each.dtype.str[1:], list(each.shape)] for name, each in arrays.items()]
     said = json.dumps({**head, "arrays": shapes}, sort_keys=True).encode()
@@ -35,7 +35,7 @@ def written(head: dict[str, Any], arrays: Arrays) -> bytes:
     return body + hashlib.blake2b(body, digest_size=_SUM).digest()
 
 
-def read(data: bytes) -> tuple[dict[str, Any], Arrays]:
+def from_bytes(data: bytes) -> tuple[dict[str, Any], Arrays]:
     """The head and the arrays of a written sketch.
 
     Raises:

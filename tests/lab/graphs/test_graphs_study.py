@@ -15,7 +15,7 @@ from celosia.graphs.kdegree import anonymous_degrees
 from celosia.lab import Findings
 from celosia.lab.graphs import changes, degrees, figures, shapes, supervertices
 from celosia.lab.graphs import methods as runs
-from celosia.lab.graphs.figure_graphs import edited, figure_9, figure_10, named
+from celosia.lab.graphs.figure_graphs import edit, figure_9, figure_10, name_groups
 from celosia.lab.graphs.publication import CENTRALITIES, METRICS
 
 PARTS = {
@@ -86,8 +86,8 @@ def test_figures_are_edited_as_they_say() -> None:
     assert tuple(figure_9()[1].degrees.tolist()) == examples.G9_ADD_DELETE.degrees
     assert tuple(figure_9()[2].degrees.tolist()) == examples.G9_SWITCH.degrees
     assert tuple(figure_10()[1].degrees.tolist()) == examples.G10_EDGE_CHANGE.degrees
-    assert edited(examples.g10(), examples.G10_VERTEX_ADDED).order == 10
-    assert named([[8], [2, 0]]) == "{1,3} {9}"
+    assert edit(examples.g10(), examples.G10_VERTEX_ADDED).order == 10
+    assert name_groups([[8], [2, 0]]) == "{1,3} {9}"
 
 
 def _noticed(rows: Iterator[lab.Row]) -> set[str]:

@@ -15,7 +15,7 @@ from celosia.core.progress import Step, silent
 from celosia.core.report import Figure
 from celosia.lab import Findings
 from celosia.lab.masking import figures, medical, reference, small_tables, thesis
-from celosia.lab.masking.equivalence_classes import Crowds, told
+from celosia.lab.masking.equivalence_classes import EquivalenceClasses, format_groups
 from celosia.lab.masking.publication import ANONYMOUS, MEDICAL, NATIONALITIES, RECODED
 from celosia.tables.masking.microaggregation.published import losses
 
@@ -62,7 +62,7 @@ def test_the_facts_of_the_specification_are_compared() -> None:
 def test_crowds_are_those_of_a_plain_count() -> None:
     for frame in (MEDICAL, RECODED, ANONYMOUS):
         keys = ["postcode", "gender", "age"]
-        crowds = Crowds.of(frame, keys, "illness")
+        crowds = EquivalenceClasses.of(frame, keys, "illness")
         plain = frame.group_by(keys, maintain_order=True).agg("id", "illness")
         assert [list(each) for each in crowds.members] == plain["id"].to_list()
         assert list(crowds.distinct) == [len(set(each)) for each in plain["illness"]]
@@ -75,7 +75,7 @@ def test_crowds_are_those_of_a_plain_count() -> None:
 
 
 def test_groups_are_told_as_sets() -> None:
-    assert told([(1, 3), ()]) == "{1,3} {}"
+    assert format_groups([(1, 3), ()]) == "{1,3} {}"
 
 
 def _noticed(rows: Iterator[lab.Row]) -> list[str]:

@@ -18,7 +18,7 @@ from celosia.datasets import tpch
 from celosia.lab import Findings
 from celosia.lab.sql import answers, columns, conformance, sensitivities, small_tables
 from celosia.lab.sql.publication import BOUNDS, DEVIATIONS, SENSITIVITIES, TRUTH, column
-from celosia.lab.sql.shop import CAPS, ask, most_frequent, query, saved
+from celosia.lab.sql.shop import CAPS, most_frequent, query, run_queries, save_shop
 
 QUICK = {"sql/sensitivities": 73, "sql/columns": 40, "sql/flex": 44, "sql/by-hand": 49}
 
@@ -126,8 +126,8 @@ def test_a_row_more_in_the_database_checked_by_hand_is_noticed(
 def test_exact_numbers_of_the_questions_follow_from_the_tables() -> None:
     shop = tpch(0.005, maker="celosia")
     orders = shop.tables["orders"]
-    with saved(shop) as path:
-        asked = list(ask(shop, path))
+    with save_shop(shop) as path:
+        asked = list(run_queries(shop, path))
     assert [(each.joins, each.distinct) for each in asked] == [
         (joins, distinct) for joins in (1, 2, 3, 4) for distinct in (False, True)
     ]

@@ -12,8 +12,8 @@ from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
     from celosia.collect.collector.collector import Collector
-    from celosia.collect.collector.ingestion import Ingested
-    from celosia.collect.distributed.parts import Gathered
+    from celosia.collect.collector.ingestion import IngestionSummary
+    from celosia.collect.distributed.parts import GatheredCounts
     from celosia.core.progress import Progress
 
 
@@ -73,12 +73,12 @@ def absorb(
         console.progress_bar(quiet=as_json) as progress,
         Collector.open(folder, declared, progress=progress) as collector,
     ):
-        found: Ingested | Gathered
+        found: IngestionSummary | GatheredCounts
         if engine is not None or processes is not None:
-            found = _gathered(collector, places, source, processes, url, progress)
+            found = _gather(collector, places, source, processes, url, progress)
         else:
             found = absorb_files(collector, places, source=source, progress=progress)
-            _complain(found)
+            _show_refusals(found)
         total = collector.users
     if as_json:
         console.show_json(found.as_dict() | {"total": total})
@@ -86,14 +86,14 @@ def absorb(
     console.show(f"{found}; {total:,} in all", strong=True)
 
 
-def _gathered(
+def _gather(
     collector: Collector,
     places: list[str],
     source: str,
     processes: int | None,
     url: str | None,
     progress: Progress,
-) -> Gathered:
+) -> GatheredCounts:
     """Count in many places, then take in what is new, with one write."""
     from celosia.collect.distributed.processes import gather_in_processes
     from celosia.collect.distributed.spark import gather_on_spark
@@ -110,7 +110,7 @@ def _gathered(
     return found
 
 
-def _complain(found: Ingested) -> None:
+def _show_refusals(found: IngestionSummary) -> None:
     if found.refused:
         for each in found.refused:
             console.note(str(each))

@@ -69,7 +69,7 @@ def choose(
     from celosia.collect.recommendations import selection
 
     options.check_places({"the report": report}, overwrite=force)
-    wished, share = _wish(error)
+    wished, share = _target_error(error)
     found = selection.choose(
         domain=domain,
         users=users,
@@ -87,13 +87,13 @@ def choose(
     if as_json:
         console.show_json(found.as_dict())
         return
-    _tell(found)
+    _show(found)
     if report is not None:
         console.show(f"report: {report}")
     console.show(str(found), strong=True)
 
 
-def _tell(found: Recommendations) -> None:
+def _show(found: Recommendations) -> None:
     from celosia.collect.recommendations import report as choosing_report
 
     console.show_table(
@@ -110,7 +110,7 @@ def _tell(found: Recommendations) -> None:
     console.show(f"parameters: {told}")
 
 
-def _wish(text: str | None) -> tuple[float | None, float | None]:
+def _target_error(text: str | None) -> tuple[float | None, float | None]:
     """A wished error in users, or as a share of them."""
     if text is None:
         return None, None

@@ -81,19 +81,19 @@ def estimate(
     from celosia.core.files import replacing
 
     options.check_places({"the estimates": output}, inputs=[protocol, candidates], overwrite=force)
-    asked = _asked(candidate or [], candidates, numbers=numbers)
+    asked = _candidates(candidate or [], candidates, numbers=numbers)
     finds = asked is None or decode
     if finds and post != "raw":
-        raise _useless("--post", "values are found, not all of them estimated")
+        raise _useless_option("--post", "values are found, not all of them estimated")
     if not finds and significance is not None:
-        raise _useless("--significance", "all candidates are estimated: add --decode")
+        raise _useless_option("--significance", "all candidates are estimated: add --decode")
     with (
         Collector.open(folder, load_protocol(protocol), make=False) as collector,
         console.progress_bar(quiet=as_json) as progress,
     ):
         found: Estimates | Summary | None = collector.summary() if asked is None else None
         if found is not None and (decode or significance is not None):
-            raise _useless("--decode or --significance", "no values are found")
+            raise _useless_option("--decode or --significance", "no values are found")
         if asked is not None and not decode:
             found = collector.estimate(asked, post=post)
         elif found is None:
@@ -109,7 +109,7 @@ def estimate(
     else:
         facts = found.as_dict(confidence)
         console.show_table(
-            "Summary", ["figure", "value"], [[word, _told(facts[word])] for word in facts]
+            "Summary", ["figure", "value"], [[word, _format_fact(facts[word])] for word in facts]
         )
         console.show(str(found), strong=True)
 
@@ -142,13 +142,13 @@ def _frame(found: Estimates | Summary, confidence: float) -> pl.DataFrame:
     return pl.DataFrame([found.as_dict(confidence)])
 
 
-def _told(fact: float | None) -> str:
+def _format_fact(fact: float | None) -> str:
     if fact is None:
         return "unknown"
     return f"{fact:,}" if isinstance(fact, int) else f"{fact:,.4g}"
 
 
-def _asked(given: list[str], path: Path | None, *, numbers: bool) -> list[str | int] | None:
+def _candidates(given: list[str], path: Path | None, *, numbers: bool) -> list[str | int] | None:
     """The candidates; None where nothing is said about any."""
     if not given and path is None and not numbers:
         return None
@@ -177,5 +177,5 @@ def _asked(given: list[str], path: Path | None, *, numbers: bool) -> list[str | 
     return asked
 
 
-def _useless(option: str, reason: str) -> InputError:
+def _useless_option(option: str, reason: str) -> InputError:
     return InputError("CEL-R106", f"{option} does nothing here: {reason}.", fix="Leave it out.")

@@ -79,18 +79,20 @@ def simulate(
     `celosia collect simulate people.csv --column age -p cms --set hashes=64 --runs 20 --json`
     """
     from celosia.collect.simulation import report as simulation_report
-    from celosia.collect.simulation.protocol_fit import NAMES, fitted
+    from celosia.collect.simulation.protocol_fit import NAMES, fit_protocol
     from celosia.collect.simulation.run import simulate as play
 
     options.check_places({"the report": report}, inputs=[table, candidates], overwrite=force)
     settings = _settings(setting or [])
     is_file = protocol not in NAMES and protocol.endswith(".toml")
-    declared = _declared(Path(protocol), epsilon, settings) if is_file else None
+    declared = _load_protocol(Path(protocol), epsilon, settings) if is_file else None
     is_mean = (protocol if declared is None else declared.name) == "one-bit-mean"
     values = _values(table, column, data, seed, is_mean=is_mean)
-    asked = None if candidates is None else _listed(candidates, values)
+    asked = None if candidates is None else _read_candidates(candidates, values)
     price = USUAL_EPSILON if epsilon is None else epsilon
-    made = declared or fitted(protocol, values, epsilon=price, candidates=asked, settings=settings)
+    made = declared or fit_protocol(
+        protocol, values, epsilon=price, candidates=asked, settings=settings
+    )
     with console.progress_bar(quiet=as_json) as progress:
         found = play(
             values,
@@ -108,13 +110,13 @@ def simulate(
     if as_json:
         console.show_json(found.as_dict())
         return
-    _tell(found)
+    _show(found)
     if report is not None:
         console.show(f"report: {report}")
     console.show(str(found), strong=True)
 
 
-def _tell(found: Simulation) -> None:
+def _show(found: Simulation) -> None:
     from celosia.collect.simulation import report as told
 
     console.show_table("Time and size", ["", "value"], told.timing_rows(found))
@@ -157,7 +159,7 @@ def _values(
             fix="Give a table with --column NAME, or --data NAME:ROWS such as exponential:50000.",
         )
     if data is not None:
-        return _made_up(data, seed)
+        return _generate_values(data, seed)
     from celosia.core.wording import did_you_mean
     from celosia.frames import read
 
@@ -178,7 +180,7 @@ def _values(
     return found.to_numpy() if as_numbers else found.cast(str).to_list()
 
 
-def _made_up(data: str, seed: int | None) -> Any:
+def _generate_values(data: str, seed: int | None) -> Any:
     from celosia import datasets
 
     name, _, rows = data.partition(":")
@@ -192,7 +194,7 @@ def _made_up(data: str, seed: int | None) -> Any:
     return made.to_numpy() if made.dtype.is_numeric() else made.to_list()
 
 
-def _listed(path: Path, values: Any) -> list[Any]:
+def _read_candidates(path: Path, values: Any) -> list[Any]:
     """The candidates of a file, as whole numbers where the values are."""
     try:
         lines = path.read_text("utf-8").splitlines()
@@ -232,7 +234,7 @@ def _settings(given: list[str]) -> dict[str, Any]:
     return found
 
 
-def _declared(path: Path, epsilon: float | None, settings: dict[str, Any]) -> Protocol:
+def _load_protocol(path: Path, epsilon: float | None, settings: dict[str, Any]) -> Protocol:
     from celosia.collect.registry import load_protocol
 
     if epsilon is not None or settings:

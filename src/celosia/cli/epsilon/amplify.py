@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.epsilon.formatting import at_most
+from celosia.cli.epsilon.formatting import format_at_most
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ SHUFFLED_DELTA = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Amplified:
+class Amplification:
     """A promise before and after."""
 
     how: str
@@ -63,9 +63,9 @@ def amplify(
     """Show what a secret sample, or shuffling, adds to a promise."""
     _check_one(rate, sample, population, reports, choices)
     if reports is not None:
-        found = _shuffled(epsilon, delta, reports, choices)
+        found = _amplify_by_shuffling(epsilon, delta, reports, choices)
     else:
-        found = _sampled(epsilon, delta or 0.0, rate, sample, population)
+        found = _amplify_by_sampling(epsilon, delta or 0.0, rate, sample, population)
     if as_json:
         console.show_json(
             {
@@ -81,13 +81,13 @@ def amplify(
         f"{found.how} ({found.neighbours})",
         ["", "epsilon", "delta"],
         [
-            ["before", at_most(found.before[0]), f"{found.before[1]:g}"],
-            ["after", at_most(found.after[0]), f"{found.after[1]:g}"],
+            ["before", format_at_most(found.before[0]), f"{found.before[1]:g}"],
+            ["after", format_at_most(found.after[0]), f"{found.after[1]:g}"],
         ],
     )
     console.show(f"Holds if {found.assumes}.")
     failing = f", delta {found.after[1]:.6g}" if found.after[1] else ""
-    console.show(f"{found.how}: epsilon {at_most(found.after[0])}{failing}", strong=True)
+    console.show(f"{found.how}: epsilon {format_at_most(found.after[0])}{failing}", strong=True)
 
 
 amplify.__doc__ = f"{amplify.__doc__}\n\n{EXAMPLES}"
@@ -112,12 +112,12 @@ def _check_one(
         )
 
 
-def _sampled(
+def _amplify_by_sampling(
     epsilon: float, delta: float, rate: float | None, sample: int | None, population: int | None
-) -> Amplified:
+) -> Amplification:
     from celosia.accounting import poisson, without_replacement
 
-    loss = _promise(epsilon, delta)
+    loss = _loss(epsilon, delta)
     if rate is not None:
         how, relation = (
             f"a sample that each row joins with chance {rate:g}",
@@ -129,7 +129,7 @@ def _sampled(
         assert population is not None
         after = without_replacement(loss, sample=sample, population=population)
         how, relation = f"a sample of {sample:,} of {population:,} rows", "change one row"
-    return Amplified(
+    return Amplification(
         how,
         "the sample is drawn afresh for each release and nobody learns who is in it",
         _numbers(loss),
@@ -138,13 +138,15 @@ def _sampled(
     )
 
 
-def _shuffled(epsilon: float, delta: float | None, reports: int, choices: int | None) -> Amplified:
+def _amplify_by_shuffling(
+    epsilon: float, delta: float | None, reports: int, choices: int | None
+) -> Amplification:
     from celosia.accounting import shuffled
     from celosia.accounting.amounts import delta_amount
 
     failure = float(delta_amount(SHUFFLED_DELTA if delta is None else delta, zero=True))
     loss = shuffled(epsilon, reports=reports, choices=choices)
-    return Amplified(
+    return Amplification(
         f"{reports:,} shuffled reports",
         "nobody sees a report before it is shuffled and each person sends one",
         (loss.pure, 0.0),
@@ -153,7 +155,7 @@ def _shuffled(epsilon: float, delta: float | None, reports: int, choices: int | 
     )
 
 
-def _promise(epsilon: float, delta: float) -> Loss:
+def _loss(epsilon: float, delta: float) -> Loss:
     from celosia.accounting import ApproximateLoss, PureLoss
     from celosia.accounting.amounts import delta_amount, epsilon_amount
 

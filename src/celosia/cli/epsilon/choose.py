@@ -9,7 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.epsilon import statistics
-from celosia.cli.epsilon.formatting import at_most, share
+from celosia.cli.epsilon.formatting import format_at_most, format_share
 
 if TYPE_CHECKING:
     from celosia.mechanisms import EpsilonRecommendation
@@ -45,23 +45,23 @@ def choose(
     ] = None,
     delta: Annotated[float, typer.Option(help="The chance that the promise fails.")] = 0.0,
     *,
-    given: statistics.Given,
+    statistic_options: statistics.StatisticOptions,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Choose an epsilon: exit code 1 if the wishes contradict each other.
+    """Choose an epsilon: exit code 1 if the targets contradict each other.
 
-    With a wish about error it is the least epsilon that keeps it; without one, the largest that the
-    wishes about risk (--belief, --advantage) allow.
+    With a target error it is the least epsilon that meets it; without one, the largest epsilon that
+    the risk targets (--belief, --advantage) allow.
     """
     from celosia.mechanisms import Targets, calibration_report, choose_epsilon
 
     options.check_places({"the report": report}, overwrite=force)
-    found = statistics.statistic(statistic, given, delta=delta)
-    wishes = Targets(
+    found = statistics.statistic(statistic, statistic_options, delta=delta)
+    targets = Targets(
         error=error,
         confidence=confidence,
         size=found.size,
@@ -70,16 +70,16 @@ def choose(
         advantage=advantage,
         delta=delta,
     )
-    chosen = choose_epsilon(found.mechanism, wishes)
+    chosen = choose_epsilon(found.mechanism, targets)
     if report is not None:
         page = calibration_report.document(
-            chosen, words=found.words, unit=found.unit, size=found.size, wishes=wishes
+            chosen, words=found.words, unit=found.unit, size=found.size, targets=targets
         )
         options.write_text(report, page.html(), force)
     if as_json:
         console.show_json({**found.as_dict(), **_facts(chosen)})
         return
-    _tell(chosen)
+    _show(chosen)
     if report is not None:
         console.show(f"report: {report}")
     console.show(_summary(chosen, found), strong=True)
@@ -102,11 +102,14 @@ def _price(chosen: EpsilonRecommendation) -> float:
     return float(getattr(chosen.mechanism, chosen.mechanism.parameter))
 
 
-def _tell(chosen: EpsilonRecommendation) -> None:
+def _show(chosen: EpsilonRecommendation) -> None:
     console.show_table(
         "How far a belief may move because one person's data was used",
         ["belief before", "at least after", "at most after"],
-        [[share(each.prior), f"{each.low:.2%}", f"{each.high:.2%}"] for each in chosen.beliefs],
+        [
+            [format_share(each.prior), f"{each.low:.2%}", f"{each.high:.2%}"]
+            for each in chosen.beliefs
+        ],
     )
     console.show(
         f"A membership test beats a guess by at most {chosen.advantage:.1%} "
@@ -115,9 +118,10 @@ def _tell(chosen: EpsilonRecommendation) -> None:
 
 
 def _summary(chosen: EpsilonRecommendation, found: statistics.Statistic) -> str:
-    promised = f"{at_most(chosen.epsilon)} at delta {chosen.delta:g}"
+    promised = f"{format_at_most(chosen.epsilon)} at delta {chosen.delta:g}"
     also = f" (a promise of {promised})" if chosen.delta else ""
     return (
-        f"epsilon {at_most(_price(chosen))}{also}: {found.words} is off by at most "
-        f"{at_most(chosen.error)}, {share(chosen.confidence)} of the time; {chosen.reason}"
+        f"epsilon {format_at_most(_price(chosen))}{also}: {found.words} is off by at most "
+        f"{format_at_most(chosen.error)}, {format_share(chosen.confidence)} of the time; "
+        f"{chosen.reason}"
     )

@@ -8,19 +8,19 @@ from math import isfinite
 DIGITS = 6
 
 
-def at_least(value: float) -> str:
+def format_at_least(value: float) -> str:
     """A number rounded down: an epsilon that may be spent.
 
-    >>> at_least(0.6931471805599453), at_least(0.1), at_least(123456.9)
+    >>> format_at_least(0.6931471805599453), format_at_least(0.1), format_at_least(123456.9)
     ('0.693147', '0.1', '123456')
     """
     return _rounded(value, ROUND_FLOOR)
 
 
-def at_most(value: float) -> str:
+def format_at_most(value: float) -> str:
     """A number rounded up: an epsilon or an error that is promised not to be exceeded.
 
-    >>> at_most(0.6931471805599453), at_most(0.1), at_most(10.0)
+    >>> format_at_most(0.6931471805599453), format_at_most(0.1), format_at_most(10.0)
     ('0.693148', '0.1', '10')
     """
     return _rounded(value, ROUND_CEILING) if isfinite(value) else "infinite"
@@ -32,10 +32,10 @@ def _rounded(value: float, way: str) -> str:
     return plain if len(plain) <= 12 else f"{number.normalize():E}".replace("E", "e")
 
 
-def share(value: float) -> str:
+def format_share(value: float) -> str:
     """A probability in per cent, as short as it was given.
 
-    >>> share(0.95), share(0.999), share(0.5)
+    >>> format_share(0.95), format_share(0.999), format_share(0.5)
     ('95%', '99.9%', '50%')
     """
     return f"{(Decimal(repr(value)) * 100).normalize():f}%"

@@ -31,7 +31,7 @@ OPTIONAL = {"sensitivity": Fraction(1)}
 
 
 @dataclass(frozen=True, slots=True)
-class Releases:
+class ReleaseGroup:
     """Some releases of the same loss."""
 
     words: str
@@ -46,7 +46,7 @@ class Releases:
         return f"{self.times:,} x {self.words}" if self.times > 1 else self.words
 
 
-def releases_from(written: Mapping[str, Sequence[str] | None]) -> tuple[Releases, ...]:
+def parse_releases(written: Mapping[str, Sequence[str] | None]) -> tuple[ReleaseGroup, ...]:
     """The releases of each option, in the order of `FIELDS`.
 
     Raises:
@@ -70,7 +70,7 @@ def releases_from(written: Mapping[str, Sequence[str] | None]) -> tuple[Releases
     return found
 
 
-def sampled(parts: Sequence[Releases], rate: float) -> tuple[Releases, ...]:
+def sample_releases(parts: Sequence[ReleaseGroup], rate: float) -> tuple[ReleaseGroup, ...]:
     """The same releases, each on a fresh Poisson sample."""
     from celosia.accounting import poisson
 
@@ -84,13 +84,13 @@ def sampled(parts: Sequence[Releases], rate: float) -> tuple[Releases, ...]:
     )
 
 
-def _all(written: Mapping[str, Sequence[str] | None]) -> Iterator[Releases]:
+def _all(written: Mapping[str, Sequence[str] | None]) -> Iterator[ReleaseGroup]:
     for option in FIELDS:
         for text in written.get(option) or ():
             body, mark, times = text.rpartition("x")
             count = _times(times, text, option) if mark else 1
             values = _values(body if mark else text, text, option)
-            yield Releases(_words(option, values), _loss(option, values), count)
+            yield ReleaseGroup(_words(option, values), _loss(option, values), count)
 
 
 def _times(times: str, text: str, option: str) -> int:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.epsilon.formatting import at_least
+from celosia.cli.epsilon.formatting import format_at_least
 
 EXAMPLES = """**Examples**
 
@@ -43,7 +43,7 @@ def split(
         [
             [
                 share.name,
-                at_least(share.epsilon),
+                format_at_least(share.epsilon),
                 f"{found.total / share.epsilon:,.2f}",
                 "the most" if share is best else "",
             ]
@@ -51,7 +51,7 @@ def split(
         ],
     )
     console.show(
-        f"each of {found.releases:,} releases may spend epsilon {at_least(best.epsilon)} "
+        f"each of {found.releases:,} releases may spend epsilon {format_at_least(best.epsilon)} "
         f"({best.name})",
         strong=True,
     )

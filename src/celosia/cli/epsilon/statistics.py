@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,7 +41,7 @@ Confidence = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class StatisticOptions:
     """The options about a statistic, as they were given."""
 
     lower: Lower = None
@@ -64,16 +64,16 @@ class Given:
 
 
 def with_options(run: Callable[..., None]) -> Callable[..., None]:
-    """A command whose argument `given` is told by the options of `Given`, in its place."""
-    shared = signature(Given, eval_str=True).parameters
+    """The command with the fields of `StatisticOptions` as options, for `statistic_options`."""
+    shared = signature(StatisticOptions, eval_str=True).parameters
 
-    def command(**told: Any) -> None:
-        given = Given(**{name: told.pop(name) for name in shared})
-        run(given=given, **told)
+    def command(**arguments: Any) -> None:
+        chosen = StatisticOptions(**{name: arguments.pop(name) for name in shared})
+        run(statistic_options=chosen, **arguments)
 
     parameters: list[Parameter] = []
     for own in signature(run, eval_str=True).parameters.values():
-        parameters += shared.values() if own.name == "given" else [own]
+        parameters += shared.values() if own.name == "statistic_options" else [own]
     command.__doc__ = run.__doc__
     command.__signature__ = Signature(  # type: ignore[attr-defined]
         [each.replace(kind=Parameter.KEYWORD_ONLY) for each in parameters]
@@ -82,7 +82,7 @@ def with_options(run: Callable[..., None]) -> Callable[..., None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class StatisticKind:
     """A statistic that has a name on the command line."""
 
     mechanism: str
@@ -101,42 +101,44 @@ VALUES = "the unit of the values"
 RANKS = "ranks: rows between the answer and the true one"
 SCORES = "score that the choice falls short of the best"
 KINDS = {
-    "count": Kind("Count", "a count", "rows"),
-    "sum": Kind("Sum", "a sum of rows from {lower:g} to {upper:g}", VALUES, ("lower", "upper")),
-    "mean": Kind(
+    "count": StatisticKind("Count", "a count", "rows"),
+    "sum": StatisticKind(
+        "Sum", "a sum of rows from {lower:g} to {upper:g}", VALUES, ("lower", "upper")
+    ),
+    "mean": StatisticKind(
         "Mean",
         "a mean of {rows:,} rows from {lower:g} to {upper:g}",
         VALUES,
         ("lower", "upper", "rows"),
         size="rows",
     ),
-    "variance": Kind(
+    "variance": StatisticKind(
         "Variance",
         "a variance of {rows:,} rows from {lower:g} to {upper:g}",
         "the unit of the values, squared",
         ("lower", "upper", "rows"),
         size="rows",
     ),
-    "standard-deviation": Kind(
+    "standard-deviation": StatisticKind(
         "StandardDeviation",
         "a standard deviation of {rows:,} rows from {lower:g} to {upper:g}",
         VALUES,
         ("lower", "upper", "rows"),
         size="rows",
     ),
-    "median": Kind(
+    "median": StatisticKind(
         "Median", "a median of rows from {lower:g} to {upper:g}", RANKS, ("lower", "upper")
     ),
-    "quantile": Kind(
+    "quantile": StatisticKind(
         "Quantile",
         "the {quantile:g} quantile of rows from {lower:g} to {upper:g}",
         RANKS,
         ("lower", "upper", "quantile"),
     ),
-    "histogram": Kind(
+    "histogram": StatisticKind(
         "Histogram", "a histogram of {bins:,} bins", "rows of the bin that is worst off", ("bins",)
     ),
-    "noisy-max": Kind(
+    "noisy-max": StatisticKind(
         "NoisyMax",
         "the best of {candidates:,} candidates",
         SCORES,
@@ -144,7 +146,7 @@ KINDS = {
         ("sensitivity", "monotone"),
         size="candidates",
     ),
-    "exponential": Kind(
+    "exponential": StatisticKind(
         "Exponential",
         "the best of {candidates:,} candidates",
         SCORES,
@@ -152,7 +154,7 @@ KINDS = {
         ("sensitivity", "monotone"),
         size="candidates",
     ),
-    "permute-and-flip": Kind(
+    "permute-and-flip": StatisticKind(
         "PermuteAndFlip",
         "the best of {candidates:,} candidates",
         SCORES,
@@ -160,26 +162,26 @@ KINDS = {
         ("sensitivity", "monotone"),
         size="candidates",
     ),
-    "above-threshold": Kind(
+    "above-threshold": StatisticKind(
         "AboveThreshold",
         "the first of {questions:,} questions above a threshold",
         "distance from the threshold",
         ("questions",),
         size="questions",
     ),
-    "laplace": Kind(
+    "laplace": StatisticKind(
         "Laplace",
         "a number of sensitivity {sensitivity:g}, with Laplace noise",
         "the unit of the number",
         ("sensitivity",),
     ),
-    "gaussian": Kind(
+    "gaussian": StatisticKind(
         "Gaussian",
         "a number of sensitivity {sensitivity:g}, with Gaussian noise",
         "the unit of the number",
         ("sensitivity",),
     ),
-    "randomised-response": Kind(
+    "randomised-response": StatisticKind(
         "RandomisedResponse",
         "the share of yes among {rows:,} randomised answers",
         "a share of the people",
@@ -199,24 +201,24 @@ class Statistic:
     unit: str
     mechanism: AnyMechanism
     size: int
-    given: Given
+    options: StatisticOptions
 
     def as_dict(self) -> dict[str, Any]:
         """The statistic as it was asked for."""
         return {
             "statistic": self.name,
-            "parameters": self.given.as_dict(),
+            "parameters": self.options.as_dict(),
             "error_in": self.unit,
             "neighbours": str(self.mechanism.neighbours),
         }
 
 
-def statistic(name: str, given: Given, *, delta: float) -> Statistic:
+def statistic(name: str, options: StatisticOptions, *, delta: float) -> Statistic:
     """The statistic of a name, with any epsilon.
 
     Args:
         name: as in `KINDS`.
-        given: the options.
+        options: of the statistic.
         delta: of the promise; only Gaussian noise is drawn by it.
 
     Raises:
@@ -231,7 +233,7 @@ def statistic(name: str, given: Given, *, delta: float) -> Statistic:
         )
     kind = KINDS[name]
     known = {*kind.needs, *kind.allows, "relation"}
-    asked = given.as_dict()
+    asked = options.as_dict()
     missing = [f"--{need}" for need in kind.needs if need not in asked]
     if missing:
         raise InputError(
@@ -250,17 +252,14 @@ def statistic(name: str, given: Given, *, delta: float) -> Statistic:
         )
     size = asked.pop(kind.size, 1)
     mechanism = _mechanism(kind, dict(asked), size=size, delta=delta)
-    return Statistic(
-        name, kind.words.format(**given_words(given)), kind.unit, mechanism, size, given
-    )
+    values = {each.name: getattr(options, each.name) for each in fields(options)}
+    words = kind.words.format(**values)
+    return Statistic(name, words, kind.unit, mechanism, size, options)
 
 
-def given_words(given: Given) -> dict[str, Any]:
-    """Every option by its name, for the words of a statistic."""
-    return {name: getattr(given, name) for name in given.__slots__}
-
-
-def _mechanism(kind: Kind, asked: dict[str, Any], *, size: int, delta: float) -> AnyMechanism:
+def _mechanism(
+    kind: StatisticKind, asked: dict[str, Any], *, size: int, delta: float
+) -> AnyMechanism:
     from celosia import mechanisms
     from celosia.mechanisms.parameters import check_whole
 

@@ -104,7 +104,7 @@ def release(
 
     `celosia graph release joint friends.edges -e 1 --cap 8`
     """
-    from celosia.cli.release import output
+    from celosia.cli.release import display
     from celosia.core.release import certificate_path
     from celosia.frames import format_of
 
@@ -134,11 +134,11 @@ def release(
         answer.save(output, overwrite=force)
     if report is not None:
         answer.report(report, overwrite=force)
-    output.warn(answer)
+    display.show_warnings(answer)
     if as_json:
         console.show_json(answer.certificate())
     else:
-        output.answer(answer, output=output, report=report)
+        display.show_answer(answer, output=output, report=report)
 
 
 def _check(statistic: Statistic, wish: dict[str, Any]) -> None:

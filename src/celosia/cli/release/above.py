@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli.release.numbers import stepped
-from celosia.cli.release.options import Step, Wish
+from celosia.cli.release.numbers import grid_of
+from celosia.cli.release.options import ReleaseRequest, Step
 
 if TYPE_CHECKING:
     from celosia.core.neighbours import Neighbours
@@ -44,7 +44,7 @@ def above(
     rounded: Annotated[
         bool, typer.Option("--rounded", help="Answers may lie between the steps of the grid.")
     ] = False,
-) -> Wish:
+) -> ReleaseRequest:
     """Release which answers in a column reach a threshold, in order, and only so many.
 
     The column holds exact answers, such as counts: one row a question. All that are below cost
@@ -62,8 +62,8 @@ def above(
             monotone=monotone,
             numeric=numeric,
             sensitivity=sensitivity,
-            grid=stepped(grid) or Grid(),
+            grid=grid_of(grid) or Grid(),
             rounded=rounded,
         )
 
-    return Wish(make=make, error_in="around the threshold", cells="decimal")
+    return ReleaseRequest(make=make, error_in="around the threshold", cells="decimal")

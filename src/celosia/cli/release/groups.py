@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.release.options import Wish
-from celosia.cli.release.output import ROWS
+from celosia.cli.release.display import ROWS
+from celosia.cli.release.options import ReleaseRequest
 from celosia.core.errors import InputError
 
 HISTOGRAM = """`celosia release histogram people.csv --column age --edges 0,18,65,120 --epsilon 0.5`
@@ -49,7 +49,7 @@ def histogram(
         float | None,
         typer.Option(help="Without edges and categories: the chance that a rare key is told."),
     ] = None,
-) -> Wish:
+) -> ReleaseRequest:
     """Release how many rows fall into each bin, or have each key.
 
     Bins are declared: by --edges for numbers or by --categories. With neither, keys are taken from
@@ -68,14 +68,16 @@ def histogram(
         )
     if delta is not None:
         make = partial(KeyHistogram, delta=delta)
-        return Wish(make=make, error_in=ROWS, cells="string", bound="keys_per_unit")
+        return ReleaseRequest(make=make, error_in=ROWS, cells="string", bound="keys_per_unit")
     bins = partial(
         Histogram,
         other=other,
         edges=None if edges is None else numbers(edges, option="--edges"),
         categories=None if categories is None else texts(categories),
     )
-    return Wish(make=bins, error_in=ROWS, cells="decimal" if categories is None else "string")
+    return ReleaseRequest(
+        make=bins, error_in=ROWS, cells="decimal" if categories is None else "string"
+    )
 
 
 def top(
@@ -86,12 +88,12 @@ def top(
     method: Annotated[Method, typer.Option(help="How the best is chosen.")] = (
         Method.PERMUTE_AND_FLIP
     ),
-) -> Wish:
+) -> ReleaseRequest:
     """Release which of the declared categories have the most rows; not how many they have."""
     from celosia.mechanisms import MostFrequent
 
     make = partial(MostFrequent, categories=texts(categories), count=count, method=method.value)
-    return Wish(make=make, error_in="rows below the best", cells="string")
+    return ReleaseRequest(make=make, error_in="rows below the best", cells="string")
 
 
 def texts(listed: str) -> list[str]:

@@ -1,7 +1,7 @@
-"""What all `celosia release` commands can be told, defined once, and how a command is made of it.
+"""The options of all `celosia release` commands, defined once, and how a command is made of them.
 
-A command itself has only the options of its question, and returns a `Wish`; the options below are
-added to its signature.
+A command itself has only the options of its statistic, and returns a `ReleaseRequest`; the options
+below are added to its signature.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Step = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The options of every command."""
+class ReleaseOptions:
+    """The options of every `celosia release` command."""
 
     table: options.Input
     column: Annotated[
@@ -81,8 +81,8 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfRows(Settings):
-    """The options of a command about the rows of a table, which may be those of few people."""
+class RowReleaseOptions(ReleaseOptions):
+    """The options of a command about rows of a table, of which one person may have several."""
 
     unit: Annotated[
         str | None,
@@ -100,43 +100,43 @@ class OfRows(Settings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What a command asks."""
+class ReleaseRequest:
+    """The statistic that a command releases."""
 
     make: Callable[..., Mechanism[Any, Any]]
     """The mechanism for an epsilon and neighbours; of rows, also for `may_be_empty`."""
     error_in: str
-    """What the error is measured in."""
+    """The unit of the error."""
     needs_column: bool = True
     cells: ColumnType | None = None
-    """What the cells of the column are taken for, whatever they look like."""
+    """The type that the cells of the column are read as, whatever they look like."""
     equals: str | None = None
     """Count the rows whose cell is this."""
     bound: str | None = None
-    """The argument of `make` that bounds what a unit adds, where it has one of its own."""
+    """The argument of `make` that bounds the contribution of a unit, where there is one."""
 
 
-def command(
+def add_command(
     app: typer.Typer,
     name: str,
-    wish: Callable[..., Wish],
+    request: Callable[..., ReleaseRequest],
     *,
     examples: str,
-    settings: type[Settings] = OfRows,
+    options_class: type[ReleaseOptions] = RowReleaseOptions,
 ) -> None:
-    """Add a command that has the options of a question and those of all."""
-    own = signature(wish, eval_str=True).parameters.values()
-    shared = signature(settings, eval_str=True).parameters.values()
-    names = {field.name for field in fields(settings)}
+    """Add a command that has the options of its statistic and the common ones."""
+    own = signature(request, eval_str=True).parameters.values()
+    common = signature(options_class, eval_str=True).parameters.values()
+    names = {field.name for field in fields(options_class)}
 
-    def run(**given: Any) -> None:
-        from celosia.cli.release.run import carry_out
+    def run(**arguments: Any) -> None:
+        from celosia.cli.release.run import run_release
 
-        told = settings(**{name: given.pop(name) for name in names})
-        carry_out(told, wish(**given))
+        release_options = options_class(**{name: arguments.pop(name) for name in names})
+        run_release(release_options, request(**arguments))
 
-    table, *rest = (each.replace(kind=Parameter.KEYWORD_ONLY) for each in shared)
-    asked = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in own]
-    run.__doc__ = f"{wish.__doc__}\n\n**Examples**\n\n{examples}"
-    run.__signature__ = Signature([table, *asked, *rest])  # type: ignore[attr-defined]
+    table, *rest = (each.replace(kind=Parameter.KEYWORD_ONLY) for each in common)
+    specific = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in own]
+    run.__doc__ = f"{request.__doc__}\n\n**Examples**\n\n{examples}"
+    run.__signature__ = Signature([table, *specific, *rest])  # type: ignore[attr-defined]
     app.command(name)(run)

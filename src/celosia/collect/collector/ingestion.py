@@ -33,7 +33,7 @@ STREAM = ".clr"
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedFile:
     """A file of which something was refused; the pieces before it are counted."""
 
     path: str
@@ -49,7 +49,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Ingested:
+class IngestionSummary:
     """What came of some files."""
 
     files: int
@@ -57,7 +57,7 @@ class Ingested:
     """Reports that are counted now."""
     known: int
     """Reports that had been counted before."""
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedFile, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -80,7 +80,7 @@ def absorb_files(
     *,
     source: str = "",
     progress: Progress = silent,
-) -> Ingested:
+) -> IngestionSummary:
     """Count the reports in files, and in all files below folders.
 
     Args:
@@ -98,7 +98,7 @@ def absorb_files(
     files = list(report_files(places))
     total = sum(path.stat().st_size for path in files)
     counted = known = done = 0
-    refused: list[Refused] = []
+    refused: list[RefusedFile] = []
     for path in files:
         try:
             for group in _groups(_batches(path, collector, source)):
@@ -110,8 +110,8 @@ def absorb_files(
                 done += sum(len(each.data) for each in group)
                 progress(Step(f"counting {path.name}", min(done, total), total))
         except InputError as refusal:
-            refused.append(Refused(str(path), refusal.code, refusal.what))
-    return Ingested(len(files), counted, known, tuple(refused))
+            refused.append(RefusedFile(str(path), refusal.code, refusal.what))
+    return IngestionSummary(len(files), counted, known, tuple(refused))
 
 
 def piece_name(path: PurePath) -> str:

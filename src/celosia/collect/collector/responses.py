@@ -44,16 +44,16 @@ AGAIN = "5"
 """Seconds after which to send again."""
 
 
-def answered(data: object) -> Reply:
+def success_reply(data: object) -> Reply:
     """The envelope of plain values.
 
-    >>> answered({"reports": 3}).body
+    >>> success_reply({"reports": 3}).body
     b'{"ok":true,"data":{"reports":3}}'
     """
     return Reply(status=200, body=_written({"ok": True, "data": data}))
 
 
-def refused(error: BaseException) -> Reply:
+def error_reply(error: BaseException) -> Reply:
     """The envelope of an error; what is not for others becomes one fixed text.
 
     Words of unexpected exceptions could be anything. The log gets the name of their class.

@@ -88,7 +88,7 @@ def create_app(collector: Callable[[], Collector], *, access: Access | None = No
     try:
         from fastapi import FastAPI  # noqa: PLC0415 - part of an extra
 
-        from celosia.collect.collector.routes import Gate, add_handlers, router  # noqa: PLC0415 - likewise
+        from celosia.collect.collector.routes import ErrorMiddleware, add_handlers, router  # noqa: PLC0415 - likewise
     except ImportError as error:
         raise _missing_extra(error.name) from None
     endpoint = Endpoint(collector, access or Access())
@@ -114,7 +114,7 @@ def create_app(collector: Callable[[], Collector], *, access: Access | None = No
     app.state.endpoint = endpoint
     app.include_router(router)
     add_handlers(app)
-    app.add_middleware(Gate)
+    app.add_middleware(ErrorMiddleware)
     return app
 
 

@@ -62,8 +62,8 @@ def table_pieces(
 def _pieces(
     file: BinaryIO, protocol: Protocol, *, most: int, suffix: str
 ) -> Iterator[tuple[str, bytes]]:
-    schema, parts = _opened(file, suffix)
-    size = _checked(schema, protocol)
+    schema, parts = _open_table(file, suffix)
+    size = _check_schema(schema, protocol)
     rows = max(1, most // size)
     number, waiting, gathered = 0, np.empty((0, size), dtype=np.uint8), 0
     for part in parts:
@@ -83,7 +83,7 @@ def _piece(number: int, packed: Packed, protocol: Protocol) -> tuple[str, bytes]
     return str(number), Reports(protocol.fingerprint, packed).to_bytes()
 
 
-def _opened(file: BinaryIO, suffix: str) -> tuple[Any, Iterator[Any]]:
+def _open_table(file: BinaryIO, suffix: str) -> tuple[Any, Iterator[Any]]:
     """The schema of a file, and its rows in parts that fit into memory."""
     import pyarrow as pa  # noqa: PLC0415 - heavy
     from pyarrow import parquet  # noqa: PLC0415 - likewise
@@ -104,7 +104,7 @@ def _opened(file: BinaryIO, suffix: str) -> tuple[Any, Iterator[Any]]:
     return stream.schema, (part.select([COLUMN]) for part in stream)
 
 
-def _checked(schema: Any, protocol: Protocol) -> int:
+def _check_schema(schema: Any, protocol: Protocol) -> int:
     """The bytes of one report, where a table is of the protocol."""
     import pyarrow as pa  # noqa: PLC0415 - heavy
 

@@ -24,7 +24,7 @@ MOST_HASHES, MOST_WIDTH, MOST_CELLS = 2**20, 2**20, 2**28
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sketched(Protocol):
+class SketchProtocol(Protocol):
     """A protocol whose server keeps `hashes` rows of `width` columns."""
 
     hashes: int = 1024
@@ -83,10 +83,10 @@ class Sketched(Protocol):
         """As `variance`, for many values at once; without collisions where they were solved for."""
 
 
-class SketchedServer(Server):
+class SketchServer(Server):
     """Estimates from the cells of hashed values."""
 
-    protocol: Sketched
+    protocol: SketchProtocol
 
     def estimate(
         self, candidates: Sequence[Hashable], *, post: str = "raw", solve: bool = False

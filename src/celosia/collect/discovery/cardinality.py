@@ -220,9 +220,9 @@ class CardinalityServer(Server):
 
         said, users = self.protocol, self.users
         fewest = said.least_devices(users)
-        wished = fewest if least is None else whole(least)
-        apart = said.apart(users, wished) if wished is not None and wished > 0 else 0.0
-        if wished is None or apart < APART:
+        threshold = fewest if least is None else whole(least)
+        apart = said.apart(users, threshold) if threshold is not None and threshold > 0 else 0.0
+        if threshold is None or apart < APART:
             raise QueryRefused(
                 "CEL-R063",
                 "values of so few devices cannot be told from values of none.",
@@ -241,7 +241,7 @@ class CardinalityServer(Server):
         missed = erfc(apart / sqrt(2)) / 2
         count, error = self._counted(above, false, missed / 2)
         ends = [self._counted(above, false, each)[0] for each in (0.0, missed)]
-        return Cardinality(count, error, abs(ends[1] - ends[0]) / 2, wished, users)
+        return Cardinality(count, error, abs(ends[1] - ends[0]) / 2, threshold, users)
 
     def _counted(self, above: int, false: float, missed: float) -> tuple[float, float]:
         """The number of values and its standard error, from how many buckets are above the cut."""

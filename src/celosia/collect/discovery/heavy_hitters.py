@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from celosia.collect.discovery.prefixes import Prefixes
+from celosia.collect.discovery.prefixes import PrefixLevels
 from celosia.collect.estimates import Estimates, check_significance
 from celosia.collect.fields import Packed, check_form, malformed
 from celosia.collect.oracles.pure import Floats, fingerprint_of
@@ -95,9 +95,9 @@ class PrefixTree(Protocol):
         _ = self.oracles
 
     @cached_property
-    def tree(self) -> Prefixes:
+    def tree(self) -> PrefixLevels:
         """The levels, and the prefixes of each."""
-        return Prefixes(
+        return PrefixLevels(
             self.bits, self.length, self.first, self.step, self.alphabet, self.method == "treehist"
         )
 

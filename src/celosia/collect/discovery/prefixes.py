@@ -17,12 +17,12 @@ MOST_LETTERS = 256
 
 
 @dataclass(frozen=True)
-class Prefixes:
+class PrefixLevels:
     """Prefixes of numbers of `bits` bits (from the highest on), or of texts over an `alphabet`.
 
     A text shorter than its level is its own prefix, and does not grow any more.
 
-    >>> tree = Prefixes(8, 0, 4, 2, "", False)
+    >>> tree = PrefixLevels(8, 0, 4, 2, "", False)
     >>> tree.lengths, tree.cut(np.array([0b10110001]), 1).tolist(), tree.longer((0b1011,), 0)
     ((4, 6, 8), [44], (44, 45, 46, 47))
     """

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
 from celosia.collect.collector.batches import Batch
-from celosia.collect.collector.ingestion import PIECE, Refused, piece_name
+from celosia.collect.collector.ingestion import PIECE, RefusedFile, piece_name
 from celosia.collect.collector.tables import TABLES, table_pieces
 from celosia.collect.protocol import Protocol, Server
 from celosia.collect.reports import HEAD
@@ -28,7 +28,7 @@ ALIKE = "another file has the same last two names; give one of them another sour
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartialCount:
     """The sums of some files; nothing of a file that was refused matters, for all is refused."""
 
     state: bytes = field(repr=False)
@@ -36,7 +36,7 @@ class Part:
     files: tuple[str, ...]
     known: int
     """Reports that had been counted before, and are not among the sums."""
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedFile, ...] = ()
 
     def row(self) -> dict[str, Any]:
         """The part as plain values, to travel between machines."""
@@ -49,7 +49,7 @@ class Part:
         return {"state": self.state, "marks": marks, "about": json.dumps(about)}
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Part:
+    def from_row(cls, row: Mapping[str, Any]) -> PartialCount:
         """The part that `row` has told."""
         about, marks = json.loads(row["about"]), row["marks"]
         return cls(
@@ -57,12 +57,12 @@ class Part:
             {marks[at : at + 16]: marks[at + 16 : at + 32] for at in range(0, len(marks), 32)},
             tuple(about["files"]),
             about["known"],
-            tuple(Refused(**each) for each in about["refused"]),
+            tuple(RefusedFile(**each) for each in about["refused"]),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class GatheredCounts:
     """The reports of many files, added up."""
 
     server: Server
@@ -82,7 +82,7 @@ class Gathered:
         return f"{self.counted:,} reports from {self.files:,} files{known}"
 
 
-class Counter:
+class FileCounter:
     """Counts whole files, in one place.
 
     Args:
@@ -99,7 +99,7 @@ class Counter:
         self._server = protocol.server()
         self._marks: Marks = {}
         self._files: list[str] = []
-        self._refused: list[Refused] = []
+        self._refused: list[RefusedFile] = []
         self._known = 0
 
     def add(self, path: str, file: BinaryIO) -> None:
@@ -112,9 +112,9 @@ class Counter:
             for number, data in pieces:
                 self._count(Batch(data=data, id=f"{name}:{number}", source=self._source))
         except InputError as refusal:
-            self._refused.append(Refused(path, refusal.code, refusal.what))
+            self._refused.append(RefusedFile(path, refusal.code, refusal.what))
         except OSError:  # what Arrow raises where a page of a file is cut off
-            self._refused.append(Refused(path, "CEL-R082", "its reports cannot be read."))
+            self._refused.append(RefusedFile(path, "CEL-R082", "its reports cannot be read."))
 
     def add_file(self, path: str) -> None:
         """Count a file of this machine."""
@@ -123,7 +123,7 @@ class Counter:
                 self.add(path, file)
         except OSError as error:
             reason = (error.strerror or "it cannot be opened").lower()
-            self._refused.append(Refused(path, "CEL-R082", f"it cannot be read: {reason}."))
+            self._refused.append(RefusedFile(path, "CEL-R082", f"it cannot be read: {reason}."))
 
     def _count(self, batch: Batch) -> None:
         if self._before is None:
@@ -141,9 +141,9 @@ class Counter:
         self._server.absorb(batch.data)
         self._marks[name] = mark
 
-    def part(self) -> Part:
+    def part(self) -> PartialCount:
         """All that was counted here."""
-        return Part(
+        return PartialCount(
             self._server.to_bytes(),
             self._marks,
             tuple(self._files),
@@ -152,7 +152,7 @@ class Counter:
         )
 
 
-def merged(protocol: Protocol, parts: Iterable[Part]) -> Part:
+def merge_parts(protocol: Protocol, parts: Iterable[PartialCount]) -> PartialCount:
     """Several parts as one.
 
     Two files of which a collector could not tell which is which are refused, as it would do.
@@ -160,20 +160,20 @@ def merged(protocol: Protocol, parts: Iterable[Part]) -> Part:
     server = protocol.server()
     marks: Marks = {}
     files: list[str] = []
-    refused: list[Refused] = []
+    refused: list[RefusedFile] = []
     known = 0
     for part in parts:
         server.load(part.state)
         if marks.keys() & part.marks.keys():
-            refused.append(_alike(part))
+            refused.append(_signature(part))
         marks |= part.marks
         files += part.files
         refused += part.refused
         known += part.known
-    return Part(server.to_bytes(), marks, tuple(files), known, tuple(refused))
+    return PartialCount(server.to_bytes(), marks, tuple(files), known, tuple(refused))
 
 
-def gathered(protocol: Protocol, whole: Part) -> Gathered:
+def combine_parts(protocol: Protocol, whole: PartialCount) -> GatheredCounts:
     """What the last part has come to; an error if anything was refused.
 
     Raises:
@@ -196,7 +196,7 @@ def gathered(protocol: Protocol, whole: Part) -> Gathered:
             refused=[each.as_dict() for each in told],
         )
     server = protocol.server().load(whole.state)
-    return Gathered(server, len(whole.files), server.users, whole.known, whole.marks)
+    return GatheredCounts(server, len(whole.files), server.users, whole.known, whole.marks)
 
 
 def check_each(places: Collection[str], files: Collection[str]) -> None:
@@ -237,8 +237,8 @@ def _plain(place: str) -> str:
     return re.sub(r"^/+", "/", re.sub(r"^[A-Za-z][A-Za-z0-9+.-]+:", "", place))
 
 
-def _alike(part: Part) -> Refused:
-    return Refused(
+def _signature(part: PartialCount) -> RefusedFile:
+    return RefusedFile(
         part.files[0] if len(part.files) == 1 else f"one of {len(part.files):,} files",
         "CEL-R078",
         ALIKE,

@@ -12,7 +12,14 @@ from pathlib import Path
 
 from celosia.collect.collector.ingestion import STREAM, report_files
 from celosia.collect.collector.tables import TABLES
-from celosia.collect.distributed.parts import Counter, Gathered, Part, check_each, gathered, merged
+from celosia.collect.distributed.parts import (
+    FileCounter,
+    GatheredCounts,
+    PartialCount,
+    check_each,
+    combine_parts,
+    merge_parts,
+)
 from celosia.collect.protocol import Protocol
 from celosia.core.errors import EngineError, InputError
 from celosia.core.numbers import whole
@@ -30,7 +37,7 @@ def gather_in_processes(  # noqa: PLR0913 - one fact each
     source: str = "",
     known: Mapping[bytes, bytes] | None = None,
     progress: Progress = silent,
-) -> Gathered:
+) -> GatheredCounts:
     """Count the Parquet and Arrow files of reports in several processes; all of them, or nothing.
 
     The sums are those of one server, bit for bit, whichever process has counted which file. A
@@ -64,17 +71,17 @@ def gather_in_processes(  # noqa: PLR0913 - one fact each
             fix=f"Use `absorb_files` for them, or files that end in {', '.join(TABLES)}.",
         )
     check_each([], files)
-    whole_part = merged(protocol, [])
+    whole_part = merge_parts(protocol, [])
     spawned = multiprocessing.get_context("spawn")  # forks of a process with threads may hang
     try:
         with ProcessPoolExecutor(number, mp_context=spawned) as workers:
-            waiting: list[Future[Part]] = [
+            waiting: list[Future[PartialCount]] = [
                 workers.submit(count_files, protocol, share, source, known)
                 for share in _shares(files, SHARES * number)
             ]
             try:
                 for done in as_completed(waiting):
-                    whole_part = merged(protocol, [whole_part, done.result()])
+                    whole_part = merge_parts(protocol, [whole_part, done.result()])
                     progress(Step("counting files", len(whole_part.files), len(files)))
             except BaseException:
                 workers.shutdown(cancel_futures=True)
@@ -86,14 +93,14 @@ def gather_in_processes(  # noqa: PLR0913 - one fact each
             why="Nothing was counted. Often the machine had no memory left.",
             fix="Run it again, with fewer processes if memory is short.",
         ) from None
-    return gathered(protocol, whole_part)
+    return combine_parts(protocol, whole_part)
 
 
 def count_files(
     protocol: Protocol, files: Sequence[str], source: str, known: Mapping[bytes, bytes] | None
-) -> Part:
+) -> PartialCount:
     """The sums of some files of this machine."""
-    counter = Counter(protocol, source, known)
+    counter = FileCounter(protocol, source, known)
     for path in files:
         counter.add_file(path)
     return counter.part()

@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.collect.collector.tables import TABLES
-from celosia.collect.distributed.parts import Counter, Gathered, Part, check_each, gathered, merged
+from celosia.collect.distributed.parts import (
+    FileCounter,
+    GatheredCounts,
+    PartialCount,
+    check_each,
+    combine_parts,
+    merge_parts,
+)
 from celosia.collect.protocol import Protocol
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.engines.spark.arrow import failures, map_arrow
@@ -42,7 +49,7 @@ def gather_on_spark(  # noqa: PLR0913 - one fact each
     session: SparkSession | None = None,
     source: str = "",
     known: Mapping[bytes, bytes] | None = None,
-) -> Gathered:
+) -> GatheredCounts:
     """Count the Parquet and Arrow files of reports on Spark; all of them, or nothing.
 
     The sums are those of one server, bit for bit, however Spark cuts the work. Workers need
@@ -67,7 +74,7 @@ def gather_on_spark(  # noqa: PLR0913 - one fact each
     asked = [spark_place(spark, place) for place in places]
     whole = _run(spark, partial(_whole, spark, protocol, asked, source, known))
     check_each(asked, whole.files)
-    return gathered(protocol, whole)
+    return combine_parts(protocol, whole)
 
 
 def _whole(
@@ -76,9 +83,9 @@ def _whole(
     places: list[str],
     source: str,
     known: Mapping[bytes, bytes] | None,
-) -> Part:
+) -> PartialCount:
     if not places:
-        return merged(protocol, [])
+        return merge_parts(protocol, [])
     files = (
         spark.read.format("binaryFile")
         .option("pathGlobFilter", f"*.{{{ENDINGS}}}")
@@ -91,7 +98,7 @@ def _whole(
     for partitions in _rounds(_expected(files)):
         states = map_arrow(states.repartition(partitions), partial(_added, protocol), ROW)
     rows = [row.asDict() for row in states.collect()]
-    return merged(protocol, map(_part, rows))
+    return merge_parts(protocol, map(_part, rows))
 
 
 def _expected(files: DataFrame) -> int:
@@ -120,7 +127,7 @@ def _counted(
     """On a worker: the sums of the files of a partition."""
     import pyarrow as pa  # noqa: PLC0415 - heavy
 
-    counter, empty = Counter(protocol, source, known), True
+    counter, empty = FileCounter(protocol, source, known), True
     for batch in batches:
         for path, content in zip(batch.column("path"), batch.column("content"), strict=True):
             counter.add(path.as_py(), pa.BufferReader(content.as_buffer()))
@@ -132,24 +139,26 @@ def _counted(
 def _added(protocol: Protocol, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """On a worker: the sums of the states of a partition."""
     rows = (row for batch in batches for row in batch.to_pylist())
-    whole = merged(protocol, map(Part.from_row, rows))
+    whole = merge_parts(protocol, map(PartialCount.from_row, rows))
     if whole.files:
         yield _batch(whole)
 
 
-def _batch(part: Part) -> pa.RecordBatch:
+def _batch(part: PartialCount) -> pa.RecordBatch:
     import pyarrow as pa  # noqa: PLC0415 - heavy
 
     kinds = {"state": pa.binary(), "marks": pa.binary(), "about": pa.string()}
     return pa.RecordBatch.from_pylist([part.row()], schema=pa.schema(kinds))
 
 
-def _part(row: Mapping[str, Any]) -> Part:
+def _part(row: Mapping[str, Any]) -> PartialCount:
     """A row as Spark hands it over, whose bytes may be a bytearray."""
-    return Part.from_row(dict(row) | {each: bytes(row[each]) for each in ("state", "marks")})
+    return PartialCount.from_row(
+        dict(row) | {each: bytes(row[each]) for each in ("state", "marks")}
+    )
 
 
-def _run(spark: SparkSession, work: Callable[[], Part]) -> Part:
+def _run(spark: SparkSession, work: Callable[[], PartialCount]) -> PartialCount:
     """What Spark gives, or an error of ours: its own may hold whatever stood in the files."""
     from pyspark.errors import AnalysisException  # noqa: PLC0415 - comes with pyspark
 

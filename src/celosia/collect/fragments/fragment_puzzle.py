@@ -20,11 +20,11 @@ from celosia.collect.fields import (
     check_form,
     cut,
     field_at,
-    joined,
+    join,
     malformed,
-    packed,
+    pack,
 )
-from celosia.collect.fragments.text_encoding import Spelling
+from celosia.collect.fragments.text_encoding import TextEncoding
 from celosia.collect.protocol import Client, Protocol, Server, check_report_epsilon
 from celosia.collect.state import State
 from celosia.core.errors import InputError
@@ -137,10 +137,10 @@ class FragmentPuzzle(Protocol):
         )
 
     @cached_property
-    def spelling(self) -> Spelling:
+    def spelling(self) -> TextEncoding:
         """Texts as numbers."""
         tagging = HashFamily(key=self._key("tags").encode(), rows=1, width=self.tags)
-        return Spelling(self.alphabet, self.length, self.piece, tagging)
+        return TextEncoding(self.alphabet, self.length, self.piece, tagging)
 
     def _key(self, part: str) -> str:
         """Keys of the parts: 16 bytes of BLAKE2b of the name of the part, keyed by the key."""
@@ -188,11 +188,11 @@ class FragmentPuzzleClient(Client):
         places = self.rng.integers(protocol.positions, texts.size)
         keys = spelling.tagged(texts, pieces[np.arange(texts.size), places])
         place_bits = bits_for(protocol.positions)
-        return joined(
+        return join(
             [
                 (self._words.packed_digests(texts), protocol.words.report_bits),
                 (self._fragments.packed_digests(digests(keys)), protocol.fragments.report_bits),
-                (packed([(places, place_bits)]), place_bits),
+                (pack([(places, place_bits)]), place_bits),
             ]
         )
 
@@ -275,9 +275,9 @@ class FragmentPuzzleServer(Server):
             InputError: CEL-R014 so many pieces are kept that there are too many texts, CEL-R015 a
                 setting is out of range.
         """
-        from celosia.collect.fragments.solver import Search, solved  # noqa: PLC0415 - only servers need it
+        from celosia.collect.fragments.solver import SolverOptions, solve  # noqa: PLC0415 - only servers need it
 
-        return solved(self, Search(top, significance, control, check_tags), progress)
+        return solve(self, SolverOptions(top, significance, control, check_tags), progress)
 
 
 def _wrong(what: str) -> InputError:

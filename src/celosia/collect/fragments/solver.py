@@ -27,7 +27,7 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SolverOptions:
     """How a dictionary is searched for; see `FragmentPuzzleServer.dictionary`.
 
     Raises:
@@ -54,13 +54,13 @@ class Search:
             )
 
 
-def solved(server: FragmentPuzzleServer, search: Search, progress: Progress) -> Estimates:
+def solve(server: FragmentPuzzleServer, search: SolverOptions, progress: Progress) -> Estimates:
     """The dictionary of a server."""
     protocol, spelling = server.protocol, server.protocol.spelling
     progress(Step(_STAGE, 0, 3))
     kept = common_pieces(server, top=search.top)
     progress(Step(_STAGE, 1, 3))
-    pieces, tags = combined(kept, spelling.base)
+    pieces, tags = combine_pieces(kept, spelling.base)
     texts = spelling.digests(pieces)
     if search.check_tags:
         fitting = spelling.tags(texts) == tags
@@ -73,7 +73,7 @@ def solved(server: FragmentPuzzleServer, search: Search, progress: Progress) -> 
     counts, errors = words.estimated_digests(texts)
     if search.significance is not None and counts.size:
         scores = counts / max(words.error_of_none(), np.finfo(np.float64).tiny)
-        stays = significant(scores, search.significance, control=search.control)
+        stays = select_significant(scores, search.significance, control=search.control)
         pieces, counts, errors = pieces[stays], counts[stays], errors[stays]
     order = np.argsort(-counts, kind="stable")
     found = tuple(spelling.texts(pieces[order]))
@@ -112,7 +112,7 @@ def common_pieces(server: FragmentPuzzleServer, *, top: int | None) -> list[Numb
     return kept
 
 
-def combined(kept: list[Numbers], base: int) -> tuple[Numbers, Numbers]:
+def combine_pieces(kept: list[Numbers], base: int) -> tuple[Numbers, Numbers]:
     """All texts whose pieces are kept under one tag at every position, and these tags.
 
     The Cartesian product, tag by tag: with T pieces kept at each of p positions and g tags, chance
@@ -145,7 +145,7 @@ def combined(kept: list[Numbers], base: int) -> tuple[Numbers, Numbers]:
     return made, np.repeat(np.array(shared, dtype=np.int64), sizes)
 
 
-def significant(
+def select_significant(
     scores: NDArray[np.float64], significance: float, *, control: str
 ) -> NDArray[np.bool_]:
     """Which scores (estimates in standard errors of nobody's text) are beyond chance.

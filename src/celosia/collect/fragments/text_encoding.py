@@ -22,10 +22,10 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Spelling:
+class TextEncoding:
     """How texts are written as numbers.
 
-    >>> spelling = Spelling("abc ", 4, 2, HashFamily(key=b"tags", rows=1, width=16))
+    >>> spelling = TextEncoding("abc ", 4, 2, HashFamily(key=b"tags", rows=1, width=16))
     >>> spelling.pieces(["cab", "a"]).tolist(), spelling.texts(np.array([[8, 7]]))
     ([[8, 7], [3, 15]], ['cab'])
     """

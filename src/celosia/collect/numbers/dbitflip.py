@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import PureLoss
 from celosia.collect.coins import Coin
-from celosia.collect.fields import Packed, bits_for, packed, unpacked
+from celosia.collect.fields import Packed, bits_for, pack, unpack
 from celosia.collect.protocol import Client, Protocol, Server
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
@@ -139,7 +139,7 @@ class DBitFlip(Protocol):
         pairs = [
             ((asked[:, at], width), (said[:, at].view(np.uint8), 1)) for at in range(self.bits)
         ]
-        return packed([each for pair in pairs for each in pair])
+        return pack([each for pair in pairs for each in pair])
 
     def read(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Buckets and bits.
@@ -147,7 +147,7 @@ class DBitFlip(Protocol):
         Raises:
             InputError: CEL-R001 of another form, CEL-R032 a bucket that is none, or comes twice.
         """
-        fields = unpacked(reports, [bits_for(self.buckets), 1] * self.bits)
+        fields = unpack(reports, [bits_for(self.buckets), 1] * self.bits)
         asked, said = np.stack(fields[::2], axis=1), np.stack(fields[1::2], axis=1)
         if np.any(asked >= self.buckets) or np.any(asked[:, 1:] <= asked[:, :-1]):
             raise InputError(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import Coin
-from celosia.collect.fields import Packed, packed, unpacked
+from celosia.collect.fields import Packed, pack, unpack
 from celosia.collect.numbers.buckets import numbers_of
 from celosia.collect.protocol import Client, Protocol, Server
 from celosia.core.errors import InputError
@@ -177,7 +177,7 @@ class OneBitMeanClient(Client):
         else:
             listed = [self._remembered(each, self.memory) for each in parts.tolist()]
             said = np.array(listed, dtype=np.bool_)
-        return packed([(said.view(np.uint8), 1)])
+        return pack([(said.view(np.uint8), 1)])
 
     def _remembered(self, part: int, memory: Memory) -> bool:
         protocol = self.protocol
@@ -205,7 +205,7 @@ class OneBitMeanServer(Server):
         self.ones = np.zeros(1, dtype=np.int64)
 
     def _count(self, packed: Packed) -> None:
-        self.ones += int(unpacked(packed, [1])[0].sum())
+        self.ones += int(unpack(packed, [1])[0].sum())
 
     def _state(self) -> State:
         return {"ones": self.ones}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
-from celosia.collect.fields import Packed, packed, unpacked
+from celosia.collect.fields import Packed, pack, unpack
 from celosia.collect.oracles.pure import DomainProtocol, DomainServer, Floats, set_coin
 from celosia.collect.protocol import Client
 from celosia.core.errors import InputError
@@ -172,7 +172,7 @@ class HadamardClient(Client):
         others = (blocks + (halves + 1) // 2) % said.blocks
         block = np.where(away, others, blocks)
         place = np.where(away, places, mended)
-        return packed([(block * said.width + place, said.report_bits)])
+        return pack([(block * said.width + place, said.report_bits)])
 
 
 class HadamardServer(DomainServer):
@@ -181,7 +181,7 @@ class HadamardServer(DomainServer):
     protocol: HadamardResponse
 
     def _count(self, packed: Packed) -> None:
-        (told,) = unpacked(packed, [self.protocol.report_bits])
+        (told,) = unpack(packed, [self.protocol.report_bits])
         self.counts += np.bincount(told, minlength=self.counts.size)
 
     def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:

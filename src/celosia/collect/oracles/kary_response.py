@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from celosia.collect.coins import WHOLE, Coin
-from celosia.collect.fields import Packed, bits_for, malformed, packed, unpacked
+from celosia.collect.fields import Packed, bits_for, malformed, pack, unpack
 from celosia.collect.oracles.pure import (
     DomainProtocol,
     DomainServer,
@@ -85,14 +85,14 @@ class KaryClient(Client):
         steps = 1 + self.rng.integers(size - 1, places.size)
         kept = self.protocol.coin.toss(places.size, self.rng)
         told = (places + np.where(kept, 0, steps)) % size
-        return packed([(told, self.protocol.report_bits)])
+        return pack([(told, self.protocol.report_bits)])
 
 
 class KaryServer(DomainServer):
     """Counts the values that were told."""
 
     def _count(self, packed: Packed) -> None:
-        (told,) = unpacked(packed, [self.protocol.report_bits])
+        (told,) = unpack(packed, [self.protocol.report_bits])
         if told.size and told.max() >= self.counts.size:
             raise malformed()
         self.counts += np.bincount(told, minlength=self.counts.size)

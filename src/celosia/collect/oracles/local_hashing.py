@@ -23,15 +23,15 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
-from celosia.collect.fields import Packed, bits_for, malformed, packed, unpacked
+from celosia.collect.fields import Packed, bits_for, malformed, pack, unpack
 from celosia.collect.oracles import _kernels as _oracle_kernels
 from celosia.collect.oracles.pure import (
     Floats,
     PureProtocol,
     Support,
-    estimated,
     ratio_below,
     set_coin,
+    unbiased_estimates,
 )
 from celosia.collect.protocol import Client, Server
 from celosia.collect.state import State
@@ -183,11 +183,11 @@ class HashingClient(Client):
         steps = 1 + self.rng.integers(said.buckets - 1, places.size)
         kept = said.coin.toss(places.size, self.rng)
         told = (places + np.where(kept, 0, steps)) % said.buckets
-        return packed([(choice, said.choice_bits), (told, bits_for(said.buckets))])
+        return pack([(choice, said.choice_bits), (told, bits_for(said.buckets))])
 
 
 def _read(said: LocalHashing, reports: Packed) -> list[NDArray[np.int64]]:
-    fields = unpacked(reports, [said.choice_bits, bits_for(said.buckets)])
+    fields = unpack(reports, [said.choice_bits, bits_for(said.buckets)])
     limits = (said.pool or 2**SEED_BITS, said.buckets)
     if any(field.size and field.max() >= most for field, most in zip(fields, limits, strict=True)):
         raise malformed()
@@ -233,7 +233,7 @@ class HashingServer(Server):
 
     def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
         supports = self._supports(digests(list(candidates)))
-        return estimated(self.protocol.support, supports, self.users)
+        return unbiased_estimates(self.protocol.support, supports, self.users)
 
     def _supports(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         reports = self._state()["reports"]
@@ -276,7 +276,7 @@ class PoolServer(Server):
         hashes = digests(list(candidates))
         width = np.int64(said.buckets)
         supports = _kernels.gathered(self.counts, hashes, said.family.coefficients, width, False)
-        counts, errors = estimated(said.support, supports, self.users)
+        counts, errors = unbiased_estimates(said.support, supports, self.users)
         likely = np.clip(counts, 0, self.users)
         others = np.maximum(0, self.squares() - likely**2)
         return counts, np.sqrt(errors**2 + said._together(self.users, likely, others))

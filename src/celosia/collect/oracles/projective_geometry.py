@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
-from celosia.collect.fields import Packed, bits_for, malformed, packed, unpacked
-from celosia.collect.oracles._projective import MOST_POINTS, Space, best_space, is_prime
+from celosia.collect.fields import Packed, bits_for, malformed, pack, unpack
+from celosia.collect.oracles._projective import MOST_POINTS, ProjectiveSpace, best_space, is_prime
 from celosia.collect.oracles.pure import (
     DomainProtocol,
     DomainServer,
@@ -76,7 +76,7 @@ class ProjectiveGeometry(DomainProtocol, PureProtocol):
             or not 2 <= coordinates <= 32
             or not 2 <= order <= MOST_POINTS
             or not is_prime(order)
-            or not len(self.values) <= Space(order, coordinates).points <= MOST_POINTS
+            or not len(self.values) <= ProjectiveSpace(order, coordinates).points <= MOST_POINTS
         ):
             raise InputError(
                 "CEL-R056",
@@ -89,9 +89,9 @@ class ProjectiveGeometry(DomainProtocol, PureProtocol):
         _ = self.coin
 
     @cached_property
-    def space(self) -> Space:
+    def space(self) -> ProjectiveSpace:
         """The points."""
-        return Space(self.order, self.coordinates)
+        return ProjectiveSpace(self.order, self.coordinates)
 
     @cached_property
     def coin(self) -> Coin:
@@ -134,7 +134,7 @@ class ProjectiveClient(Client):
         outside = self.rng.integers(vectors, places.size)
         free = np.where(kept, inside, outside)
         told = said.space.completed(places, free, (~kept).astype(np.int64))
-        return packed([(told, said.report_bits)])
+        return pack([(told, said.report_bits)])
 
 
 class ProjectiveServer(DomainServer):
@@ -143,7 +143,7 @@ class ProjectiveServer(DomainServer):
     protocol: ProjectiveGeometry
 
     def _count(self, packed: Packed) -> None:
-        (told,) = unpacked(packed, [self.protocol.report_bits])
+        (told,) = unpack(packed, [self.protocol.report_bits])
         if told.size and told.max() >= self.counts.size:
             raise malformed()
         self.counts += np.bincount(told, minlength=self.counts.size)

@@ -168,10 +168,12 @@ class DomainServer(Server):
     def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
         places = self.protocol.values.places(candidates)
         assert isinstance(self.protocol, PureProtocol)
-        return estimated(self.protocol.support, self._supports()[places], self.users)
+        return unbiased_estimates(self.protocol.support, self._supports()[places], self.users)
 
 
-def estimated(support: Support, supports: NDArray[np.int64], users: int) -> tuple[Floats, Floats]:
+def unbiased_estimates(
+    support: Support, supports: NDArray[np.int64], users: int
+) -> tuple[Floats, Floats]:
     """Unbiased counts and standard errors, with each count put in for the true one."""
     counts = support.unbiased(supports, users)
     return counts, np.sqrt(support.variance(users, np.clip(counts, 0, users)))

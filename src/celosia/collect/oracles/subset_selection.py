@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
-from celosia.collect.fields import Packed, bits_for, check_form, malformed, packed, unpacked
+from celosia.collect.fields import Packed, bits_for, check_form, malformed, pack, unpack
 from celosia.collect.oracles import _kernels as _oracle_kernels
 from celosia.collect.oracles.pure import (
     DomainProtocol,
@@ -132,7 +132,7 @@ class SubsetClient(Client):
                 # In rising order: the true value must not stand out by where it is.
                 found = _oracle_kernels.members(bits, said.size)
                 width = bits_for(len(said.values))
-                bits = packed([(column, width) for column in found.T])
+                bits = pack([(column, width) for column in found.T])
             made[start : start + rows] = bits
         return made
 
@@ -156,7 +156,7 @@ class SubsetServer(DomainServer):
         said = self.protocol
         if said.as_list:
             width = bits_for(len(said.values))
-            found = np.array(unpacked(packed, [width] * said.size))
+            found = np.array(unpack(packed, [width] * said.size))
             rising = bool(np.all(found[1:] > found[:-1]))
             if not rising or (found.size and found[-1].max() >= self.counts.size):
                 raise malformed()

@@ -18,7 +18,7 @@ _MOST = Fraction(64)
 """Beyond e^64 nothing changes: chances are multiples of 2^-32."""
 
 
-def wished(make: Callable[..., Rappor], hashes: int, lasting: Fraction, one: Fraction) -> Rappor:
+def calibrate(make: Callable[..., Rappor], hashes: int, lasting: Fraction, one: Fraction) -> Rappor:
     """A RAPPOR of at most these costs.
 
     Two values differ in up to 2 * `hashes` bits, so a bit may cost `lasting` / (2 * hashes); with

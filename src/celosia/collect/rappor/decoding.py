@@ -111,7 +111,7 @@ class BitCounts:
 
 
 @dataclass(frozen=True)
-class Decoded:
+class DecodedValues:
     """Which candidates RAPPOR found, and how sure that is."""
 
     estimates: Estimates
@@ -157,7 +157,7 @@ class Decoded:
         )
 
 
-def unbiased(counted: BitCounts, values: Digests) -> tuple[Numbers, Numbers]:
+def unbiased_estimates(counted: BitCounts, values: Digests) -> tuple[Numbers, Numbers]:
     """Counts of all candidates by least squares, and their standard errors.
 
     Raises:
@@ -181,7 +181,7 @@ def _too_many() -> InputError:
     )
 
 
-def decoded(  # noqa: PLR0913 - all named
+def decode(  # noqa: PLR0913 - all named
     counted: BitCounts,
     candidates: tuple[Hashable, ...],
     *,
@@ -189,7 +189,7 @@ def decoded(  # noqa: PLR0913 - all named
     correction: str,
     penalty: float | None,
     progress: Progress = silent,
-) -> Decoded:
+) -> DecodedValues:
     """Select by the positive Lasso, fit the selected by least squares, test each of them.
 
     The tests are corrected for all candidates, not only for the selected ones, as in the paper.
@@ -209,7 +209,7 @@ def decoded(  # noqa: PLR0913 - all named
     progress(Step("hashing the candidates", 0, 3))
     design = counted.design(digests(list(candidates)))
     progress(Step("selecting", 1, 3))
-    chosen = np.flatnonzero(_selected(counted, design, penalty))
+    chosen = np.flatnonzero(_select(counted, design, penalty))
     progress(Step("fitting", 2, 3))
     size = len(candidates)
     guide = sqrt(counted.protocol.variance(counted.users))
@@ -225,7 +225,7 @@ def decoded(  # noqa: PLR0913 - all named
     estimates = Estimates(
         counted.protocol.name, candidates, counts, errors, counted.users, "decoded", counts
     )
-    return Decoded(
+    return DecodedValues(
         estimates,
         tests,
         _significant(tests, level, correction),
@@ -235,7 +235,7 @@ def decoded(  # noqa: PLR0913 - all named
     )
 
 
-def _selected(counted: BitCounts, design: csr_array, penalty: float | None) -> NDArray[np.bool_]:
+def _select(counted: BitCounts, design: csr_array, penalty: float | None) -> NDArray[np.bool_]:
     from celosia.collect.rappor._kernels import positive_lasso  # noqa: PLC0415 - Numba
 
     size, bits = design.shape

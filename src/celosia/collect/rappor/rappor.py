@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE
-from celosia.collect.fields import Packed, bits_for, unpacked
+from celosia.collect.fields import Packed, bits_for, unpack
 from celosia.collect.protocol import Client, Protocol, Server, check_report_epsilon
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
@@ -26,7 +26,7 @@ from celosia.sketches.hashing import Digests, HashFamily, digests
 if TYPE_CHECKING:
     from celosia.collect.estimates import Estimates
     from celosia.collect.memory import Due, Memory
-    from celosia.collect.rappor.decoding import BitCounts, Decoded
+    from celosia.collect.rappor.decoding import BitCounts, DecodedValues
     from celosia.collect.state import State
 
 _AT_ONCE = 2**19
@@ -113,7 +113,7 @@ class Rappor(Protocol):
         >>> round(made.lasting_epsilon, 6), round(float(made.epsilon), 6)
         (8.0, 2.0)
         """
-        from celosia.collect.rappor.calibration import wished  # noqa: PLC0415 - it tries Rappors
+        from celosia.collect.rappor.calibration import calibrate  # noqa: PLC0415 - it tries Rappors
 
         price, whole = check_report_epsilon(one), check_report_epsilon(lasting)
         if price > whole:
@@ -125,7 +125,7 @@ class Rappor(Protocol):
         sizes = {"bits": bits, "hashes": hashes, "cohorts": cohorts}
         for word, size in sizes.items():
             check_whole(size, name=word)
-        return wished(lambda **found: cls(**found, **sizes, key=key), hashes, whole, price)
+        return calibrate(lambda **found: cls(**found, **sizes, key=key), hashes, whole, price)
 
     @cached_property
     def lies(self) -> int:
@@ -228,7 +228,7 @@ class Rappor(Protocol):
         """
         width = bits_for(self.cohorts)
         whole, rest = divmod(self.bits, 56)
-        cohorts = unpacked(reports, [width, *[56] * whole, rest])[0]
+        cohorts = unpack(reports, [width, *[56] * whole, rest])[0]
         if np.any(cohorts >= self.cohorts):
             raise InputError(
                 "CEL-R032",
@@ -337,9 +337,9 @@ class RapporServer(Server):
     def _estimated(
         self, candidates: tuple[Hashable, ...]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        from celosia.collect.rappor.decoding import unbiased  # noqa: PLC0415 - SciPy inside
+        from celosia.collect.rappor.decoding import unbiased_estimates  # noqa: PLC0415 - SciPy inside
 
-        return unbiased(self.bit_counts(), digests(list(candidates)))
+        return unbiased_estimates(self.bit_counts(), digests(list(candidates)))
 
     def _found(
         self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
@@ -355,7 +355,7 @@ class RapporServer(Server):
         correction: str = "bonferroni",
         penalty: float | None = None,
         progress: Progress = silent,
-    ) -> Decoded:
+    ) -> DecodedValues:
         """Which candidates are there, and how many have them; for long lists of candidates.
 
         Unlike those of `estimate`, counts are of at least 0 before the last step and not without
@@ -371,9 +371,9 @@ class RapporServer(Server):
                 cohorts, the root of 2 ln(candidates) beyond.
             progress: is told of each step.
         """
-        from celosia.collect.rappor.decoding import decoded  # noqa: PLC0415 - SciPy inside
+        from celosia.collect.rappor.decoding import decode  # noqa: PLC0415 - SciPy inside
 
-        return decoded(
+        return decode(
             self.bit_counts(),
             tuple(candidates),
             confidence=confidence,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.collect.fields import Packed, bits_for, unpacked
+from celosia.collect.fields import Packed, bits_for, unpack
 from celosia.collect.protocol import Client, Protocol, Server, check_report_epsilon
 from celosia.collect.rappor.rappor import Rappor, RapporServer
 from celosia.collect.rappor.word_graph import PAD, candidate_words, pair_candidates, pair_value
@@ -25,7 +25,7 @@ from celosia.mechanisms.parameters import check_whole
 if TYPE_CHECKING:
     from celosia.collect.estimates import Estimates
     from celosia.collect.memory import Memory
-    from celosia.collect.rappor.decoding import Decoded
+    from celosia.collect.rappor.decoding import DecodedValues
     from celosia.collect.state import State
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -173,7 +173,7 @@ class RapporWords(Protocol):
         """
         head = bits_for(len(self.pairs))
         whole, rest = divmod(self.report_bits - head, 56)
-        pairs = unpacked(reports, [head, *[56] * whole, rest])[0]
+        pairs = unpack(reports, [head, *[56] * whole, rest])[0]
         if np.any(pairs >= len(self.pairs)):
             raise InputError(
                 "CEL-R032",
@@ -308,7 +308,7 @@ class WordsServer(Server):
         correction: str = "bonferroni",
         most: int = 100_000,
         progress: Progress = silent,
-    ) -> Decoded:
+    ) -> DecodedValues:
         """The words that were discovered, with how many devices have them."""
         words = self.discover(confidence=confidence, most=most, progress=progress)
         return self.words.decode(

@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import ceil, inf, sqrt
 from typing import Any
 
-from celosia.collect.count_mean.base import MOST_HASHES, Sketched
+from celosia.collect.count_mean.base import MOST_HASHES, SketchProtocol
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.collect.discovery.heavy_hitters import PrefixTree
@@ -71,11 +71,11 @@ class _Size:
         return self._size
 
 
-class Unfit(Exception):  # noqa: N818 - not an error, only why something is left out
+class UnfitProtocol(Exception):  # noqa: N818 - not an error, only why something is left out
     """Why a protocol cannot be used."""
 
 
-Plan = Callable[[Need, Fraction], Protocol]
+Designer = Callable[[Need, Fraction], Protocol]
 
 
 def error_of(protocol: Protocol, need: Need) -> float:
@@ -100,18 +100,18 @@ def collision_share(protocol: Protocol, need: Need) -> float:
     return max(0.0, 1 - protocol.variance(need.users, squares=need.users) / whole)
 
 
-def hashes_wanted(protocol: Sketched | LocalHashing, need: Need) -> int:
+def hashes_wanted(protocol: SketchProtocol | LocalHashing, need: Need) -> int:
     """The fewest hash functions that keep collisions below a share t of the noise v of a report.
 
     With n users and squared shares that add up to |p|^2, over m columns: n |p|^2 / (t m v).
     """
-    cells = protocol.width if isinstance(protocol, Sketched) else protocol.buckets - 1
+    cells = protocol.width if isinstance(protocol, SketchProtocol) else protocol.buckets - 1
     noise = protocol.variance(need.users, squares=need.users)
     return max(1, ceil(need.total_squares / (COLLISIONS * cells * noise)))
 
 
 @lru_cache(maxsize=256)
-def sized(kind: type[DomainProtocol], size: int, epsilon: Fraction) -> Protocol:
+def with_size(kind: type[DomainProtocol], size: int, epsilon: Fraction) -> Protocol:
     """A protocol over a domain of this size, for planning only: its values have no names yet."""
     made = object.__new__(kind)
     made.__dict__["values"] = _Size(size)  # where `values` would be kept once it was asked for
@@ -119,18 +119,18 @@ def sized(kind: type[DomainProtocol], size: int, epsilon: Fraction) -> Protocol:
     return made
 
 
-def over_domain(kind: type[DomainProtocol]) -> Plan:
+def over_domain(kind: type[DomainProtocol]) -> Designer:
     """Designs of a protocol that needs all values listed."""
 
     def plan(need: Need, epsilon: Fraction) -> Protocol:
         if not 2 <= need.domain <= MOST_VALUES:
-            raise Unfit(f"its domain must be listed, with 2 to {MOST_VALUES:,} values")
-        return sized(kind, need.domain, epsilon)
+            raise UnfitProtocol(f"its domain must be listed, with 2 to {MOST_VALUES:,} values")
+        return with_size(kind, need.domain, epsilon)
 
     return plan
 
 
-def _sketch(kind: type[Any], least: int) -> Plan:
+def _sketch(kind: type[Any], least: int) -> Designer:
     """Designs of a sketch: as wide as reports allow, with hashes enough for few collisions."""
 
     def plan(need: Need, epsilon: Fraction) -> Protocol:
@@ -169,7 +169,7 @@ def _pooled(need: Need, epsilon: Fraction) -> Protocol:
 
 def _dbitflip(need: Need, epsilon: Fraction) -> Protocol:
     if not 2 <= need.domain <= 2**20:
-        raise Unfit("it has 2 to 1,048,576 buckets")
+        raise UnfitProtocol("it has 2 to 1,048,576 buckets")
     each = 1 + bits_for(need.domain)
     fits = 8 if need.bits == inf else int(need.bits) // each
     bits = max(1, min(8, need.domain, fits))  # more than 8 tell too much where values change
@@ -185,7 +185,7 @@ def _rappor(need: Need, epsilon: Fraction) -> Protocol:
     while cohorts * bits < 4 * need.domain:  # so that candidates seldom share their bits
         cohorts *= 2
         if cohorts > 2**10:
-            raise Unfit("so many candidates cannot be told apart by their bits")
+            raise UnfitProtocol("so many candidates cannot be told apart by their bits")
     lasting = epsilon if need.repeated else 2 * epsilon
     return Rappor.for_epsilon(
         lasting=lasting, one=lasting / 2, bits=bits, hashes=1, cohorts=cohorts
@@ -210,7 +210,7 @@ def _tree(need: Need, epsilon: Fraction) -> Protocol:
     return PrefixTree(epsilon=epsilon, alphabet=ALPHABET.strip(), length=10)
 
 
-KNOWN: dict[str, Plan] = {
+KNOWN: dict[str, Designer] = {
     "cms": _sketch(CountMean, LEAST_WIDTH),
     "hcms": _sketch(HadamardCountMean, LEAST_WIDTH),
     "grr": over_domain(KaryResponse),
@@ -225,25 +225,25 @@ KNOWN: dict[str, Plan] = {
     "rappor": _rappor,
 }
 """Designs for a known list of values."""
-UNKNOWN: dict[str, Plan] = {"sfp": _puzzle, "pem": _tree}
+UNKNOWN: dict[str, Designer] = {"sfp": _puzzle, "pem": _tree}
 """Designs that need no list."""
 REPEATED = ("dbitflip", "rappor")
 """Protocols whose devices can keep their answers, so that asking again costs nothing more."""
 
 
-def planned(label: str, need: Need, epsilon: Fraction) -> Protocol:
+def design_protocol(label: str, need: Need, epsilon: Fraction) -> Protocol:
     """A design by its name.
 
     Raises:
         Unfit: it cannot be used, and why.
     """
     if need.repeated and label not in REPEATED:
-        raise Unfit("its devices keep no answers: every further report costs as much again")
+        raise UnfitProtocol("its devices keep no answers: every further report costs as much again")
     try:
         made = (KNOWN | UNKNOWN)[label](need, epsilon)
     except InputError as error:  # an epsilon too small for its coins, or too many points
-        raise Unfit(error.what.rstrip(".")) from None
+        raise UnfitProtocol(error.what.rstrip(".")) from None
     if made.report_bits > need.bits:
         size = -(-made.report_bits // 8)
-        raise Unfit(f"its reports have {size:,} bytes")
+        raise UnfitProtocol(f"its reports have {size:,} bytes")
     return made

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import inf, isfinite
 
-from celosia.collect.recommendations.designs import Unfit, error_of, planned
+from celosia.collect.recommendations.designs import UnfitProtocol, design_protocol, error_of
 from celosia.collect.recommendations.results import Recommendation, Recommendations
 from celosia.core import figures
 from celosia.core.report import (
@@ -71,10 +71,10 @@ def document(found: Recommendations) -> Document:
 
 def header(found: Recommendations) -> list[str]:
     """The names of the columns of `row`."""
-    wished = ["lasting epsilon"] if found.need.repeated else []
-    wished += ["epsilon needed"] if _has(found, "needed_epsilon") else []
-    wished += ["users needed"] if _has(found, "needed_users") else []
-    return [*HEADER, *wished]
+    further = ["lasting epsilon"] if found.need.repeated else []
+    further += ["epsilon needed"] if _has(found, "needed_epsilon") else []
+    further += ["users needed"] if _has(found, "needed_users") else []
+    return [*HEADER, *further]
 
 
 def row(each: Recommendation, found: Recommendations) -> list[str]:
@@ -115,9 +115,9 @@ def error_curve(
         errors = []
         for epsilon in epsilons:
             try:
-                protocol = planned(each.label, need, Fraction(str(epsilon)))
+                protocol = design_protocol(each.label, need, Fraction(str(epsilon)))
                 errors.append(error_of(protocol, need))
-            except Unfit:
+            except UnfitProtocol:
                 errors.append(inf)
         if all(map(isfinite, errors)):
             curves[each.label] = errors

@@ -30,9 +30,9 @@ class Recommendation:
     server_steps: int
     """For counting all reports and estimating all values: each about a nanosecond."""
     needed_epsilon: float | None = None
-    """The least epsilon for the wished error with so many users."""
+    """The least epsilon for the target error with this number of users."""
     needed_users: int | None = None
-    """The fewest users for the wished share with this epsilon."""
+    """The fewest users for the target share with this epsilon."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -64,7 +64,7 @@ class Recommendations:
     need: Need
     epsilon: float | None
     target_error: float | None
-    """In users, where it was wished for."""
+    """In users, where there is a target."""
     ranked: tuple[Recommendation, ...]
     left_out: tuple[tuple[str, str], ...]
     sought: str

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from celosia.collect.count_mean.base import Sketched
+from celosia.collect.count_mean.base import SketchProtocol
 from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle
 from celosia.collect.oracles.local_hashing import LocalHashing
 from celosia.collect.protocol import Protocol, check_report_epsilon
@@ -21,11 +21,11 @@ from celosia.collect.recommendations.designs import (
     UNKNOWN,
     ZIPF,
     Need,
-    Unfit,
+    UnfitProtocol,
     collision_share,
+    design_protocol,
     error_of,
     hashes_wanted,
-    planned,
 )
 from celosia.collect.recommendations.results import Recommendation, Recommendations
 from celosia.core.errors import InputError
@@ -58,8 +58,8 @@ def choose(  # noqa: PLR0913 - all named
 ) -> Recommendations:
     """Protocols for a collection, ranked by the error of a rare value.
 
-    Give users and epsilon, and see the error; or leave one of them out and say which error is
-    wished for, and see the least epsilon, or the fewest users, that each protocol needs for it.
+    Give users and epsilon, and see the error; or leave one of them out and give a target
+    error, and see the least epsilon, or the fewest users, that each protocol needs for it.
     Errors are those of the exact variances of the protocols; where values can collide, the hashes
     are chosen so that this adds at most a tenth to the variance.
 
@@ -67,7 +67,7 @@ def choose(  # noqa: PLR0913 - all named
         domain: how many different values there can be; not needed for an unknown dictionary.
         users: how many report.
         epsilon: of one report; where collection is repeated, of all reports on one value.
-        target_error: the wished standard error of a count, in users.
+        target_error: the target standard error of a count, in users.
         target_share: the same as a share of all users.
         bytes: the most that a report may have.
         squares: the sum of the squared shares of all values, from 1/domain (all alike) to 1 (only
@@ -77,7 +77,7 @@ def choose(  # noqa: PLR0913 - all named
         repeated: whether devices are asked again and again.
 
     Raises:
-        InputError: CEL-R090 a number is out of range, CEL-R091 two of users, epsilon and a wish
+        InputError: CEL-R090 a number is out of range, CEL-R091 two of users, epsilon and a target
             are needed, CEL-R092 no protocol fits.
 
     >>> found = choose(users=10**6, domain=1000, epsilon=2, bytes=8)
@@ -91,18 +91,18 @@ def choose(  # noqa: PLR0913 - all named
     )
     price = None if epsilon is None else check_report_epsilon(epsilon)
     crowd = None if users is None else _count("users", users, 1, MOST_USERS)
-    wish = _wish(crowd, target_error, target_share)
-    if (crowd is None) + (price is None) + (wish is None) > 1:
+    target = _target_error(crowd, target_error, target_share)
+    if (crowd is None) + (price is None) + (target is None) > 1:
         raise InputError(
             "CEL-R091",
-            "two of users, epsilon and a wished error are needed.",
+            "two of users, epsilon and a target error are needed.",
             why="The third follows from them.",
             fix="Give users and epsilon; or users and a target; or epsilon and a target_share.",
         )
     if crowd is None and target_share is None:
         raise InputError(
             "CEL-R091",
-            "without the number of users, the wished error must be a share of them.",
+            "without the number of users, the target error must be a share of them.",
             why="The error of a count grows with the users; only as a share does it fall.",
             fix="Give target_share, such as 0.001 for a thousandth of all users.",
         )
@@ -114,12 +114,12 @@ def choose(  # noqa: PLR0913 - all named
         hashes=None if hashes is None else _count("hashes", hashes, 1, 2**20),
         repeated=repeated,
     )
-    search = _Search(need, price, None if target_share is None else float(target_share), wish)
+    search = _Search(need, price, None if target_share is None else float(target_share), target)
     found, left_out = [], []
     for label in UNKNOWN if unknown_dictionary else KNOWN:
         try:
             found.append(search.recommended(label, has_users=crowd is not None))
-        except Unfit as reason:
+        except UnfitProtocol as reason:
             left_out.append((label, str(reason)))
     sought = "users" if crowd is None else "epsilon" if price is None else "error"
     if not found:
@@ -128,11 +128,11 @@ def choose(  # noqa: PLR0913 - all named
             "no protocol fits: " + "; ".join(f"{name}: {why}" for name, why in left_out) + ".",
             fix="Allow more bytes, a larger epsilon, more users or a larger error.",
         )
-    ranked = _ranked(found, _score(sought))
+    ranked = _rank(found, _score(sought))
     return Recommendations(
         need=need,
         epsilon=None if price is None else float(price),
-        target_error=wish,
+        target_error=target,
         ranked=tuple(ranked),
         left_out=tuple(left_out),
         sought=sought,
@@ -153,13 +153,13 @@ class _Search:
         if self.target_error is not None and has_users:
             try:
                 needed_epsilon = epsilon_for(label, need, self.target_error)
-            except Unfit:
+            except UnfitProtocol:
                 if epsilon is None:
                     raise
         if self.target_share is not None and epsilon is not None:
             try:
                 needed_users = users_for(label, need, epsilon, self.target_share)
-            except Unfit:
+            except UnfitProtocol:
                 if not has_users:
                     raise
         if not has_users:
@@ -167,7 +167,7 @@ class _Search:
             need = replace(need, users=needed_users)
         price = epsilon if epsilon is not None else needed_epsilon
         assert price is not None
-        protocol = planned(label, need, price)
+        protocol = design_protocol(label, need, price)
         cost = server_cost(protocol, need.users, need.domain)
         return Recommendation(
             label=label,
@@ -193,8 +193,8 @@ def epsilon_for(label: str, need: Need, target: float) -> Fraction:
         Unfit: there is none, and why.
     """
     if _error(label, need, Fraction(ENOUGH)) > target:
-        floor = error_of(planned(label, need, Fraction(ENOUGH)), need)
-        raise Unfit(
+        floor = error_of(design_protocol(label, need, Fraction(ENOUGH)), need)
+        raise UnfitProtocol(
             f"its error stays at {floor:,.4g} users whatever epsilon is"
             + (", as it tells one sign of many" if label == "hcms" else "")
         )
@@ -214,17 +214,17 @@ def users_for(label: str, need: Need, epsilon: Fraction, share: float) -> int:
     def enough(users: int) -> bool:
         return _error(label, replace(need, users=users), epsilon) <= share * users
 
-    planned(label, need, epsilon)  # it may not fit at all
+    design_protocol(label, need, epsilon)  # it may not fit at all
     if not enough(MOST_USERS):
-        raise Unfit("more than 2^40 users would be needed")
+        raise UnfitProtocol("more than 2^40 users would be needed")
     return _least(enough, 1, MOST_USERS)
 
 
 def _error(label: str, need: Need, epsilon: Fraction) -> float:
     """Infinite where the design does not fit, as a coin may be too fine at a small epsilon."""
     try:
-        return error_of(planned(label, need, epsilon), need)
-    except Unfit:
+        return error_of(design_protocol(label, need, epsilon), need)
+    except UnfitProtocol:
         return inf
 
 
@@ -239,9 +239,9 @@ def _least(enough: Callable[[int], bool], low: int, high: int) -> int:
 def _warnings(label: str, protocol: Protocol, need: Need) -> list[str]:
     found = []
     sketch = protocol.words if isinstance(protocol, FragmentPuzzle) else protocol
-    if isinstance(sketch, Sketched | LocalHashing):
+    if isinstance(sketch, SketchProtocol | LocalHashing):
         wanted = hashes_wanted(sketch, need)
-        has = sketch.hashes if isinstance(sketch, Sketched) else sketch.pool
+        has = sketch.hashes if isinstance(sketch, SketchProtocol) else sketch.pool
         if has and has < wanted:
             found.append(
                 f"the number of hashes limits accuracy, not that of users: {has:,} are too few, "
@@ -282,7 +282,7 @@ def _score(sought: str) -> Callable[[Recommendation], float]:
     return lambda each: each.error
 
 
-def _ranked(
+def _rank(
     found: list[Recommendation], score: Callable[[Recommendation], float]
 ) -> list[Recommendation]:
     """The best first; among those that are nearly as good, the shortest report first."""
@@ -295,7 +295,7 @@ def _ranked(
     return ranked
 
 
-def _wish(users: int | None, error: object, share: object) -> float | None:
+def _target_error(users: int | None, error: object, share: object) -> float | None:
     for name, value, most in (("target_error", error, inf), ("target_share", share, 1.0)):
         number = real(value)
         if value is not None and (number is None or not 0 < number < most):

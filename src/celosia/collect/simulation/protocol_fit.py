@@ -30,7 +30,7 @@ USUAL_BITS = 4
 """Bits of a dBitFlip report, where there are as many buckets."""
 
 
-def fitted(
+def fit_protocol(
     name: str,
     values: Any,
     *,
@@ -52,7 +52,7 @@ def fitted(
         InputError: CEL-R070 there is no such protocol, CEL-R101 no such setting; or what the
             protocol refuses.
 
-    >>> fitted("dbitflip", ["a", "b", "a"], epsilon=1).parameters()["buckets"]
+    >>> fit_protocol("dbitflip", ["a", "b", "a"], epsilon=1).parameters()["buckets"]
     2
     """
     if name in ELSEWHERE:

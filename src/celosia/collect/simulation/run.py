@@ -45,7 +45,7 @@ FOUND = "The server was given no list: it found these values itself."
 
 
 @dataclass(frozen=True, slots=True)
-class _Played:
+class _RunResult:
     """One run."""
 
     estimated: dict[Hashable, tuple[float, float]]
@@ -111,7 +111,7 @@ def simulate(  # noqa: PLR0913 - all named
     rng = source(seed)
     finds = candidates is None and protocol.server().finds
     asked = None if is_mean or finds else tuple(real if candidates is None else candidates)
-    stage = _Stage(listed, real, asked, post=post, aggregate=aggregate)
+    stage = _Setup(listed, real, asked, post=post, aggregate=aggregate)
     _warm_up(protocol, stage)
     played = []
     for run in range(often):
@@ -149,7 +149,7 @@ def simulate(  # noqa: PLR0913 - all named
 
 
 @dataclass(frozen=True, slots=True)
-class _Stage:
+class _Setup:
     """What all runs share."""
 
     values: Any
@@ -159,7 +159,7 @@ class _Stage:
     post: str
     aggregate: bool
 
-    def play(self, protocol: Protocol, rng: Source, progress: Progress) -> _Played:
+    def play(self, protocol: Protocol, rng: Source, progress: Progress) -> _RunResult:
         """One collection from the values to the estimates."""
         values, asked = self.values, self.asked
         if isinstance(protocol, DBitFlip) and not _are_buckets(values, protocol):
@@ -187,7 +187,7 @@ class _Stage:
         estimated = self._estimated(server, asked, progress)
         ended = perf_counter()
         each = 1e6 / len(values)
-        return _Played(
+        return _RunResult(
             estimated,
             Timing(
                 client_us=None if self.aggregate else spent[0] * each,
@@ -304,7 +304,7 @@ def _beside(
         yield protocol.variance(users, count=count, beside=float(held[block]) - count)
 
 
-def _warm_up(protocol: Protocol, stage: _Stage) -> None:
+def _warm_up(protocol: Protocol, stage: _Setup) -> None:
     """Compile what is compiled when first needed, so that it is not timed."""
     few = replace(stage, values=stage.values[:_FEW], real=dict(list(stage.real.items())[:2]))
     if few.asked is None and protocol.server().finds:

@@ -22,7 +22,7 @@ from celosia.lab.collect.publication import (
     table,
 )
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import printed, same
+from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 
 RUNS, FEW_RUNS = 20, 1
 """Of drawn aggregates: for sketches of up to and of more than so many rows."""
@@ -91,7 +91,7 @@ def _errors(
     run: str, line: dict[str, str], protocol: CountMean, counts: Counts, *, seed: int
 ) -> Iterator[Row]:
     expected = law(protocol, counts)
-    yield printed(run, "RMSE by theory (th)", line["theory"], expected.rmse)
+    yield compare_printed(run, "RMSE by theory (th)", line["theory"], expected.rmse)
     yield expected.of_rmse(run, "RMSE of the published run, beside theory", line["rmse"])
     yield expected.of_mean(
         run, "mean error of the published run, beside theory", line["mean_error"]
@@ -121,4 +121,4 @@ def _sizes() -> Iterator[Row]:
         near = abs(printed_bytes - 8 * width - OBJECT_BYTES) <= OBJECT_SLACK
         yield Row(run, cell, printed_bytes, 8 * width + OBJECT_BYTES, near)
         protocol = CountMean(epsilon=2, hashes=1024, width=width)
-        yield same(run, "bits of our report, m + log2 k", width + 10, protocol.report_bits)
+        yield compare_equal(run, "bits of our report, m + log2 k", width + 10, protocol.report_bits)

@@ -21,7 +21,7 @@ from celosia.lab.collect.publication import (
     table,
 )
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import printed
+from celosia.lab.mechanisms.cells import compare_printed
 
 RUNS = 40
 """Of drawn aggregates."""
@@ -42,7 +42,7 @@ def rows(progress: Progress) -> list[Row]:
         found += identities(run, line, users=500_000, spread=MANY_RANGE)
         found += correlation(run, line, counts)
         expected = law(protocol, counts)
-        found.append(printed(run, "RMSE by theory (th)", line["theory"], expected.rmse))
+        found.append(compare_printed(run, "RMSE by theory (th)", line["theory"], expected.rmse))
         cell = "RMSE of the published run, beside theory"
         found.append(expected.of_rmse(run, cell, line["rmse"]))
         drawn = generator(Seeded(800 + done))

@@ -32,7 +32,7 @@ from celosia.lab.collect.publication import (
     table,
 )
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import SIGMAS, half_unit, printed, same
+from celosia.lab.mechanisms.cells import SIGMAS, compare_equal, compare_printed, half_unit
 
 Floats = NDArray[np.float64]
 RUNS = 6
@@ -109,7 +109,7 @@ def _errors(
     run: str, line: dict[str, str], protocol: HadamardCountMean, counts: Counts
 ) -> Iterator[Row]:
     right, wrong = law(protocol, counts), faulty(protocol, counts)
-    yield printed(run, "RMSE by theory (th)", line["theory"], right.rmse)
+    yield compare_printed(run, "RMSE by theory (th)", line["theory"], right.rmse)
     cell = "RMSE of the published run, wrong (C-13): that of its fault"
     yield wrong.of_rmse(run, cell, line["rmse"])
     sizes = _Sizes(float(protocol.epsilon), protocol.hashes, protocol.width)
@@ -163,6 +163,8 @@ def _sizes() -> Iterator[Row]:
         width = int(line["width"])
         run, protocol = f"PHCMS report, m={width}", HadamardCountMean(epsilon=2, width=width)
         cell = "printed as kB (C-18c): the bytes of a Python object, for any m"
-        yield same(run, cell, int(line["hcms"]), 88)
+        yield compare_equal(run, cell, int(line["hcms"]), 88)
         bits = 1 + 10 + width.bit_length() - 1
-        yield same(run, "bits of our report, 1 + log2 k + log2 m", bits, protocol.report_bits)
+        yield compare_equal(
+            run, "bits of our report, 1 + log2 k + log2 m", bits, protocol.report_bits
+        )

@@ -33,7 +33,7 @@ from celosia.lab.collect.publication import (
     table,
 )
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import SIGMAS, half_unit, printed
+from celosia.lab.mechanisms.cells import SIGMAS, compare_printed, half_unit
 from celosia.sketches.hashing import digests
 
 Floats = NDArray[np.float64]
@@ -204,16 +204,16 @@ def _chances(line: Line, counts: Counts, seed: int) -> Iterator[Row]:
     chances = float(line["f"]), float(line["p"]), float(line["q"])
     made = _protocol((128, 8, 1), chances)
     one = float(made.epsilon)
-    yield printed(run, "lasting epsilon", line["lasting"], made.lasting_epsilon)
-    yield printed(
+    yield compare_printed(run, "lasting epsilon", line["lasting"], made.lasting_epsilon)
+    yield compare_printed(
         run,
         "epsilon of one report, wrong as printed (C-16b): in log10",
         line["one_log10"],
         one / log(10),
     )
-    yield printed(run, "epsilon of one report", line["one"], one)
+    yield compare_printed(run, "epsilon of one report", line["one"], one)
     percent = 100 * float(line["mean_error"]) / int(counts.sum())
-    yield printed(run, "percent error = 100 mean error / users", line["percent"], percent)
+    yield compare_printed(run, "percent error = 100 mean error / users", line["percent"], percent)
     servers = _servers((128, 8, 1), counts, seed, chances=chances)
     fits = [_fit(each, counts) for each in servers]
     means = [float(np.mean(np.abs(each - counts))) for each in fits]

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from celosia.graphs import examples
 from celosia.graphs.examples import Edits
 from celosia.graphs.graph import Graph
-from celosia.lab.masking.equivalence_classes import told
+from celosia.lab.masking.equivalence_classes import format_groups
 
 
-def edited(graph: Graph, edits: Edits) -> Graph:
+def edit(graph: Graph, edits: Edits) -> Graph:
     """A graph after the edits of a figure; a vertex that is new comes last.
 
-    >>> edited(examples.g10(), examples.G10_VERTEX_ADDED).degrees.tolist()
+    >>> edit(examples.g10(), examples.G10_VERTEX_ADDED).degrees.tolist()
     [2, 4, 2, 2, 4, 2, 2, 2, 2, 2]
     """
     gone = {tuple(sorted(pair)) for pair in _numbered(edits.delete)}
@@ -24,23 +24,23 @@ def edited(graph: Graph, edits: Edits) -> Graph:
 def figure_9() -> tuple[Graph, Graph, Graph]:
     """The graph, after edges were added and deleted, after a switch."""
     graph = examples.g9()
-    return graph, edited(graph, examples.G9_ADD_DELETE), edited(graph, examples.G9_SWITCH)
+    return graph, edit(graph, examples.G9_ADD_DELETE), edit(graph, examples.G9_SWITCH)
 
 
 def figure_10() -> tuple[Graph, Graph, Graph]:
     """The graph, with an edge moved, with a vertex added."""
     graph = examples.g10()
-    moved = edited(graph, examples.G10_EDGE_CHANGE)
-    return graph, moved, edited(graph, examples.G10_VERTEX_ADDED)
+    moved = edit(graph, examples.G10_EDGE_CHANGE)
+    return graph, moved, edit(graph, examples.G10_VERTEX_ADDED)
 
 
-def named(groups: Iterable[Iterable[int]]) -> str:
+def name_groups(groups: Iterable[Iterable[int]]) -> str:
     """Groups of vertices as the figures number them, from 1, by their first members.
 
-    >>> named([[3, 1], [0, 2]])
+    >>> name_groups([[3, 1], [0, 2]])
     '{1,3} {2,4}'
     """
-    return told(sorted(sorted(vertex + 1 for vertex in group) for group in groups))
+    return format_groups(sorted(sorted(vertex + 1 for vertex in group) for group in groups))
 
 
 def in_words(numbers: Iterable[object]) -> str:

@@ -20,7 +20,7 @@ from celosia.graphs.release import GraphRelease
 from celosia.graphs.uncertain import UncertainGraph, recounted_failures
 from celosia.graphs.verification import contains, degree_anonymity, neighbourhood_anonymity
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import same
+from celosia.lab.mechanisms.cells import compare_equal
 
 NETWORKS = {"karate club": examples.karate, "friends of Dan": examples.dan, "G9": examples.g9}
 """The networks that come with the program."""
@@ -73,10 +73,12 @@ def _checked(network: str, kind: str) -> Iterator[Row]:
     run = f"{kind}, {network}"
     graph, release = NETWORKS[network](), published(network, kind)
     made, options = release.data, parameters(network)[kind]
-    yield same(run, "vertices", graph.order + _fakes(release), made.order)
+    yield compare_equal(run, "vertices", graph.order + _fakes(release), made.order)
     if isinstance(made, GeneralisedGraph):
         wrong = violations(made, graph, k=options["k"])
-        yield same(run, "what is wrong with the groups, counted apart", "", "; ".join(wrong))
+        yield compare_equal(
+            run, "what is wrong with the groups, counted apart", "", "; ".join(wrong)
+        )
         return
     if isinstance(made, UncertainGraph):
         assert release.key is not None
@@ -97,16 +99,16 @@ def _fakes(release: GraphRelease) -> int:
 
 def _kept(run: str, kind: str, graph: Graph, made: Graph) -> Iterator[Row]:
     if kind in {"random-add-delete", "random-perturbation", "relevance", "spectral-add-delete"}:
-        yield same(run, "edges", graph.size, made.size)
+        yield compare_equal(run, "edges", graph.size, made.size)
     if kind in {"random-switch", "spectral-switch", "relabelling"}:
         moved = int((made.degrees != graph.degrees).sum())
-        yield same(run, "vertices with another degree", 0, moved)
+        yield compare_equal(run, "vertices with another degree", 0, moved)
     if kind == "relabelling":
-        yield same(run, "the edges are the same", "yes", _yes(made.same_edges(graph)))
+        yield compare_equal(run, "the edges are the same", "yes", _yes(made.same_edges(graph)))
     if kind == "random-sparsification":
-        yield same(run, "all edges are true", "yes", _yes(contains(made, graph)))
+        yield compare_equal(run, "all edges are true", "yes", _yes(contains(made, graph)))
     if kind in {"vertex-addition", "k-neighbourhood", "k-automorphism"}:
-        yield same(run, "the original is in it", "yes", _yes(contains(graph, made)))
+        yield compare_equal(run, "the original is in it", "yes", _yes(contains(graph, made)))
 
 
 def _levels(kind: str, made: Graph) -> list[tuple[str, int]]:

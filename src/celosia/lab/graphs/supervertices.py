@@ -20,8 +20,8 @@ from celosia.graphs.generalisation import (
 )
 from celosia.graphs.graph import Graph
 from celosia.lab.findings import Row
-from celosia.lab.graphs.figure_graphs import in_words, named
-from celosia.lab.mechanisms.cells import printed, same
+from celosia.lab.graphs.figure_graphs import in_words, name_groups
+from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 
 
 def rows() -> Iterator[Row]:
@@ -35,21 +35,23 @@ def rows() -> Iterator[Row]:
 def _partition(graph: Graph) -> Iterator[Row]:
     run = "Figure 12, {1,2,3} {4,5,7} {6,8,9}"
     made = _summary(graph, [[v - 1 for v in group] for group in examples.G9_PARTITION])
-    yield same(run, "sizes", "3 3 3", in_words(made.sizes.tolist()))
-    yield same(run, "edges within", "3 2 2", in_words(made.internal.tolist()))
-    yield same(run, "edges between", "1 2 2", in_words(sorted(made.between.tolist())))
-    yield same(run, "edges in all", 12, made.size)
-    yield same(run, "possible worlds", 104_976, count_worlds(made))
+    yield compare_equal(run, "sizes", "3 3 3", in_words(made.sizes.tolist()))
+    yield compare_equal(run, "edges within", "3 2 2", in_words(made.internal.tolist()))
+    yield compare_equal(run, "edges between", "1 2 2", in_words(sorted(made.between.tolist())))
+    yield compare_equal(run, "edges in all", 12, made.size)
+    yield compare_equal(run, "possible worlds", 104_976, count_worlds(made))
     loss = structural_loss(made)
-    yield printed(run, "SIL", "10.667", loss.total)
-    yield printed(run, "NSIL", "0.5926", loss.normalised)
+    yield compare_printed(run, "SIL", "10.667", loss.total)
+    yield compare_printed(run, "NSIL", "0.5926", loss.normalised)
     whole = _summary(graph, [list(range(9))])
-    yield same("Figure 12, one group", "possible worlds", 1_251_677_700, count_worlds(whole))
-    yield same("Figure 12, one group", "C(36, 12)", 1_251_677_700, comb(36, 12))
+    yield compare_equal(
+        "Figure 12, one group", "possible worlds", 1_251_677_700, count_worlds(whole)
+    )
+    yield compare_equal("Figure 12, one group", "C(36, 12)", 1_251_677_700, comb(36, 12))
     world = made.sample_world(Seeded(12))
     parts = [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
     kept = "yes" if _numbers(_summary(world, parts)) == _numbers(made) else "no"
-    yield same(run, "a world has the published numbers", "yes", kept)
+    yield compare_equal(run, "a world has the published numbers", "yes", kept)
 
 
 def _greedy(graph: Graph) -> Iterator[Row]:
@@ -62,24 +64,24 @@ def _greedy(graph: Graph) -> Iterator[Row]:
         run = f"SaNGreeA on G9, k={k}"
         found = greedy_blocks(graph, k)
         made = summarised(graph, found)
-        yield same(run, "groups", groups, named(members(found)))
-        yield same(run, "possible worlds", worlds, count_worlds(made))
-        yield printed(run, "NSIL", text, structural_loss(made).normalised)
+        yield compare_equal(run, "groups", groups, name_groups(members(found)))
+        yield compare_equal(run, "possible worlds", worlds, count_worlds(made))
+        yield compare_printed(run, "NSIL", text, structural_loss(made).normalised)
         sound = "yes" if agrees(made, graph, members(found)) else "no"
-        yield same(run, "numbers counted apart agree", "yes", sound)
+        yield compare_equal(run, "numbers counted apart agree", "yes", sound)
         if k == 3:
-            yield same(run, "edges within", "3 0 0", in_words(made.internal.tolist()))
+            yield compare_equal(run, "edges within", "3 0 0", in_words(made.internal.tolist()))
             between = in_words(sorted(made.between.tolist()))
-            yield same(run, "edges between", "1 2 6", between)
+            yield compare_equal(run, "edges between", "1 2 6", between)
 
 
 def _all_partitions(graph: Graph) -> Iterator[Row]:
     run = "All partitions of G9 into groups of 3 or more"
     worlds = [count_worlds(_summary(graph, parts)) for parts in _partitions(list(range(9)), 3)]
-    yield same(run, "how many", 491, len(worlds))
-    yield same(run, "fewest possible worlds", 27_216, min(worlds))
+    yield compare_equal(run, "how many", 491, len(worlds))
+    yield compare_equal(run, "fewest possible worlds", 27_216, min(worlds))
     found = PartitionSearch(k=3).apply(graph, rng=Seeded(12)).graph
-    yield same(run, "worlds of what the search finds", 27_216, count_worlds(found))
+    yield compare_equal(run, "worlds of what the search finds", 27_216, count_worlds(found))
 
 
 def _partitions(items: list[int], least: int) -> Iterator[list[list[int]]]:

@@ -16,7 +16,7 @@ from celosia.tables.models import Histogram, SensitiveColumn, TCloseness
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Crowds:
+class EquivalenceClasses:
     """The classes of a table in the order of their first rows."""
 
     members: tuple[tuple[int, ...], ...]
@@ -27,7 +27,7 @@ class Crowds:
     """Between the sensitive values of each and of all, all values being equally far apart."""
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, keys: Sequence[str], sensitive: str) -> Crowds:
+    def of(cls, frame: pl.DataFrame, keys: Sequence[str], sensitive: str) -> EquivalenceClasses:
         """Group the records that look alike."""
         of_row = Classes.of(texts_of(frame, list(keys))).of_row
         found, first, sizes = np.unique(of_row, return_index=True, return_counts=True)
@@ -61,10 +61,10 @@ class Crowds:
         return sum(len(each) ** 2 for each in self.members)
 
 
-def told(groups: Sequence[Sequence[int]]) -> str:
+def format_groups(groups: Sequence[Sequence[int]]) -> str:
     """Groups as one text.
 
-    >>> told([(1, 3), (2,)])
+    >>> format_groups([(1, 3), (2,)])
     '{1,3} {2}'
     """
     return " ".join("{" + ",".join(map(str, group)) + "}" for group in groups)

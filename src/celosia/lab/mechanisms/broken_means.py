@@ -14,7 +14,7 @@ from celosia.lab.mechanisms.broken import (
     BrokenNoisyCountMean,
     BrokenResampledMean,
 )
-from celosia.lab.mechanisms.cells import printed, same
+from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.mechanisms import SumCountMean
 
 
@@ -27,9 +27,13 @@ def broken_averages() -> Iterator[Row]:
 
 def _misprinted() -> Iterator[Row]:
     run = "Algorithm 1 on [100, 101], epsilon 1"
-    yield printed(run, "loss of the sum as misprinted", "50.5", BrokenNoisyCountMean().sum_epsilon)
+    yield compare_printed(
+        run, "loss of the sum as misprinted", "50.5", BrokenNoisyCountMean().sum_epsilon
+    )
     ours = SumCountMean(epsilon=1, lower=100, upper=101)
-    yield same(run, "loss of the whole with the right sensitivity", 1.0, ours.privacy_loss().pure)
+    yield compare_equal(
+        run, "loss of the whole with the right sensitivity", 1.0, ours.privacy_loss().pure
+    )
 
 
 def _resampled() -> Iterator[Row]:
@@ -38,28 +42,28 @@ def _resampled() -> Iterator[Row]:
         broken = BrokenResampledMean(copies=copies)
         first, second = (broken.density(data, -1.0) for data in broken.neighbours)
         slip = " (the thesis says 2e)" if copies == 1 else ""
-        yield printed(run, f"ratio at -1, n = {copies}{slip}", text, first / second)
+        yield compare_printed(run, f"ratio at -1, n = {copies}{slip}", text, first / second)
     broken = BrokenResampledMean()
     first, second = broken.chances
-    yield printed(run, "n = 20, at most -.99", ".09516", first)
-    yield printed(run, "the same on the neighbour", ".02495", second)
-    yield printed(run, "loss of that event", "1.3385", broken.shown_epsilon)
-    yield same(run, "true level", 2.0, broken.true_epsilon)
+    yield compare_printed(run, "n = 20, at most -.99", ".09516", first)
+    yield compare_printed(run, "the same on the neighbour", ".02495", second)
+    yield compare_printed(run, "loss of that event", "1.3385", broken.shown_epsilon)
+    yield compare_equal(run, "true level", 2.0, broken.true_epsilon)
 
 
 def _clamped() -> Iterator[Row]:
     run = "Algorithm 3 on [0, 1]"
     first, second = BrokenClampedMean(epsilon=0.1).chances
-    yield printed(run, "epsilon 0.1, between the ends, of {1}", ".0475813", second)
-    yield printed(run, "epsilon 0.1, between the ends, of {1, 0}", ".0951626", first)
-    yield same(run, "their ratio", 2.0, first / second)
+    yield compare_printed(run, "epsilon 0.1, between the ends, of {1}", ".0475813", second)
+    yield compare_printed(run, "epsilon 0.1, between the ends, of {1, 0}", ".0951626", first)
+    yield compare_equal(run, "their ratio", 2.0, first / second)
     for epsilon, text in ((0.1, ".7431"), (1.0, "1.1931")):
         worst = _worst(BrokenClampedMean(epsilon=epsilon))
         words = f"epsilon {epsilon:g}, true level (claimed: {epsilon:g})"
-        yield printed(run, words, text, worst)
+        yield compare_printed(run, words, text, worst)
     turn = 2 * log(2)
-    yield printed(run, "epsilon from which the claim holds", "1.3863", turn)
-    yield same(run, "true level there", turn, BrokenClampedMean(epsilon=turn).true_epsilon)
+    yield compare_printed(run, "epsilon from which the claim holds", "1.3863", turn)
+    yield compare_equal(run, "true level there", turn, BrokenClampedMean(epsilon=turn).true_epsilon)
 
 
 def _worst(broken: BrokenClampedMean) -> float:

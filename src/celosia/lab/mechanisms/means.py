@@ -27,7 +27,7 @@ from celosia.core.randomness import Seeded, Source
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.broken import BrokenClampedMean
 from celosia.lab.mechanisms.broken_means import broken_averages
-from celosia.lab.mechanisms.cells import printed
+from celosia.lab.mechanisms.cells import compare_printed
 from celosia.mechanisms import DiscreteLaplace, ExponentialMean, NormalisedMean, SumCountMean
 from celosia.mechanisms.statistics.mean import RatioMean
 from celosia.mechanisms.statistics.span import exact_sum
@@ -112,7 +112,7 @@ def _compare(setting: Setting, errors: Sequence[Error]) -> Iterator[Row]:
         # The published number and ours were each drawn so many times. The exponential mechanism
         # has no chance in it here; what its draws had when it was published is known all the same.
         chance = error.deviation * sqrt((1 if method == "exponential" else 2) / DRAWS)
-        yield printed(setting.name, method, text, error.mean, error=chance)
+        yield compare_printed(setting.name, method, text, error.mean, error=chance)
 
 
 def _ratios(measured: Sequence[Sequence[Error]]) -> Iterator[Row]:
@@ -124,7 +124,7 @@ def _ratios(measured: Sequence[Sequence[Error]]) -> Iterator[Row]:
         run = f"averages, [{setting.lower:g}, {setting.upper:g}], error times n epsilon / range"
         for name, text, error in zip(names, texts, kept, strict=True):
             chance = error.deviation / unit / sqrt(DRAWS)
-            yield printed(run, name, text, error.mean / unit, error=chance)
+            yield compare_printed(run, name, text, error.mean / unit, error=chance)
 
 
 def _measure(setting: Setting, rng: Source) -> list[Error]:

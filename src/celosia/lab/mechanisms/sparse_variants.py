@@ -17,7 +17,7 @@ from celosia.lab.mechanisms.broken import (
     BrokenSparseRoth,
     BrokenSparseStoddard,
 )
-from celosia.lab.mechanisms.cells import printed, same
+from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.mechanisms import ABOVE, BELOW, AboveThreshold, Sparse, SparseVector
 from celosia.mechanisms.sparse import exact_probabilities
 from celosia.mechanisms.sparse.analysis import log_pattern, pattern_loss
@@ -59,7 +59,7 @@ def _private() -> Iterator[Row]:
             for length in (0, 1, 3, 10, LONG)
             for lowered in (-1.0, 0.0, 1.0)
         )
-        yield printed(run, f"true level, c = {positives}", "1.0000", most)
+        yield compare_printed(run, f"true level, c = {positives}", "1.0000", most)
     run = "A.2, epsilon 1"
     pattern = ([False] * LONG + [True]) * 2
     neighbour = ([1.0] * LONG + [-1.0]) * 2
@@ -67,12 +67,12 @@ def _private() -> Iterator[Row]:
         log_pattern(answers, pattern, threshold_scale=4, query_scale=8, redraw=True)
         for answers in ([0.0] * len(pattern), neighbour)
     )
-    yield printed(run, "true level, c = 2", "1.0000", first - second)
+    yield compare_printed(run, "true level, c = 2", "1.0000", first - second)
     run = "ours, exact noise, epsilon 1"
-    yield printed(run, "AboveThreshold", "1.0000", _own(AboveThreshold(1.0, threshold=0)))
+    yield compare_printed(run, "AboveThreshold", "1.0000", _own(AboveThreshold(1.0, threshold=0)))
     one = SparseVector(1.0, threshold=0, positives=2, split=1)
-    yield printed(run, "SparseVector, c = 2", "1.0000", _own(one))
-    yield printed(run, "Sparse, c = 1", "1.0000", _own(Sparse(1.0, threshold=0)))
+    yield compare_printed(run, "SparseVector, c = 2", "1.0000", _own(one))
+    yield compare_printed(run, "Sparse, c = 1", "1.0000", _own(Sparse(1.0, threshold=0)))
 
 
 def _own(mechanism: SparseMechanism) -> float:
@@ -87,61 +87,71 @@ def _own(mechanism: SparseMechanism) -> float:
 
 def _roth() -> Iterator[Row]:
     run = "A.3 (Roth 2011), epsilon 1"
-    yield same(run, "true level", inf, BrokenSparseRoth().true_epsilon)
+    yield compare_equal(run, "true level", inf, BrokenSparseRoth().true_epsilon)
     for length in (2, 5, 12):
         broken = BrokenSparseRoth(length=length)
         first, second = (broken.log_output_density(data, 0.0) for data in broken.neighbours)
-        yield same(run, f"loss at 0 after {length} below", (length - 1) / 2, first - second)
+        yield compare_equal(
+            run, f"loss at 0 after {length} below", (length - 1) / 2, first - second
+        )
     broken = BrokenSparseRoth()
     first, second = broken.chances
-    yield printed(run, "5 below, then at most 2", ".0084263", first)
-    yield printed(run, "the same on the neighbour", ".00089148", second)
-    yield printed(run, "loss of that event", "2.246", broken.shown_epsilon)
+    yield compare_printed(run, "5 below, then at most 2", ".0084263", first)
+    yield compare_printed(run, "the same on the neighbour", ".00089148", second)
+    yield compare_printed(run, "loss of that event", "2.246", broken.shown_epsilon)
 
 
 def _lee_clifton() -> Iterator[Row]:
     run = "A.4 (Lee & Clifton 2014), epsilon 1"
     example = BrokenSparseLeeClifton()
     first, second = example.chances
-    yield printed(run, "3 below, then above", ".029121", first)
-    yield printed(run, "the same on the neighbour", ".0053839", second)
-    yield printed(run, "loss of that event", "1.688", example.shown_epsilon)
+    yield compare_printed(run, "3 below, then above", ".029121", first)
+    yield compare_printed(run, "the same on the neighbour", ".0053839", second)
+    yield compare_printed(run, "loss of that event", "1.688", example.shown_epsilon)
     for positives, length, text in ((1, 10, "1.7499"), (2, 10, "3.2492"), (5, 100, "7.7500")):
         broken = BrokenSparseLeeClifton(positives=positives, length=length)
-        yield printed(run, f"c = {positives}, {length} below", text, broken.shown_epsilon)
+        yield compare_printed(run, f"c = {positives}, {length} below", text, broken.shown_epsilon)
     for positives in (1, 2, 5):
         threshold, query = BrokenSparseLeeClifton().scales
         loss = worst_loss(threshold, query, positives=positives, length=LONG)
-        yield same(run, f"true level (1 + 6c)/4, c = {positives}", (1 + 6 * positives) / 4, loss)
+        yield compare_equal(
+            run, f"true level (1 + 6c)/4, c = {positives}", (1 + 6 * positives) / 4, loss
+        )
         loss = worst_loss(threshold, query, positives=positives, length=LONG, lowered=0.0)
         words = f"monotone queries, (1 + 3c)/4, c = {positives}"
-        yield same(run, words, (1 + 3 * positives) / 4, loss)
+        yield compare_equal(run, words, (1 + 3 * positives) / 4, loss)
         loss = worst_loss(threshold, positives * query, positives=positives, length=LONG)
         words = f"with the noise that the thesis misprints, c = {positives}"
-        yield printed(run, words, "1.75", loss)
+        yield compare_printed(run, words, "1.75", loss)
 
 
 def _stoddard() -> Iterator[Row]:
     run = "A.5 (Stoddard and others 2014), epsilon 1"
     broken = BrokenSparseStoddard()
     first, second = broken.chances
-    yield same(run, "true level", inf, broken.shown_epsilon)
-    yield printed(run, "below, then above", ".19673", first)
-    yield same(run, "the same on the neighbour", 0.0, second)
+    yield compare_equal(run, "true level", inf, broken.shown_epsilon)
+    yield compare_printed(run, "below, then above", ".19673", first)
+    yield compare_equal(run, "the same on the neighbour", 0.0, second)
 
 
 def _chen() -> Iterator[Row]:
     run = "A.6 (Chen and others 2015), epsilon 1"
-    yield same(run, "true level", inf, BrokenSparseChen().true_epsilon)
+    yield compare_equal(run, "true level", inf, BrokenSparseChen().true_epsilon)
     for length, text in ((1, ".8204"), (2, "1.7041"), (3, "2.6166"), (10, "9.276")):
         broken = BrokenSparseChen(length=length)
-        yield printed(run, f"{length} below, {length} above, loss", text, broken.shown_epsilon)
+        yield compare_printed(
+            run, f"{length} below, {length} above, loss", text, broken.shown_epsilon
+        )
         grows = "yes" if broken.shown_epsilon >= length / 2 else "no"
-        yield same(run, f"{length} below, {length} above, at least {length}/2", "yes", grows)
+        yield compare_equal(
+            run, f"{length} below, {length} above, at least {length}/2", "yes", grows
+        )
     for length, chance, text in ((2, 1 / 30, ".0060643"), (3, 1 / 140, ".00052178")):
         first, second = BrokenSparseChen(length=length).chances
-        yield same(run, f"{length} below, {length} above, chance", chance, first)
-        yield printed(run, f"{length} below, {length} above, on the neighbour", text, second)
+        yield compare_equal(run, f"{length} below, {length} above, chance", chance, first)
+        yield compare_printed(
+            run, f"{length} below, {length} above, on the neighbour", text, second
+        )
 
 
 def _standard() -> Iterator[Row]:
@@ -151,6 +161,6 @@ def _standard() -> Iterator[Row]:
         scales = SparseVector(1.0, threshold=0, positives=positives, monotone=True, split=1).scales
         threshold, query = float(scales.threshold), float(scales.query)
         loss = worst_loss(threshold, query, positives=positives, length=LONG, lowered=0.0)
-        yield same(run, f"monotone neighbours, c = {positives}", 1.0, loss)
+        yield compare_equal(run, f"monotone neighbours, c = {positives}", 1.0, loss)
         loss = worst_loss(threshold, query, positives=positives, length=LONG)
-        yield same(run, f"other neighbours, c = {positives}", 1.5, loss)
+        yield compare_equal(run, f"other neighbours, c = {positives}", 1.5, loss)

@@ -18,7 +18,7 @@ from celosia.core.progress import Progress, Step
 from celosia.core.report import Block
 from celosia.lab.findings import Findings, Row
 from celosia.lab.sparql import answers, defects, figures, sensitivities, small_graphs
-from celosia.lab.study import Study, Work, no_figures
+from celosia.lab.study import Study, StudyRun, no_figures
 
 _THESIS = "an engineering thesis of the Universidad Técnica Federico Santa María (Chile, 2018)"
 _OWN = "numbers computed for this study by independent programs"
@@ -96,7 +96,7 @@ def _all(triples: int | None, path: Path | None, progress: Progress) -> Sequence
     return found
 
 
-def _sized(part: _Part) -> Callable[[int], Work] | None:
+def _sized(part: _Part) -> Callable[[int], StudyRun] | None:
     return (lambda triples: partial(_one, part, triples)) if part.has_graph else None
 
 

@@ -13,7 +13,7 @@ from celosia.lab.sparql.original_analysis import Frequency, Pattern
 
 
 @dataclass(frozen=True, slots=True)
-class _Joined:
+class _JoinedPatterns:
     moved: int
     """Solutions that one fact moves."""
     frequencies: Mapping[str, int]
@@ -43,17 +43,17 @@ def corrected(
     return found.moved
 
 
-def _alone(pattern: Pattern, frequency: Frequency, distance: int, sets: bool) -> _Joined:
+def _alone(pattern: Pattern, frequency: Frequency, distance: int, sets: bool) -> _JoinedPatterns:
     variables = {term for term in (pattern[0], pattern[2]) if term[0] == "?"}
     is_once = sets and len(variables) == 1
-    return _Joined(
+    return _JoinedPatterns(
         1,
         {each: 1 if is_once else frequency(pattern, each) + distance for each in variables},
         frozenset({pattern[1]}),
     )
 
 
-def _join(one: _Joined, other: _Joined) -> _Joined:
+def _join(one: _JoinedPatterns, other: _JoinedPatterns) -> _JoinedPatterns:
     shared = one.frequencies.keys() & other.frequencies.keys()
     if not shared:
         raise ValueError("a pattern shares no variable with those before it")
@@ -66,7 +66,7 @@ def _join(one: _Joined, other: _Joined) -> _Joined:
         offered.setdefault(each, []).append(number * right)
     for each, number in other.frequencies.items():
         offered.setdefault(each, []).append(number * left)
-    return _Joined(
+    return _JoinedPatterns(
         max(parts) if apart else sum(parts) + one.moved * other.moved,
         {each: min(numbers) for each, numbers in offered.items()},
         one.predicates | other.predicates,

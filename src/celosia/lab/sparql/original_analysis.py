@@ -28,11 +28,11 @@ DISTANCE = 1
 
 
 @dataclass(frozen=True, slots=True)
-class _Joined:
+class _JoinedPatterns:
     keys: tuple[str, ...]
     terms: frozenset[str]
     """All of both sides."""
-    left: _Joined | Pattern
+    left: _JoinedPatterns | Pattern
     right: Pattern
 
 
@@ -88,14 +88,14 @@ def compat_sensitivity(
         + 1
     )
     seen |= {second[0], second[2]}
-    joined = _Joined(keys, frozenset(seen), first, second)
+    joined = _JoinedPatterns(keys, frozenset(seen), first, second)
     for pattern in others:
         keys = _shared(pattern, seen)
         before = min(_in_joined(key, joined, frequency, k) for key in keys)
         here = k + min(frequency(pattern, key) for key in keys)
         bound = before + here * bound + bound
         seen |= {pattern[0], pattern[2]}
-        joined = _Joined(keys, frozenset(seen), joined, pattern)
+        joined = _JoinedPatterns(keys, frozenset(seen), joined, pattern)
     return bound
 
 
@@ -112,7 +112,7 @@ def _shared(pattern: Pattern, seen: set[str]) -> tuple[str, ...]:
     return found
 
 
-def _in_joined(term: str, joined: _Joined | Pattern, frequency: Frequency, k: int) -> int:
+def _in_joined(term: str, joined: _JoinedPatterns | Pattern, frequency: Frequency, k: int) -> int:
     """The frequency of a term, looked up on the left even where only the right has it."""
     if isinstance(joined, tuple):
         return k + frequency(joined, term)

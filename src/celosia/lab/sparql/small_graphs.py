@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from celosia.core.progress import Progress, Step
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import same
+from celosia.lab.mechanisms.cells import compare_equal
 from celosia.lab.sparql.graphs import (
     EXAMPLE,
     Graph,
@@ -116,17 +116,17 @@ def rows(progress: Progress) -> list[Row]:
 
 def _one(case: Case) -> Iterator[Row]:
     run, given = f"by hand, {case.pattern}", patterns(case.pattern)
-    yield same(run, "count", case.count, count(given, case.facts))
-    yield same(run, "true sensitivity", case.local, local_sensitivity(given, case.facts))
+    yield compare_equal(run, "count", case.count, count(given, case.facts))
+    yield compare_equal(run, "true sensitivity", case.local, local_sensitivity(given, case.facts))
     for distance, number in enumerate(case.bounds):
         found = int(bound(case.pattern, case.facts).at(distance))
-        yield same(run, f"corrected bound at distance {distance}", number, found)
+        yield compare_equal(run, f"corrected bound at distance {distance}", number, found)
     ours = int(bound(case.pattern, case.facts, rule="tight").at(0))
     within = case.local <= ours <= case.bounds[0]
     yield Row(run, "our bound over all orders", f"{case.local} to {case.bounds[0]}", ours, within)
     for distance, number in enumerate(case.broken or ()):
         known = compat_sensitivity(given, most_frequent(case.facts), distance=distance)
-        yield same(run, f"broken analysis at distance {distance}", number, known)
+        yield compare_equal(run, f"broken analysis at distance {distance}", number, known)
 
 
 def hub(size: int) -> Graph:
@@ -140,21 +140,23 @@ def _counter_example() -> Iterator[Row]:
     for size in SIZES:
         run, facts = f"counter-example of size {size}", hub(size)
         more = count(given, facts | {("y0", "r", "z0")}) - count(given, facts)
-        yield same(run, "solutions that one fact adds", size, more)
+        yield compare_equal(run, "solutions that one fact adds", size, more)
         for distance, number in enumerate((6, 17)):
             broken = compat_sensitivity(given, most_frequent(facts), distance=distance)
-            yield same(run, f"broken analysis at distance {distance}", number, broken)
+            yield compare_equal(run, f"broken analysis at distance {distance}", number, broken)
         found = bound(COUNTER_EXAMPLE, facts)
-        yield same(run, "corrected bound at distance 0", size, int(found.at(0)))
-        yield same(run, "corrected bound at distance 1", size + 1, int(found.at(1)))
+        yield compare_equal(run, "corrected bound at distance 0", size, int(found.at(0)))
+        yield compare_equal(run, "corrected bound at distance 1", size + 1, int(found.at(1)))
 
 
 def _most_frequent() -> Iterator[Row]:
     """The query that measured frequencies sorted by value first, so it found the first value's."""
     facts = graph("a p 1", "b p 1 2", "c p 1 2 3")
     run = "query for the largest frequency"
-    yield same(run, "sorted by value, as published", 1, asked_frequency(facts, "?v DESC(?count)"))
-    yield same(run, "sorted by count", 3, asked_frequency(facts, "DESC(?count)"))
+    yield compare_equal(
+        run, "sorted by value, as published", 1, asked_frequency(facts, "?v DESC(?count)")
+    )
+    yield compare_equal(run, "sorted by count", 3, asked_frequency(facts, "DESC(?count)"))
 
 
 def asked_frequency(facts: Graph, order: str) -> int:

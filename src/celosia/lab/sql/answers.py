@@ -22,8 +22,8 @@ from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.datasets import Shop, tpch
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import SIGMAS, same
-from celosia.lab.sql.shop import EPSILON, MOST, Asked, ask, query, saved
+from celosia.lab.mechanisms.cells import SIGMAS, compare_equal
+from celosia.lab.sql.shop import EPSILON, MOST, JoinQuery, query, run_queries, save_shop
 from celosia.queries.bounds.noise import smooth_scale
 from celosia.queries.bounds.race import RaceToTop
 from celosia.queries.bounds.smooth import Smooth
@@ -45,7 +45,7 @@ METHODS = {
 CONFIDENCE = 0.9999
 
 
-def run_name(asked: Asked) -> str:
+def run_name(asked: JoinQuery) -> str:
     """The run of one question."""
     return f"our answers, {asked.name}, epsilon {EPSILON}"
 
@@ -54,22 +54,22 @@ def rows(progress: Progress) -> list[Row]:
     """The eight questions by eight ways, and what the vault answers."""
     progress(Step("Making a shop", 0))
     shop = tpch(SCALE, maker="celosia")
-    with saved(shop) as path:
+    with save_shop(shop) as path:
         found = []
-        for done, asked in enumerate(ask(shop, path)):
+        for done, asked in enumerate(run_queries(shop, path)):
             progress(Step("Answering", done, 8))
             found += [*_exact(asked, shop), *_errors(asked, Seeded(700 + done))]
         return [*found, *_by_vault(found, path)]
 
 
-def _exact(asked: Asked, shop: Shop) -> Iterator[Row]:
+def _exact(asked: JoinQuery, shop: Shop) -> Iterator[Row]:
     """What the joins must give: every order has a customer, every part four suppliers."""
     orders, lines = shop.tables["orders"].height, shop.tables["lineitem"].height
     expected = orders if asked.distinct else (orders, lines, 4 * lines, 4 * lines)[asked.joins - 1]
-    yield same(run_name(asked), "exact answer", expected, asked.exact)
+    yield compare_equal(run_name(asked), "exact answer", expected, asked.exact)
 
 
-def _errors(asked: Asked, rng: Seeded) -> Iterator[Row]:
+def _errors(asked: JoinQuery, rng: Seeded) -> Iterator[Row]:
     run, exact = run_name(asked), asked.exact
     for method, scale, errors in (
         ("published", _scale(asked.published), asked.elastic_errors(asked.published, RUNS, rng)),

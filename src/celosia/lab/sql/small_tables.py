@@ -14,7 +14,7 @@ from itertools import product
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import same
+from celosia.lab.mechanisms.cells import compare_equal
 from celosia.lab.sql.flex import FlexFacts
 from celosia.queries.algebra import Aggregate, Column, Join, Question, Relation, Scan
 from celosia.queries.bounds.elastic import elastic
@@ -66,12 +66,14 @@ def rows(progress: Progress) -> list[Row]:
 
 def _one(case: Case) -> Iterator[Row]:
     run = f"by hand, {case.name}"
-    yield same(run, "count", case.count, counted(case, TABLES))
-    yield same(run, "local sensitivity, add or remove", case.added, _largest(case, _added()))
-    yield same(run, "local sensitivity, change", case.changed, _largest(case, _changed()))
+    yield compare_equal(run, "count", case.count, counted(case, TABLES))
+    yield compare_equal(
+        run, "local sensitivity, add or remove", case.added, _largest(case, _added())
+    )
+    yield compare_equal(run, "local sensitivity, change", case.changed, _largest(case, _changed()))
     for distance, number in enumerate(case.bounds):
         found = bound(case, distance, "elastic")
-        yield same(run, f"elastic sensitivity at distance {distance}", number, found)
+        yield compare_equal(run, f"elastic sensitivity at distance {distance}", number, found)
     ours = bound(case, 0, "tight")
     between = case.added <= ours <= case.bounds[0]
     limits = f"{case.added} to {case.bounds[0]}"

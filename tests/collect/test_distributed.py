@@ -20,7 +20,14 @@ from celosia.collect.collector.ingestion import absorb_files
 from celosia.collect.collector.tables import FINGERPRINT, write_table
 from celosia.collect.distributed import processes as in_processes
 from celosia.collect.distributed import spark as on_cluster
-from celosia.collect.distributed.parts import Counter, Gathered, Part, check_each, gathered, merged
+from celosia.collect.distributed.parts import (
+    FileCounter,
+    GatheredCounts,
+    PartialCount,
+    check_each,
+    combine_parts,
+    merge_parts,
+)
 from celosia.collect.distributed.processes import gather_in_processes
 from celosia.collect.distributed.spark import gather_on_spark
 from celosia.collect.protocol import Protocol
@@ -99,13 +106,13 @@ def test_all_protocols_add_up_to_the_state_of_one_server_however_they_are_cut(
         for cuts in ([paths], [[each] for each in paths], [paths[1::2], [], paths[::2]]):
             parts = []
             for some in cuts:
-                counter = Counter(protocol)
+                counter = FileCounter(protocol)
                 for path in some:
                     counter.add_file(path)
-                parts.append(Part.from_row(counter.part().row()))
-            pairs = [merged(protocol, parts[at : at + 2]) for at in range(0, len(parts), 2)]
+                parts.append(PartialCount.from_row(counter.part().row()))
+            pairs = [merge_parts(protocol, parts[at : at + 2]) for at in range(0, len(parts), 2)]
             for order in (pairs, pairs[::-1]):
-                found = gathered(protocol, merged(protocol, order))
+                found = combine_parts(protocol, merge_parts(protocol, order))
                 assert found.server.to_bytes() == expected, name
                 assert found.counted == 90 * files
 
@@ -180,9 +187,9 @@ def damaged(folder: Path) -> None:
         parquet.write_table(table, folder / f"{name}.parquet")
 
 
-def counted_here(folder: Path, known: Mapping[bytes, bytes] | None) -> Gathered:
+def counted_here(folder: Path, known: Mapping[bytes, bytes] | None) -> GatheredCounts:
     files = sorted(map(str, folder.iterdir()))
-    return gathered(PROTOCOL, in_processes.count_files(PROTOCOL, files, "", known))
+    return combine_parts(PROTOCOL, in_processes.count_files(PROTOCOL, files, "", known))
 
 
 def test_damaged_files_are_named_and_nothing_is_counted(
@@ -259,12 +266,12 @@ def test_files_that_a_collector_could_not_tell_apart_are_refused(tmp_path: Path)
     for cuts in ([paths], [[each] for each in paths]):
         parts = []
         for some in cuts:
-            counter = Counter(PROTOCOL, known={})
+            counter = FileCounter(PROTOCOL, known={})
             for path in some:
                 counter.add_file(path)
             parts.append(counter.part())
         with pytest.raises(InputError, match="last two names"):
-            gathered(PROTOCOL, merged(PROTOCOL, parts))
+            combine_parts(PROTOCOL, merge_parts(PROTOCOL, parts))
 
 
 def test_the_command_counts_on_spark_and_with_processes(

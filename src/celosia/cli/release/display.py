@@ -1,4 +1,4 @@
-"""A noisy answer, or the plan of one, told on the terminal; the most important line last."""
+"""A noisy answer, or the plan of one, on the terminal; the most important line comes last."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.cli import console
 
 if TYPE_CHECKING:
-    from celosia.cli.release.options import Settings
+    from celosia.cli.release.options import ReleaseOptions
     from celosia.core.guarantee import Guarantee
     from celosia.mechanisms import Mechanism, NoisyAnswer
 
@@ -18,15 +18,15 @@ MOST_SHOWN = 100
 """Rows of an answer that are printed; all of them are in the file."""
 
 
-def plan(mechanism: Mechanism[Any, Any], settings: Settings, *, error_in: str) -> None:
-    """Tell what an answer would cost and how far it would be off; no data was read."""
+def show_plan(mechanism: Mechanism[Any, Any], options: ReleaseOptions, *, error_in: str) -> None:
+    """Print the price and the expected error of an answer; no data was read."""
     from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta, weaknesses
 
-    guarantee = guarantee_of(mechanism, simulation=settings.seed is not None, bounded=True)
-    error = mechanism.accuracy(settings.confidence, size=settings.size)
+    guarantee = guarantee_of(mechanism, simulation=options.seed is not None, bounded=True)
+    error = mechanism.accuracy(options.confidence, size=options.size)
     for warning in weaknesses(mechanism):
         console.note(f"Warning: {warning}")
-    if settings.as_json:
+    if options.as_json:
         epsilon, delta = stated_epsilon_delta(mechanism)
         facts = {
             "dry_run": True,
@@ -35,68 +35,68 @@ def plan(mechanism: Mechanism[Any, Any], settings: Settings, *, error_in: str) -
             "epsilon": epsilon,
             "delta": delta,
             "error": error if isfinite(error) else None,
-            "confidence": settings.confidence,
-            "size": settings.size,
+            "confidence": options.confidence,
+            "size": options.size,
             "guarantee": guarantee.as_dict(),
         }
         console.show_json(facts)
         return
     console.show(f"mechanism: {mechanism}")
     console.show(f"price: {mechanism.privacy_loss()}")
-    _promise(guarantee)
-    told = f"error of at most {error:,.6g} {error_in} with {_percent(settings.confidence)}"
-    if settings.size > 1:
-        told += f" for a size of {settings.size:,}"
+    _show_guarantee(guarantee)
+    error_text = f"error of at most {error:,.6g} {error_in} with {_percent(options.confidence)}"
+    if options.size > 1:
+        error_text += f" for a size of {options.size:,}"
     console.note("Nothing was read, drawn or spent: leave out --dry-run to release the answer.")
-    console.show(f"{guarantee.promise}; {told} confidence", strong=True)
+    console.show(f"{guarantee.promise}; {error_text} confidence", strong=True)
 
 
-def answer(told: NoisyAnswer, *, output: Path | None, report: Path | None) -> None:
-    """Tell an answer: its numbers, what is promised, how it was drawn, where it lies."""
+def show_answer(answer: NoisyAnswer, *, output: Path | None, report: Path | None) -> None:
+    """Print an answer: its numbers, its guarantee, its source of randomness and its files."""
     from celosia.core.release import certificate_path
 
-    if isinstance(told.value, (dict, list)):
-        _table(told)
-    _promise(told.guarantee)
-    seed = told.provenance.seed
+    if isinstance(answer.value, (dict, list)):
+        _show_table(answer)
+    _show_guarantee(answer.guarantee)
+    seed = answer.provenance.seed
     drawn = "the operating system's entropy" if seed is None else f"the seed {seed}"
     console.show(f"noise: drawn exactly, in whole steps, from {drawn}")
     certificate = None if output is None else certificate_path(output)
     for what, path in (("data", output), ("certificate", certificate), ("report", report)):
         if path is not None:
             console.show(f"{what}: {path}")
-    console.show(str(told), strong=True)
+    console.show(str(answer), strong=True)
 
 
-def warn(told: NoisyAnswer) -> None:
-    """Say what the answer warns of, and whether it is only a simulation."""
-    for warning in told.warnings:
+def show_warnings(answer: NoisyAnswer) -> None:
+    """Print the warnings of an answer, and whether it is only a simulation."""
+    for warning in answer.warnings:
         console.note(f"Warning: {warning}")
-    if told.guarantee.simulation:
+    if answer.guarantee.simulation:
         console.note("Simulation: made with a seed, not for release.")
 
 
-def _table(told: NoisyAnswer) -> None:
+def _show_table(answer: NoisyAnswer) -> None:
     from celosia.mechanisms.values import short
 
-    frame = told.frame()
-    pairs = told.value.items() if isinstance(told.value, dict) else enumerate(told.value, 1)
-    bounds = frame.select(frame.columns[-2:]).rows() if told.interval else [()] * frame.height
+    frame = answer.frame()
+    pairs = answer.value.items() if isinstance(answer.value, dict) else enumerate(answer.value, 1)
+    bounds = frame.select(frame.columns[-2:]).rows() if answer.interval else [()] * frame.height
     rows = [
         [str(label), short(value), *map(short, both)]
         for (label, value), both in zip(pairs, bounds, strict=True)
-        if value != "below"  # the many that are told by saying nothing
+        if value != "below"  # the many below the threshold are left out
     ]
     header = ["", "answer"]
-    if told.interval is not None:
-        header += [f"at least ({_percent(told.confidence)})", "at most"]
+    if answer.interval is not None:
+        header += [f"at least ({_percent(answer.confidence)})", "at most"]
     if rows:
-        console.show_table(told.question, header, rows[:MOST_SHOWN])
+        console.show_table(answer.question, header, rows[:MOST_SHOWN])
     if len(rows) > MOST_SHOWN:
         console.note(f"{len(rows) - MOST_SHOWN:,} more are in the file: give -o FILE.")
 
 
-def _promise(guarantee: Guarantee) -> None:
+def _show_guarantee(guarantee: Guarantee) -> None:
     from celosia.core.wording import sentence
 
     promise = "promise without a seed" if guarantee.simulation else "promise"

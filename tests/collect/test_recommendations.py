@@ -19,11 +19,11 @@ from celosia.collect.recommendations.costs import memory, server_cost
 from celosia.collect.recommendations.designs import (
     KNOWN,
     Need,
-    Unfit,
+    UnfitProtocol,
+    design_protocol,
     error_of,
     hashes_wanted,
-    planned,
-    sized,
+    with_size,
 )
 from celosia.collect.recommendations.results import Recommendation, Recommendations
 from celosia.collect.recommendations.selection import choose, epsilon_for, users_for
@@ -59,7 +59,7 @@ def test_predicted_errors_are_those_of_the_table(epsilon: float) -> None:
     need = _need()
 
     def per_user(label: str, want: Need = need) -> float:
-        return error_of(planned(label, want, price), want) ** 2 / want.users
+        return error_of(design_protocol(label, want, price), want) ** 2 / want.users
 
     # The table has three or four digits.
     assert per_user("oue") == pytest.approx(optimum, rel=2e-3)
@@ -67,7 +67,7 @@ def test_predicted_errors_are_those_of_the_table(epsilon: float) -> None:
     assert per_user("grr") == pytest.approx(small, rel=1e-2)
     assert per_user("grr", _need(domain=100_000)) == pytest.approx(large, rel=1e-2)
     assert per_user("olh") == pytest.approx(olh, rel=2e-3)
-    assert planned("olh", need, price).parameters()["buckets"] == buckets
+    assert design_protocol("olh", need, price).parameters()["buckets"] == buckets
     # Sketches add 1/m for the rows of others, and the factor (m / (m - 1))^2, of 1,024 columns.
     wide = (1024 / 1023) ** 2
     assert per_user("cms") == pytest.approx(wide * (cms + 1 / 1024), rel=2e-3)
@@ -85,7 +85,7 @@ def test_a_domain_of_known_size_is_planned_as_one_with_names(epsilon: int, power
     for name in ("grr", "oue", "sue", "hr", "ss", "pgr"):
         kind: Any = protocol_class(name)
         named = kind(epsilon=epsilon, domain=tuple(range(size)))
-        plan: Any = sized(kind, size, Fraction(epsilon))
+        plan: Any = with_size(kind, size, Fraction(epsilon))
         assert plan.variance(5000, count=7) == named.variance(5000, count=7)
         assert plan.report_bits == named.report_bits
 
@@ -147,13 +147,13 @@ def test_the_epsilon_found_is_enough_and_a_little_less_is_not(target: float, lab
     need = _need(users=10**5, domain=200, squares=0.01)
     try:
         found = epsilon_for(label, need, target)
-    except Unfit:
-        assert error_of(planned(label, need, Fraction(64)), need) > target
+    except UnfitProtocol:
+        assert error_of(design_protocol(label, need, Fraction(64)), need) > target
         return
-    assert error_of(planned(label, need, found), need) <= target
+    assert error_of(design_protocol(label, need, found), need) <= target
     if found > Fraction(2, 1000):
         less = min(found * Fraction(95, 100), found - Fraction(1, 1000))
-        assert error_of(planned(label, need, less), need) > target
+        assert error_of(design_protocol(label, need, less), need) > target
 
 
 def test_one_sign_of_many_has_a_floor_that_is_told() -> None:
@@ -183,7 +183,7 @@ def test_the_users_found_are_enough_and_fewer_are_not() -> None:
     for label in ("olh", "grr", "oue"):
         users = users_for(label, need, Fraction(2), 0.001)
         fewer = _need(users=users - 1)
-        assert error_of(planned(label, fewer, Fraction(2)), fewer) > 0.001 * (users - 1)
+        assert error_of(design_protocol(label, fewer, Fraction(2)), fewer) > 0.001 * (users - 1)
     # The variance is n v, so the share falls below s from v / s^2 users on.
     assert users_for("oue", need, Fraction(2), 0.001) == pytest.approx(
         4 * exp(2) / (exp(2) - 1) ** 2 / 1e-6, rel=1e-4

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.collect.fragments.text_encoding import Spelling
+from celosia.collect.fragments.text_encoding import TextEncoding
 from celosia.core.errors import InputError
 from celosia.sketches.hashing import HashFamily, digest
 
 TAGS = HashFamily(key=b"tags", rows=1, width=256)
-LATIN = Spelling("abcdefghijklmnopqrstuvwxyz ", 10, 2, TAGS)
+LATIN = TextEncoding("abcdefghijklmnopqrstuvwxyz ", 10, 2, TAGS)
 
 
 @given(st.lists(st.text("abcxyz", max_size=14), min_size=1, max_size=5))
@@ -49,7 +49,7 @@ def test_digests_mix_the_pieces_as_the_module_says() -> None:
     for piece in LATIN.pieces(["feedback"])[0].tolist():
         number = number * 729 + piece  # 27^10 < 2^63: all pieces at a time
     assert LATIN.digests(LATIN.pieces(["feedback"])).tolist() == [digest(number)]
-    long = Spelling("ab ", 80, 1, TAGS)
+    long = TextEncoding("ab ", 80, 1, TAGS)
     found = long.pieces(["ab" * 40])
     state = 0  # 31 characters of 2 bits at a time
     for start in (0, 31, 62):
@@ -82,7 +82,7 @@ def test_what_the_alphabet_cannot_write_is_refused_and_not_told(values: Any) -> 
 
 
 def test_any_alphabet_will_do() -> None:
-    greek = Spelling("αβγδ·", 6, 3, TAGS)
+    greek = TextEncoding("αβγδ·", 6, 3, TAGS)
     assert greek.texts(greek.pieces(["δαβγ", "δδδδδδδδ"])) == ["δαβγ", "δδδδδδ"]
-    emoji = Spelling("😀😢🎉_", 2, 1, TAGS)
+    emoji = TextEncoding("😀😢🎉_", 2, 1, TAGS)
     assert emoji.texts(emoji.pieces(["🎉😀", "😢"])) == ["🎉😀", "😢"]
