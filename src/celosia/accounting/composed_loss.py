@@ -76,8 +76,8 @@ class ComposedLoss(Loss):
 
     def __str__(self) -> str:
         counts = Counter(self.parts)
-        told = [f"{times} x {part}" if times > 1 else str(part) for part, times in counts.items()]
-        return " + ".join(told) if told else "nothing"
+        terms = [f"{times} x {part}" if times > 1 else str(part) for part, times in counts.items()]
+        return " + ".join(terms) if terms else "nothing"
 
 
 def parts_of(losses: Iterable[Loss]) -> tuple[Loss, ...]:

@@ -52,8 +52,8 @@ class Explanation:
                 "" if bound.adaptive else "losses fixed in advance",
                 bound.reason,
             ]
-            told = "; ".join(note for note in notes if note)
-            lines.append(f"  {bound.name:<{width}}  {value:>10}  {told}".rstrip())
+            remark = "; ".join(note for note in notes if note)
+            lines.append(f"  {bound.name:<{width}}  {value:>10}  {remark}".rstrip())
         return "\n".join(lines)
 
 

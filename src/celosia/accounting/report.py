@@ -117,7 +117,7 @@ def document(explanation: Explanation, releases: Sequence[tuple[str, Loss, int]]
 def _bounds(explanation: Explanation) -> list[Block]:
     best, adaptive = explanation.tightest, explanation.tightest_adaptive
     known = [bound for bound in explanation.bounds if isfinite(bound.epsilon)]
-    told = "; ".join(f"{bound.name}: {_number(bound.epsilon)}" for bound in known)
+    listed = "; ".join(f"{bound.name}: {_number(bound.epsilon)}" for bound in known)
     drawn = figures.bars(
         [bound.name for bound in known],
         {"epsilon": [bound.epsilon for bound in known]},
@@ -131,7 +131,7 @@ def _bounds(explanation: Explanation) -> list[Block]:
             "before the first answer is seen. The others hold as well where the next release is "
             "chosen by the answers so far, against a total that is fixed in advance."
         ),
-        Figure(drawn, "The epsilon that each bound gives", f"{told}."),
+        Figure(drawn, "The epsilon that each bound gives", f"{listed}."),
         Table(
             ["bound", "epsilon", "losses chosen on the way", "remark"],
             [_bound_row(bound, best) for bound in explanation.bounds],

@@ -100,9 +100,9 @@ class Estimates:
         order = np.argsort(-self.counts, kind="stable")
         order = order[stays[order]]
         raw = self.raw[order] if self.raw.size else self.raw
-        told = tuple(self.candidates[place] for place in order.tolist())
+        kept = tuple(self.candidates[place] for place in order.tolist())
         return replace(
-            self, candidates=told, counts=self.counts[order], errors=self.errors[order], raw=raw
+            self, candidates=kept, counts=self.counts[order], errors=self.errors[order], raw=raw
         )
 
     @property

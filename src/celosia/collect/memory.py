@@ -185,15 +185,15 @@ class Memory:
             BudgetExceeded: CEL-R039 they cost more than is left; nothing was drawn or paid.
         """
         with self._transaction() as (database, row):
-            asked: set[bytes] = set()
+            queried: set[bytes] = set()
             total = Fraction(0)
             for protocol, case, price in answers:
                 if case is not None:  # else it is paid every time
                     tag = self._tag(protocol, case)
                     kept = "SELECT 1 FROM answers WHERE tag = ?"
-                    if tag in asked or database.execute(kept, (tag,)).fetchone() is not None:
+                    if tag in queried or database.execute(kept, (tag,)).fetchone() is not None:
                         continue
-                    asked.add(tag)
+                    queried.add(tag)
                 total += price
             _affordable(row, total)
 

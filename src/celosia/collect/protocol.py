@@ -250,18 +250,18 @@ class Server(ABC):
         """What the reports tell that is no list of values; None where they tell of values."""
         return None
 
-    def _answer(self, asked: Sequence[Hashable], post: str, estimator: Estimator) -> Estimates:
+    def _answer(self, candidates: Sequence[Hashable], post: str, estimator: Estimator) -> Estimates:
         """Estimates by one way to make them, after post-processing."""
-        candidates = _listed(asked)
+        listed = _listed(candidates)
         if post not in POSTS:
             raise InputError(
                 "CEL-R005",
                 f"there is no post-processing called {post!r}.",
                 fix=f"Use one of {', '.join(POSTS)}.",
             )
-        counts, errors = estimator(candidates)
+        counts, errors = estimator(listed)
         shown = post_process(counts, self.users, kind=post)
-        return Estimates(self.protocol.name, candidates, shown, errors, self.users, post, counts)
+        return Estimates(self.protocol.name, listed, shown, errors, self.users, post, counts)
 
     def to_bytes(self) -> bytes:
         """The whole state, to be read by `load`."""

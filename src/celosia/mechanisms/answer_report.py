@@ -57,11 +57,11 @@ def _one(answer: NoisyAnswer) -> list[Block]:
     if answer.interval is None:
         return [KeyFigures(cards)]
     low, high = map(short, answer.interval)
-    told = f"{_percent(answer.confidence)} interval"
-    cards.append(KeyFigure(told, f"{low} to {high}", "holds the exact answer"))
+    label = f"{_percent(answer.confidence)} interval"
+    cards.append(KeyFigure(label, f"{low} to {high}", "holds the exact answer"))
     drawing = on_a_line(answer.value, answer.interval)
     words = f"{short(answer.value)}, between {low} and {high}"
-    return [KeyFigures(cards), Figure(drawing, f"The answer and its {told}", words)]
+    return [KeyFigures(cards), Figure(drawing, f"The answer and its {label}", words)]
 
 
 def _many(answer: NoisyAnswer) -> list[Block]:
@@ -113,8 +113,8 @@ def _promise(answer: NoisyAnswer) -> list[Block]:
     guarantee = answer.guarantee
     facts = [
         ("Neighbours", guarantee.neighbours or ""),
-        *(("Assumes", told) for told in guarantee.assumes),
-        *(("Does not protect against", told) for told in guarantee.leaves_open),
+        *(("Assumes", text) for text in guarantee.assumes),
+        *(("Does not protect against", text) for text in guarantee.leaves_open),
     ]
     words = sentence(guarantee.protects)
     if guarantee.simulation:

@@ -80,19 +80,19 @@ def weaknesses(mechanism: AnyMechanism) -> tuple[str, ...]:
     if epsilon is None:
         epsilon = mechanism.privacy_loss().epsilon(TYPICAL_DELTA)
         name = f"a rho that means an epsilon of {round_up(epsilon)} at delta {TYPICAL_DELTA:g}"
-    told = []
+    warnings = []
     if epsilon >= WEAK:
         belief = belief_interval(0.001, epsilon).high
-        told.append(
+        warnings.append(
             f"{name} protects next to nobody: an attacker's belief of 0.1 % may rise to "
             f"{belief:.4%}; take 1 or less"
         )
     if delta >= LIKELY:
-        told.append(
+        warnings.append(
             f"a delta of {delta:g} is the chance that the promise fails altogether; take it far "
             "below one divided by the number of people"
         )
-    return tuple(told)
+    return tuple(warnings)
 
 
 def unwrap(mechanism: AnyMechanism) -> AnyMechanism:

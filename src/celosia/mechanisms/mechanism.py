@@ -144,9 +144,9 @@ class Mechanism(ABC, Generic[Input, Output]):
     def __str__(self) -> str:
         """The mechanism as one would write it: what must be said first, no defaults."""
         given = [item for item in fields(self) if item.init]
-        told = [item for item in given if getattr(self, item.name) != item.default]
-        told.sort(key=lambda item: item.default is not MISSING)
-        written = ", ".join(f"{item.name}={getattr(self, item.name)}" for item in told)
+        shown = [item for item in given if getattr(self, item.name) != item.default]
+        shown.sort(key=lambda item: item.default is not MISSING)
+        written = ", ".join(f"{item.name}={getattr(self, item.name)}" for item in shown)
         return f"{type(self).__name__}({written})"
 
 

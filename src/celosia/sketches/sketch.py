@@ -83,8 +83,8 @@ class Sketch(ABC):
     @cached_property
     def fingerprint(self) -> bytes:
         """8 bytes that tell kinds of sketches and their parameters apart."""
-        said = json.dumps([FORM, self.name, self.parameters()], sort_keys=True)
-        return hashlib.blake2b(said.encode(), digest_size=8).digest()
+        text = json.dumps([FORM, self.name, self.parameters()], sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
     @property
     def size(self) -> int:
@@ -169,8 +169,8 @@ class Sketch(ABC):
         return f"{self.name} ({sizes}): {facts}, {self.size:,} bytes"
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
-        return f"{type(self).__name__}({said})"
+        text = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
+        return f"{type(self).__name__}({text})"
 
     def _same(self, other: Sketch) -> None:
         if not isinstance(other, Sketch) or other.fingerprint != self.fingerprint:

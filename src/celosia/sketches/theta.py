@@ -121,12 +121,12 @@ class ThetaSketch(DistinctCountSketch):
     __and__ = intersection
     __sub__ = difference
 
-    def _combined(self, other: ThetaSketch, way: Any) -> ThetaSketch:
+    def _combined(self, other: ThetaSketch, combine: Any) -> ThetaSketch:
         """Below the smaller theta both sides know all of their hashes."""
         self._same(other)
         made = type(self)(**self.parameters())
         mine, theirs = self._state["hashes"], other._state["hashes"]
-        made._keep(way(mine, theirs, assume_unique=True), min(self._limit, other._limit))
+        made._keep(combine(mine, theirs, assume_unique=True), min(self._limit, other._limit))
         return made
 
     @property

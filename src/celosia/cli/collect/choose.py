@@ -106,8 +106,8 @@ def _show(found: Recommendations) -> None:
     for each in found.ranked:
         for warning in each.warnings:
             console.note(f"{each.label}: {warning}.")
-    told = ", ".join(f"{name} {value}" for name, value in found.best.parameters.items())
-    console.show(f"parameters: {told}")
+    listed = ", ".join(f"{name} {value}" for name, value in found.best.parameters.items())
+    console.show(f"parameters: {listed}")
 
 
 def _target_error(text: str | None) -> tuple[float | None, float | None]:

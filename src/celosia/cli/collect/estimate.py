@@ -81,8 +81,8 @@ def estimate(
     from celosia.core.files import replacing
 
     options.check_places({"the estimates": output}, inputs=[protocol, candidates], overwrite=force)
-    asked = _candidates(candidate or [], candidates, numbers=numbers)
-    finds = asked is None or decode
+    chosen = _candidates(candidate or [], candidates, numbers=numbers)
+    finds = chosen is None or decode
     if finds and post != "raw":
         raise _useless_option("--post", "values are found, not all of them estimated")
     if not finds and significance is not None:
@@ -91,14 +91,14 @@ def estimate(
         Collector.open(folder, load_protocol(protocol), make=False) as collector,
         console.progress_bar(quiet=as_json) as progress,
     ):
-        found: Estimates | Summary | None = collector.summary() if asked is None else None
+        found: Estimates | Summary | None = collector.summary() if chosen is None else None
         if found is not None and (decode or significance is not None):
             raise _useless_option("--decode or --significance", "no values are found")
-        if asked is not None and not decode:
-            found = collector.estimate(asked, post=post)
+        if chosen is not None and not decode:
+            found = collector.estimate(chosen, post=post)
         elif found is None:
             level = USUAL_SIGNIFICANCE if significance is None else significance
-            found = collector.find(asked, significance=level, progress=progress)
+            found = collector.find(chosen, significance=level, progress=progress)
     if output is not None:
         with replacing(output, overwrite=force) as draft:
             _frame(found, confidence).write_csv(draft)
@@ -164,17 +164,17 @@ def _candidates(given: list[str], path: Path | None, *, numbers: bool) -> list[s
                 path=str(path),
             ) from None
     try:
-        asked: list[str | int] = [int(each) for each in listed] if numbers else [*listed]
+        chosen: list[str | int] = [int(each) for each in listed] if numbers else [*listed]
     except ValueError:
-        asked = []
-    if not asked:
+        chosen = []
+    if not chosen:
         raise InputError(
             "CEL-R082",
             "there are no candidates, or with --numbers some that are no whole numbers.",
             why="Most reports do not name values: one can only ask how common a known value is.",
             fix="Give --candidate VALUE, or --candidates FILE.",
         )
-    return asked
+    return chosen
 
 
 def _useless_option(option: str, reason: str) -> InputError:

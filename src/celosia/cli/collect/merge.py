@@ -35,7 +35,7 @@ def merge(
     from celosia.collect.registry import load_protocol
 
     declared = load_protocol(protocol)
-    told = []
+    merged = []
     with Collector.open(folder, declared) as collector:
         for shard in shards:
             if shard.is_dir():
@@ -43,12 +43,12 @@ def merge(
                     receipt = collector.merge(other)
             else:
                 receipt = collector.merge_state(_bytes(shard))
-            told.append({"shard": str(shard)} | receipt.as_dict())
+            merged.append({"shard": str(shard)} | receipt.as_dict())
             if not as_json:
                 console.show(f"{shard}: {receipt}")
         total = collector.users
     if as_json:
-        console.show_json({"shards": told, "total": total})
+        console.show_json({"shards": merged, "total": total})
         return
     console.show(f"{total:,} reports in all", strong=True)
 

@@ -88,16 +88,16 @@ def simulate(
     declared = _load_protocol(Path(protocol), epsilon, settings) if is_file else None
     is_mean = (protocol if declared is None else declared.name) == "one-bit-mean"
     values = _values(table, column, data, seed, is_mean=is_mean)
-    asked = None if candidates is None else _read_candidates(candidates, values)
+    chosen = None if candidates is None else _read_candidates(candidates, values)
     price = USUAL_EPSILON if epsilon is None else epsilon
     made = declared or fit_protocol(
-        protocol, values, epsilon=price, candidates=asked, settings=settings
+        protocol, values, epsilon=price, candidates=chosen, settings=settings
     )
     with console.progress_bar(quiet=as_json) as progress:
         found = play(
             values,
             protocol=made,
-            candidates=asked,
+            candidates=chosen,
             seed=seed,
             runs=runs,
             aggregate=aggregate,
@@ -199,10 +199,10 @@ def _read_candidates(path: Path, values: Any) -> list[Any]:
     try:
         lines = path.read_text("utf-8").splitlines()
         numbers = getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u")
-        asked: list[Any] = [int(each) for each in lines] if numbers else list(lines)
+        chosen: list[Any] = [int(each) for each in lines] if numbers else list(lines)
     except (OSError, ValueError):  # a UnicodeDecodeError is a ValueError
-        asked = []
-    if not asked:
+        chosen = []
+    if not chosen:
         raise InputError(
             "CEL-R103",
             f"the candidates in {path} cannot be read, or are none.",
@@ -210,7 +210,7 @@ def _read_candidates(path: Path, values: Any) -> list[Any]:
             "numbers, with whole numbers.",
             path=str(path),
         )
-    return list(dict.fromkeys(asked))
+    return list(dict.fromkeys(chosen))
 
 
 def _settings(given: list[str]) -> dict[str, Any]:

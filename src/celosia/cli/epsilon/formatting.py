@@ -26,8 +26,8 @@ def format_at_most(value: float) -> str:
     return _rounded(value, ROUND_CEILING) if isfinite(value) else "infinite"
 
 
-def _rounded(value: float, way: str) -> str:
-    number = Context(prec=DIGITS, rounding=way).create_decimal(Decimal(repr(value)))
+def _rounded(value: float, direction: str) -> str:
+    number = Context(prec=DIGITS, rounding=direction).create_decimal(Decimal(repr(value)))
     plain = f"{number.normalize():f}"
     return plain if len(plain) <= 12 else f"{number.normalize():E}".replace("E", "e")
 

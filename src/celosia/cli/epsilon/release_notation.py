@@ -156,21 +156,21 @@ def _steps(values: Mapping[str, Fraction], option: str) -> int:
 def _words(option: str, values: Mapping[str, Fraction]) -> str:
     from celosia.accounting.checks import written
 
-    told = {name: written(value) for name, value in values.items()}
+    texts = {name: written(value) for name, value in values.items()}
     if option == "--pure":
-        return f"{told['epsilon']}-DP"
+        return f"{texts['epsilon']}-DP"
     if option == "--approximate":
-        return f"({told['epsilon']}, {float(values['delta']):g})-DP"
+        return f"({texts['epsilon']}, {float(values['delta']):g})-DP"
     if option == "--rho":
-        return f"{told['rho']}-zCDP"
+        return f"{texts['rho']}-zCDP"
     if option == "--exponential":
-        return f"exponential mechanism of epsilon {told['epsilon']}"
+        return f"exponential mechanism of epsilon {texts['epsilon']}"
     noise = (
-        f"Gaussian noise of sigma {told['sigma']}"
+        f"Gaussian noise of sigma {texts['sigma']}"
         if option == "--gaussian"
-        else f"Laplace noise of scale {told['scale']}"
+        else f"Laplace noise of scale {texts['scale']}"
     )
-    return noise if values["sensitivity"] == 1 else f"{noise}, sensitivity {told['sensitivity']}"
+    return noise if values["sensitivity"] == 1 else f"{noise}, sensitivity {texts['sensitivity']}"
 
 
 def _unreadable(text: str, option: str, what: str) -> InputError:

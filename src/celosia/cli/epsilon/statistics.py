@@ -233,8 +233,8 @@ def statistic(name: str, options: StatisticOptions, *, delta: float) -> Statisti
         )
     kind = KINDS[name]
     known = {*kind.needs, *kind.allows, "relation"}
-    asked = options.as_dict()
-    missing = [f"--{need}" for need in kind.needs if need not in asked]
+    arguments = options.as_dict()
+    missing = [f"--{need}" for need in kind.needs if need not in arguments]
     if missing:
         raise InputError(
             "CEL-B081",
@@ -242,7 +242,7 @@ def statistic(name: str, options: StatisticOptions, *, delta: float) -> Statisti
             why="Its error depends on that.",
             fix="Give public numbers, never taken from the data.",
         )
-    idle = [f"--{option}" for option in asked if option not in known]
+    idle = [f"--{option}" for option in arguments if option not in known]
     if idle:
         raise InputError(
             "CEL-B082",
@@ -250,33 +250,33 @@ def statistic(name: str, options: StatisticOptions, *, delta: float) -> Statisti
             why="Its error does not depend on that, so something else may be meant.",
             fix=f"Leave it out, or name another statistic: {NAMES}.",
         )
-    size = asked.pop(kind.size, 1)
-    mechanism = _mechanism(kind, dict(asked), size=size, delta=delta)
+    size = arguments.pop(kind.size, 1)
+    mechanism = _mechanism(kind, dict(arguments), size=size, delta=delta)
     values = {each.name: getattr(options, each.name) for each in fields(options)}
     words = kind.words.format(**values)
     return Statistic(name, words, kind.unit, mechanism, size, options)
 
 
 def _mechanism(
-    kind: StatisticKind, asked: dict[str, Any], *, size: int, delta: float
+    kind: StatisticKind, arguments: dict[str, Any], *, size: int, delta: float
 ) -> AnyMechanism:
     from celosia import mechanisms
     from celosia.mechanisms.parameters import check_whole
 
     check_whole(size, name=f"--{kind.size}")
-    relation = asked.pop("relation", None)
+    relation = arguments.pop("relation", None)
     if relation is not None:
-        asked["neighbours"] = Neighbours(relation)
+        arguments["neighbours"] = Neighbours(relation)
     if kind.mechanism == "RandomisedResponse":
-        return mechanisms.RandomisedResponse.for_epsilon(1, **asked)
-    if "quantile" in asked:
-        asked["q"] = asked.pop("quantile")
-    if "bins" in asked:
-        bins = check_whole(asked.pop("bins"), name="--bins", most=10**6)
-        asked["categories"] = tuple(range(bins))
+        return mechanisms.RandomisedResponse.for_epsilon(1, **arguments)
+    if "quantile" in arguments:
+        arguments["q"] = arguments.pop("quantile")
+    if "bins" in arguments:
+        bins = check_whole(arguments.pop("bins"), name="--bins", most=10**6)
+        arguments["categories"] = tuple(range(bins))
     if kind.mechanism == "AboveThreshold":
-        asked["threshold"] = 0
+        arguments["threshold"] = 0
     if kind.mechanism == "Gaussian":
-        asked["delta"] = delta
-    made: AnyMechanism = getattr(mechanisms, kind.mechanism)(epsilon=1, **asked)
+        arguments["delta"] = delta
+    made: AnyMechanism = getattr(mechanisms, kind.mechanism)(epsilon=1, **arguments)
     return made

@@ -60,9 +60,9 @@ class Access:
         """The name of who sends, empty where everybody may; None for whoever may not."""
         if not self._senders:
             return ""
-        told, found = _hash(text), None
+        digest, found = _hash(text), None
         for name, kept in self._senders.items():  # all of them, so that time tells nothing
-            found = name if compare_digest(told, kept) else found
+            found = name if compare_digest(digest, kept) else found
         return found
 
 

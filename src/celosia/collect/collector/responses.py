@@ -59,21 +59,21 @@ def error_reply(error: BaseException) -> Reply:
     Words of unexpected exceptions could be anything. The log gets the name of their class.
     """
     if isinstance(error, (InputError, EngineError, QueryRefused, Refusal, TooBusy)):
-        told: CelosiaError = error
+        refusal: CelosiaError = error
     else:
         LOGGER.error("a request failed: %s", type(error).__name__)
-        told = Refusal(
+        refusal = Refusal(
             "CEL-R087",
             "the request could not be answered.",
             why="Something went wrong here. The batch may be counted or not.",
             fix="Send it again with the same id: it is counted once.",
         )
-    status = told.details.get("status", STATUSES.get(told.code, 422))
+    status = refusal.details.get("status", STATUSES.get(refusal.code, 422))
     assert isinstance(status, int)
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     if status in (429, 503):
         headers["Retry-After"] = AGAIN
-    facts = {"code": told.code, "error": told.what, "why": told.why, "hint": told.fix}
+    facts = {"code": refusal.code, "error": refusal.what, "why": refusal.why, "hint": refusal.fix}
     body = _written({"ok": False, "status": status, **facts})
     return Reply(status=status, body=body, headers=headers)
 

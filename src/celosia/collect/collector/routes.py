@@ -88,8 +88,8 @@ def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def _http(_: Request, error: HTTPException) -> Response:
         what = {404: "there is nothing at this address", 405: "not by this method"}
-        told = unreadable(what.get(error.status_code, "it is wrong"), status=error.status_code)
-        return response_of(error_reply(told))
+        refusal = unreadable(what.get(error.status_code, "it is wrong"), status=error.status_code)
+        return response_of(error_reply(refusal))
 
     @app.exception_handler(CelosiaError)
     async def _ours(_: Request, error: CelosiaError) -> Response:
@@ -152,22 +152,22 @@ async def estimates(  # noqa: PLR0913 - the parameters of the request
     if not endpoint.access.is_curator(_token(request)):
         raise no_token()
     try:
-        asked: list[Any] | None = candidate
+        candidates: list[Any] | None = candidate
         if candidate is not None and kind == "number":
-            asked = [int(each) for each in candidate]
+            candidates = [int(each) for each in candidate]
     except ValueError:
         raise unreadable("a candidate is no whole number") from None
-    if post != "raw" and (asked is None or decode):
+    if post != "raw" and (candidates is None or decode):
         raise unreadable("post is for estimates of all candidates")
 
-    def told() -> Estimates | Summary:
+    def compute() -> Estimates | Summary:
         collector = endpoint.collector
-        if asked is not None and not decode:
-            return collector.estimate(asked, post=post)
-        summary = collector.summary() if asked is None else None
-        return summary or collector.find(asked, significance=significance)
+        if candidates is not None and not decode:
+            return collector.estimate(candidates, post=post)
+        summary = collector.summary() if candidates is None else None
+        return summary or collector.find(candidates, significance=significance)
 
-    found = await asyncio.to_thread(told)
+    found = await asyncio.to_thread(compute)
     return response_of(success_reply(found.as_dict(confidence)))
 
 

@@ -113,10 +113,10 @@ def _check_schema(schema: Any, protocol: Protocol) -> int:
     size = -(-protocol.report_bits // 8)
     if schema.field(COLUMN).type != pa.binary(size):
         raise _no_table(f"its column {COLUMN!r} is not of {size} bytes, fixed_size_binary[{size}]")
-    told = (schema.metadata or {}).get(FINGERPRINT)
-    if told is None:
+    fingerprint = (schema.metadata or {}).get(FINGERPRINT)
+    if fingerprint is None:
         raise _no_table("its metadata do not tell the fingerprint of the protocol")
-    if told != protocol.fingerprint.hex().encode():
+    if fingerprint != protocol.fingerprint.hex().encode():
         raise InputError(
             "CEL-R004",
             "these reports were made under other parameters.",

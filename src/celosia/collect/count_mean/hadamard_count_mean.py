@@ -175,8 +175,8 @@ class HadamardCountMeanServer(SketchServer):
     def counts_from(self, sums: NDArray[np.int64]) -> Floats:
         """Raw counts from those sums."""
         users, width = self.users, self.protocol.width
-        told = self.protocol.debias * sums.astype(np.float64)
-        return (told - users / width) * (width / (width - 1))
+        unbiased = self.protocol.debias * sums.astype(np.float64)
+        return (unbiased - users / width) * (width / (width - 1))
 
     def cells(self) -> Floats:
         """How many reports of each row have each column, freed of bias."""

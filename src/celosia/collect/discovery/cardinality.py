@@ -218,10 +218,10 @@ class CardinalityServer(Server):
         """
         from scipy.special import betainc  # noqa: PLC0415 - heavy
 
-        said, users = self.protocol, self.users
-        fewest = said.least_devices(users)
+        protocol, users = self.protocol, self.users
+        fewest = protocol.least_devices(users)
         threshold = fewest if least is None else whole(least)
-        apart = said.apart(users, threshold) if threshold is not None and threshold > 0 else 0.0
+        apart = protocol.apart(users, threshold) if threshold is not None and threshold > 0 else 0.0
         if threshold is None or apart < APART:
             raise QueryRefused(
                 "CEL-R063",
@@ -230,9 +230,9 @@ class CardinalityServer(Server):
                 fix=f"With {users:,} reports at this epsilon ask for values of at least "
                 f"{fewest:,} devices, if there can be any; or collect more.",
             )
-        support = said.oracle.support
+        support = protocol.oracle.support
         supports = self._buckets._supports()
-        empty_error = sqrt(said.variance(users))
+        empty_error = sqrt(protocol.variance(users))
         slope = float(support.own - support.other)
         cut = floor(users * float(support.other) + slope * apart * empty_error)
         above = int(np.count_nonzero(supports > cut))

@@ -116,8 +116,8 @@ class PrefixTree(Protocol):
         return tuple(replace(form, key=self._key(level)) for level in range(self.tree.levels))
 
     def _key(self, level: int) -> str:
-        said = f"{self.key}/{level}".encode()
-        return hashlib.blake2b(said, digest_size=16).hexdigest()
+        text = f"{self.key}/{level}".encode()
+        return hashlib.blake2b(text, digest_size=16).hexdigest()
 
     def parameters(self) -> dict[str, Any]:
         """All that decides about reports."""
@@ -159,14 +159,14 @@ class TreeClient(Client):
     protocol: PrefixTree
 
     def _packed(self, values: Any) -> Packed:
-        said = self.protocol
-        checked = said.tree.checked(values)
-        levels = self.rng.integers(said.tree.levels, len(checked))
-        made = np.empty((len(checked), -(-said.report_bits // 8)), dtype=np.uint8)
+        protocol = self.protocol
+        checked = protocol.tree.checked(values)
+        levels = self.rng.integers(protocol.tree.levels, len(checked))
+        made = np.empty((len(checked), -(-protocol.report_bits // 8)), dtype=np.uint8)
         made[:, 0] = levels
-        for level, oracle in enumerate(said.oracles):
+        for level, oracle in enumerate(protocol.oracles):
             here = np.flatnonzero(levels == level)
-            prefixes = said.tree.cut(checked[here], level)
+            prefixes = protocol.tree.cut(checked[here], level)
             made[here, 1:] = oracle.client(rng=self.rng).privatise(prefixes).packed
         return made
 
@@ -277,16 +277,16 @@ class TreeServer(Server):
         candidates: tuple[Hashable, ...] = tree.start()
         for level, server in enumerate(self.levels):
             progress(Step("grow", level, len(self.levels)))
-            told = server.estimate(candidates).significant(significance).candidates
+            common = server.estimate(candidates).significant(significance).candidates
             last = level == len(self.levels) - 1
-            told = told if last else told[:most]
-            if not told:
+            common = common if last else common[:most]
+            if not common:
                 break
-            candidates = told if last else tree.longer(told, level)
-        if not told:
+            candidates = common if last else tree.longer(common, level)
+        if not common:
             nothing = np.empty(0)
             return Estimates(self.protocol.name, (), nothing, nothing, self.users, "raw", nothing)
-        return self.estimate(told)
+        return self.estimate(common)
 
 
 def _no_tree(what: str) -> InputError:

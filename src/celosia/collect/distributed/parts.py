@@ -186,14 +186,14 @@ def combine_parts(protocol: Protocol, whole: PartialCount) -> GatheredCounts:
             fix=f"Give files that end in {', '.join(TABLES)}, or folders of them.",
         )
     if whole.refused:
-        told = sorted(whole.refused, key=lambda each: (each.path, each.what))
-        shown = "; ".join(map(str, told[:SHOWN])) + ("; ..." if len(told) > SHOWN else "")
+        refused = sorted(whole.refused, key=lambda each: (each.path, each.what))
+        shown = "; ".join(map(str, refused[:SHOWN])) + ("; ..." if len(refused) > SHOWN else "")
         raise InputError(
             "CEL-R082",
-            f"{len(told):,} of {len(whole.files):,} files were refused: {shown}",
+            f"{len(refused):,} of {len(whole.files):,} files were refused: {shown}",
             why="Nothing was counted, so that no file is counted twice when they are mended.",
             fix="Mend those files, or leave them out, and run it again.",
-            refused=[each.as_dict() for each in told],
+            refused=[each.as_dict() for each in refused],
         )
     server = protocol.server().load(whole.state)
     return GatheredCounts(server, len(whole.files), server.users, whole.known, whole.marks)

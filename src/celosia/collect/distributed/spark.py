@@ -71,9 +71,9 @@ def gather_on_spark(  # noqa: PLR0913 - one fact each
             as `spark_session`.
     """
     spark = spark_session(url) if session is None else session
-    asked = [spark_place(spark, place) for place in places]
-    whole = _run(spark, partial(_whole, spark, protocol, asked, source, known))
-    check_each(asked, whole.files)
+    paths = [spark_place(spark, place) for place in places]
+    whole = _run(spark, partial(_whole, spark, protocol, paths, source, known))
+    check_each(paths, whole.files)
     return combine_parts(protocol, whole)
 
 

@@ -130,14 +130,14 @@ class DBitFlip(Protocol):
     def answered(self, there: NDArray[np.bool_], rng: Source) -> NDArray[np.bool_]:
         """Bits, each true with the chance of the coin."""
         truly = self.coin.toss(there.size, rng).reshape(there.shape)
-        said: NDArray[np.bool_] = there == truly
-        return said
+        answers: NDArray[np.bool_] = there == truly
+        return answers
 
-    def written(self, asked: NDArray[np.int64], said: NDArray[np.bool_]) -> Packed:
+    def written(self, queried: NDArray[np.int64], answers: NDArray[np.bool_]) -> Packed:
         """Reports: bucket, bit, bucket, bit, ..."""
         width = bits_for(self.buckets)
         pairs = [
-            ((asked[:, at], width), (said[:, at].view(np.uint8), 1)) for at in range(self.bits)
+            ((queried[:, at], width), (answers[:, at].view(np.uint8), 1)) for at in range(self.bits)
         ]
         return pack([each for pair in pairs for each in pair])
 
@@ -148,15 +148,15 @@ class DBitFlip(Protocol):
             InputError: CEL-R001 of another form, CEL-R032 a bucket that is none, or comes twice.
         """
         fields = unpack(reports, [bits_for(self.buckets), 1] * self.bits)
-        asked, said = np.stack(fields[::2], axis=1), np.stack(fields[1::2], axis=1)
-        if np.any(asked >= self.buckets) or np.any(asked[:, 1:] <= asked[:, :-1]):
+        queried, answers = np.stack(fields[::2], axis=1), np.stack(fields[1::2], axis=1)
+        if np.any(queried >= self.buckets) or np.any(queried[:, 1:] <= queried[:, :-1]):
             raise InputError(
                 "CEL-R032",
                 "a report names something that its protocol does not have.",
                 why="It was damaged on the way, or made to disturb.",
                 fix="Drop this batch.",
             )
-        return asked, said
+        return queried, answers
 
     def checked(self, values: Any) -> NDArray[np.int64]:
         """Bucket numbers.
@@ -197,9 +197,9 @@ class DBitFlipClient(Client):
         step = max(1, _AT_ONCE // protocol.buckets)
         for start in range(0, found.size, step):
             part = found[start : start + step]
-            asked = protocol.drawn(part.size, self.rng)
-            said = protocol.answered(asked == part[:, None], self.rng)
-            made[start : start + step] = protocol.written(asked, said)
+            queried = protocol.drawn(part.size, self.rng)
+            answers = protocol.answered(queried == part[:, None], self.rng)
+            made[start : start + step] = protocol.written(queried, answers)
         return made
 
     def _remembered(self, value: int, memory: Memory) -> Packed:
@@ -207,8 +207,8 @@ class DBitFlipClient(Client):
         kept = memory.recall(
             protocol, b"buckets", lambda rng: protocol.drawn(1, rng).astype("<i4").tobytes()
         )
-        asked = np.frombuffer(kept, dtype="<i4").astype(np.int64)[None, :]
-        there = asked == value
+        queried = np.frombuffer(kept, dtype="<i4").astype(np.int64)[None, :]
+        there = queried == value
         case = int(np.argmax(there)) if there.any() else protocol.bits
         answer = memory.recall(
             protocol,
@@ -217,7 +217,7 @@ class DBitFlipClient(Client):
             price=protocol.report_epsilon,
         )
         bits = np.unpackbits(np.frombuffer(answer, dtype=np.uint8), count=protocol.bits)
-        return protocol.written(asked, bits.astype(np.bool_)[None, :])
+        return protocol.written(queried, bits.astype(np.bool_)[None, :])
 
 
 class DBitFlipServer(Server):
@@ -227,17 +227,17 @@ class DBitFlipServer(Server):
 
     def __init__(self, protocol: DBitFlip) -> None:
         super().__init__(protocol)
-        self.asked = np.zeros(protocol.buckets, dtype=np.int64)
+        self.queried = np.zeros(protocol.buckets, dtype=np.int64)
         self.ones = np.zeros(protocol.buckets, dtype=np.int64)
 
     def _count(self, packed: Packed) -> None:
-        asked, said = self.protocol.read(packed)
+        queried, answers = self.protocol.read(packed)
         size = self.protocol.buckets
-        self.asked += np.bincount(asked.reshape(-1), minlength=size)
-        self.ones += np.bincount(asked[said == 1], minlength=size)
+        self.queried += np.bincount(queried.reshape(-1), minlength=size)
+        self.ones += np.bincount(queried[answers == 1], minlength=size)
 
     def _state(self) -> State:
-        return {"asked": self.asked, "ones": self.ones}
+        return {"asked": self.queried, "ones": self.ones}
 
     def _estimated(
         self, candidates: tuple[Hashable, ...]
@@ -246,7 +246,7 @@ class DBitFlipServer(Server):
         places = protocol.checked(list(candidates))
         truth = protocol.coin.chance
         share = protocol.buckets / protocol.bits
-        counts = share * (self.ones - (1 - truth) * self.asked)[places] / (2 * truth - 1)
+        counts = share * (self.ones - (1 - truth) * self.queried)[places] / (2 * truth - 1)
         likely = np.clip(counts, 0, self.users)
         errors = [sqrt(protocol.variance(self.users, count=each)) for each in likely.tolist()]
         return counts, np.array(errors, dtype=np.float64)

@@ -155,8 +155,8 @@ class OneBitMean(Protocol):
         P(1) = share * truth + (1 - share) * (1 - truth), with whole numbers only.
         """
         upper_end = rng.integers(of, parts.size) < parts
-        said: NDArray[np.bool_] = upper_end == self.coin.toss(parts.size, rng)
-        return said
+        bits: NDArray[np.bool_] = upper_end == self.coin.toss(parts.size, rng)
+        return bits
 
 
 class OneBitMeanClient(Client):
@@ -173,11 +173,11 @@ class OneBitMeanClient(Client):
     def _packed(self, values: Any) -> Packed:
         parts = self.protocol.on_grid(values)
         if self.memory is None:  # rounding first and drawing then is the same as drawing at once
-            said = self.protocol.answered(parts, GRID, self.rng)
+            bits = self.protocol.answered(parts, GRID, self.rng)
         else:
             listed = [self._remembered(each, self.memory) for each in parts.tolist()]
-            said = np.array(listed, dtype=np.bool_)
-        return pack([(said.view(np.uint8), 1)])
+            bits = np.array(listed, dtype=np.bool_)
+        return pack([(bits.view(np.uint8), 1)])
 
     def _remembered(self, part: int, memory: Memory) -> bool:
         protocol = self.protocol

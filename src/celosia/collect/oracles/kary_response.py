@@ -84,15 +84,15 @@ class KaryClient(Client):
         # All coins are tossed for everybody: how long it takes tells nothing.
         steps = 1 + self.rng.integers(size - 1, places.size)
         kept = self.protocol.coin.toss(places.size, self.rng)
-        told = (places + np.where(kept, 0, steps)) % size
-        return pack([(told, self.protocol.report_bits)])
+        reported = (places + np.where(kept, 0, steps)) % size
+        return pack([(reported, self.protocol.report_bits)])
 
 
 class KaryServer(DomainServer):
     """Counts the values that were told."""
 
     def _count(self, packed: Packed) -> None:
-        (told,) = unpack(packed, [self.protocol.report_bits])
-        if told.size and told.max() >= self.counts.size:
+        (reported,) = unpack(packed, [self.protocol.report_bits])
+        if reported.size and reported.max() >= self.counts.size:
             raise malformed()
-        self.counts += np.bincount(told, minlength=self.counts.size)
+        self.counts += np.bincount(reported, minlength=self.counts.size)

@@ -170,25 +170,25 @@ class HashingClient(Client):
     protocol: LocalHashing
 
     def _packed(self, values: Any) -> Packed:
-        said = self.protocol
+        protocol = self.protocol
         hashes = digests(values)
-        if said.pool:
-            choice = self.rng.integers(said.pool, hashes.size)
-            places = said.family.columns_at(hashes, choice)
+        if protocol.pool:
+            choice = self.rng.integers(protocol.pool, hashes.size)
+            places = protocol.family.columns_at(hashes, choice)
         else:
             choice = np.frombuffer(self.rng.raw(4 * hashes.size), dtype="<u4").astype(np.int64)
-            first, second, third = said.functions(choice)
+            first, second, third = protocol.functions(choice)
             found = _oracle_kernels.hashed(first, second, third, hashes >> _32, hashes & _LOW)
-            places = (found * np.uint64(said.buckets) >> _32).astype(np.int64)
-        steps = 1 + self.rng.integers(said.buckets - 1, places.size)
-        kept = said.coin.toss(places.size, self.rng)
-        told = (places + np.where(kept, 0, steps)) % said.buckets
-        return pack([(choice, said.choice_bits), (told, bits_for(said.buckets))])
+            places = (found * np.uint64(protocol.buckets) >> _32).astype(np.int64)
+        steps = 1 + self.rng.integers(protocol.buckets - 1, places.size)
+        kept = protocol.coin.toss(places.size, self.rng)
+        reported = (places + np.where(kept, 0, steps)) % protocol.buckets
+        return pack([(choice, protocol.choice_bits), (reported, bits_for(protocol.buckets))])
 
 
-def _read(said: LocalHashing, reports: Packed) -> list[NDArray[np.int64]]:
-    fields = unpack(reports, [said.choice_bits, bits_for(said.buckets)])
-    limits = (said.pool or 2**SEED_BITS, said.buckets)
+def _read(protocol: LocalHashing, reports: Packed) -> list[NDArray[np.int64]]:
+    fields = unpack(reports, [protocol.choice_bits, bits_for(protocol.buckets)])
+    limits = (protocol.pool or 2**SEED_BITS, protocol.buckets)
     if any(field.size and field.max() >= most for field, most in zip(fields, limits, strict=True)):
         raise malformed()
     return fields
@@ -204,8 +204,8 @@ class HashingServer(Server):
         self._parts: list[NDArray[np.int64]] = []
 
     def _count(self, packed: Packed) -> None:
-        seeds, told = _read(self.protocol, packed)
-        self._parts.append(seeds + told * 2**SEED_BITS)
+        seeds, reported = _read(self.protocol, packed)
+        self._parts.append(seeds + reported * 2**SEED_BITS)
 
     def _state(self) -> State:
         if len(self._parts) != 1:
@@ -240,8 +240,8 @@ class HashingServer(Server):
         first, second, third = self.protocol.functions(reports & (2**SEED_BITS - 1))
         # Bucket y holds the hashes from ceil(2^32 y / g) on, up to the start of the next.
         starts = -(-np.arange(self.protocol.buckets + 1) * WHOLE // self.protocol.buckets)
-        told = reports >> SEED_BITS
-        start, end = (starts[told + step].astype(np.uint64) << _32 for step in (0, 1))
+        reported = reports >> SEED_BITS
+        start, end = (starts[reported + step].astype(np.uint64) << _32 for step in (0, 1))
         parts = (first, second, third - start, end - start)  # modulo 2^64: the last end is 0
         high, low = hashes >> _32, hashes & _LOW
         cores = (os.cpu_count() or 1) if reports.size * hashes.size > _MANY_PAIRS else 1
@@ -264,22 +264,23 @@ class PoolServer(Server):
         self.counts = np.zeros((protocol.pool, protocol.buckets), dtype=np.int64)
 
     def _count(self, packed: Packed) -> None:
-        rows, told = _read(self.protocol, packed)
-        cells = rows * self.protocol.buckets + told
+        rows, reported = _read(self.protocol, packed)
+        cells = rows * self.protocol.buckets + reported
         self.counts += np.bincount(cells, minlength=self.counts.size).reshape(self.counts.shape)
 
     def _state(self) -> State:
         return {"counts": self.counts}
 
     def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
-        said = self.protocol
+        protocol = self.protocol
         hashes = digests(list(candidates))
-        width = np.int64(said.buckets)
-        supports = _kernels.gathered(self.counts, hashes, said.family.coefficients, width, False)
-        counts, errors = unbiased_estimates(said.support, supports, self.users)
+        width = np.int64(protocol.buckets)
+        coefficients = protocol.family.coefficients
+        supports = _kernels.gathered(self.counts, hashes, coefficients, width, False)
+        counts, errors = unbiased_estimates(protocol.support, supports, self.users)
         likely = np.clip(counts, 0, self.users)
         others = np.maximum(0, self.squares() - likely**2)
-        return counts, np.sqrt(errors**2 + said._together(self.users, likely, others))
+        return counts, np.sqrt(errors**2 + protocol._together(self.users, likely, others))
 
     def squares(self) -> float:
         """The sum of the squared counts of all values, from reports that tell the same bucket.

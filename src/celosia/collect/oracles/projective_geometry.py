@@ -124,17 +124,17 @@ class ProjectiveClient(Client):
     protocol: ProjectiveGeometry
 
     def _packed(self, values: Any) -> Packed:
-        said = self.protocol
-        places = said.values.places(values)
-        kept = said.coin.toss(places.size, self.rng)
+        protocol = self.protocol
+        places = protocol.values.places(values)
+        kept = protocol.coin.toss(places.size, self.rng)
         # Vectors orthogonal to the value but 0, each point q - 1 times; and those with a product of
         # 1, each other point once. All but one coordinate are free.
-        vectors = said.order ** (said.coordinates - 1)
+        vectors = protocol.order ** (protocol.coordinates - 1)
         inside = 1 + self.rng.integers(vectors - 1, places.size)
         outside = self.rng.integers(vectors, places.size)
         free = np.where(kept, inside, outside)
-        told = said.space.completed(places, free, (~kept).astype(np.int64))
-        return pack([(told, said.report_bits)])
+        reported = protocol.space.completed(places, free, (~kept).astype(np.int64))
+        return pack([(reported, protocol.report_bits)])
 
 
 class ProjectiveServer(DomainServer):
@@ -143,10 +143,10 @@ class ProjectiveServer(DomainServer):
     protocol: ProjectiveGeometry
 
     def _count(self, packed: Packed) -> None:
-        (told,) = unpack(packed, [self.protocol.report_bits])
-        if told.size and told.max() >= self.counts.size:
+        (reported,) = unpack(packed, [self.protocol.report_bits])
+        if reported.size and reported.max() >= self.counts.size:
             raise malformed()
-        self.counts += np.bincount(told, minlength=self.counts.size)
+        self.counts += np.bincount(reported, minlength=self.counts.size)
 
     def _supports(self) -> NDArray[np.int64]:
         found = self.protocol.space.orthogonal(self.counts)

@@ -115,8 +115,8 @@ class PureProtocol(Protocol):
 
 def fingerprint_of(parameters: dict[str, Any]) -> bytes:
     """8 bytes of parameters, as every protocol makes them."""
-    said = json.dumps([FORM, parameters], sort_keys=True, separators=(",", ":"))
-    return hashlib.blake2b(said.encode(), digest_size=8).digest()
+    text = json.dumps([FORM, parameters], sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -124,12 +124,12 @@ def number(value: float) -> str:
 
 def _cards(found: Simulation) -> KeyFigures:
     predicted = found.predicted_rmse
-    told = "" if predicted is None else f"{number(predicted)} predicted"
+    predicted_text = "" if predicted is None else f"{number(predicted)} predicted"
     return KeyFigures(
         [
             KeyFigure("Users", f"{found.users:,}", counted(found.runs, "run", "runs")),
             KeyFigure("Epsilon", f"{found.report_epsilon:.4g}", "of each report"),
-            KeyFigure("RMSE", number(found.pooled_rmse), told),
+            KeyFigure("RMSE", number(found.pooled_rmse), predicted_text),
             KeyFigure("Report", f"{found.timing.report_bits:,}", "each", "bits"),
         ]
     )

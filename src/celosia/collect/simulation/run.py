@@ -110,8 +110,8 @@ def simulate(  # noqa: PLR0913 - all named
     )
     rng = source(seed)
     finds = candidates is None and protocol.server().finds
-    asked = None if is_mean or finds else tuple(real if candidates is None else candidates)
-    stage = _Setup(listed, real, asked, post=post, aggregate=aggregate)
+    queried = None if is_mean or finds else tuple(real if candidates is None else candidates)
+    stage = _Setup(listed, real, queried, post=post, aggregate=aggregate)
     _warm_up(protocol, stage)
     played = []
     for run in range(often):
@@ -127,7 +127,7 @@ def simulate(  # noqa: PLR0913 - all named
         *([FROM_DATA] if candidates is None and not finds and not is_mean else []),
         *([FOUND] if finds else []),
         *([AGGREGATE] if aggregate else []),
-        *([SELECTED] if _too_many(protocol, asked) else []),
+        *([SELECTED] if _too_many(protocol, queried) else []),
     ]
     return Simulation(
         protocol=protocol.parameters(),
@@ -154,18 +154,18 @@ class _Setup:
 
     values: Any
     real: dict[Hashable, float]
-    asked: tuple[Hashable, ...] | None
+    queried: tuple[Hashable, ...] | None
     """None where the server is not asked about given values."""
     post: str
     aggregate: bool
 
     def play(self, protocol: Protocol, rng: Source, progress: Progress) -> _RunResult:
         """One collection from the values to the estimates."""
-        values, asked = self.values, self.asked
+        values, queried = self.values, self.queried
         if isinstance(protocol, DBitFlip) and not _are_buckets(values, protocol):
-            assert asked is not None
-            places = Domain(asked)
-            values, asked = places.places(values), tuple(range(len(places)))
+            assert queried is not None
+            places = Domain(queried)
+            values, queried = places.places(values), tuple(range(len(places)))
         spent = [0.0, 0.0]
         start = perf_counter()
         if self.aggregate:
@@ -184,7 +184,7 @@ class _Setup:
                 spent[1] += perf_counter() - marks[1]
         drawn = perf_counter()
         progress(Step("Estimating", 0))
-        estimated = self._estimated(server, asked, progress)
+        estimated = self._estimated(server, queried, progress)
         ended = perf_counter()
         each = 1e6 / len(values)
         return _RunResult(
@@ -199,32 +199,32 @@ class _Setup:
         )
 
     def _estimated(
-        self, server: Server, asked: tuple[Hashable, ...] | None, progress: Progress
+        self, server: Server, queried: tuple[Hashable, ...] | None, progress: Progress
     ) -> dict[Hashable, tuple[float, float]]:
         if isinstance(server, OneBitMeanServer):
             mean = server.mean()
             return {"mean": (mean.mean, mean.error)}
-        if asked is None:
+        if queried is None:
             found = server.find(progress=progress)
         else:
-            found = _many(server, asked, progress) or server.estimate(asked, post=self.post)
+            found = _many(server, queried, progress) or server.estimate(queried, post=self.post)
         # Buckets of dBitFlip have the names of the values again.
-        names = found.candidates if self.asked is None else self.asked
+        names = found.candidates if self.queried is None else self.queried
         pairs = zip(found.counts.tolist(), found.errors.tolist(), strict=True)
         return dict(zip(names, pairs, strict=True))
 
 
-def _too_many(protocol: Protocol, asked: tuple[Hashable, ...] | None) -> bool:
+def _too_many(protocol: Protocol, queried: tuple[Hashable, ...] | None) -> bool:
     """Whether RAPPOR is asked about so many values that few are without bias."""
     cells = protocol.cohorts * protocol.bits if isinstance(protocol, Rappor) else 0
-    return cells > 0 and 2 * len(asked or ()) > cells
+    return cells > 0 and 2 * len(queried or ()) > cells
 
 
-def _many(server: Server, asked: tuple[Hashable, ...], progress: Progress) -> Estimates | None:
+def _many(server: Server, queried: tuple[Hashable, ...], progress: Progress) -> Estimates | None:
     """What RAPPOR selects from more candidates than its bits could tell apart without bias."""
-    if not isinstance(server, RapporServer) or not _too_many(server.protocol, asked):
+    if not isinstance(server, RapporServer) or not _too_many(server.protocol, queried):
         return None
-    found = server.decode(asked, progress=progress).estimates
+    found = server.decode(queried, progress=progress).estimates
     # What was not selected is estimated as 0, and its error is at most that of a rare value.
     rare = sqrt(server.protocol.variance(server.users))
     return replace(found, errors=np.where(np.isfinite(found.errors), found.errors, rare))
@@ -272,34 +272,37 @@ def _true_mean(values: Any, protocol: OneBitMean) -> float:
 
 
 def _predicted(
-    protocol: Protocol, real: dict[Hashable, float], asked: tuple[Hashable, ...], users: int
+    protocol: Protocol, real: dict[Hashable, float], queried: tuple[Hashable, ...], users: int
 ) -> float | None:
     if isinstance(protocol, OneBitMean):
         return sqrt(protocol.variance(users))
-    if not asked:
+    if not queried:
         return None
     if isinstance(protocol, HadamardResponse):
-        return sqrt(fsum(_beside(protocol, real, asked, users)) / len(asked))
+        return sqrt(fsum(_beside(protocol, real, queried, users)) / len(queried))
     squares = fsum(count**2 for count in real.values())
-    counts = Counter(real.get(value, 0) for value in asked)  # many values have the same count
+    counts = Counter(real.get(value, 0) for value in queried)  # many values have the same count
     total = fsum(
         often * protocol.variance(users, count=count, squares=squares - count**2)
         for count, often in counts.items()
     )
-    return sqrt(total / len(asked))
+    return sqrt(total / len(queried))
 
 
 def _beside(
-    protocol: HadamardResponse, real: dict[Hashable, float], asked: tuple[Hashable, ...], users: int
+    protocol: HadamardResponse,
+    real: dict[Hashable, float],
+    queried: tuple[Hashable, ...],
+    users: int,
 ) -> Iterator[float]:
     """The variance of each value, which depends on who else is in its block."""
-    blocks = protocol.values.places(asked) % protocol.blocks
+    blocks = protocol.values.places(queried) % protocol.blocks
     held = np.bincount(
         protocol.values.places(list(real)) % protocol.blocks,
         weights=list(real.values()),
         minlength=protocol.blocks,
     )
-    for value, block in zip(asked, blocks.tolist(), strict=True):
+    for value, block in zip(queried, blocks.tolist(), strict=True):
         count = real.get(value, 0)
         yield protocol.variance(users, count=count, beside=float(held[block]) - count)
 
@@ -307,8 +310,8 @@ def _beside(
 def _warm_up(protocol: Protocol, stage: _Setup) -> None:
     """Compile what is compiled when first needed, so that it is not timed."""
     few = replace(stage, values=stage.values[:_FEW], real=dict(list(stage.real.items())[:2]))
-    if few.asked is None and protocol.server().finds:
-        few = replace(few, asked=tuple(few.real))
+    if few.queried is None and protocol.server().finds:
+        few = replace(few, queried=tuple(few.real))
     few.play(protocol, Seeded(0), silent)
 
 

@@ -100,10 +100,10 @@ def _prediction() -> Iterator[Row]:
 
 def _links() -> Iterator[Row]:
     run = "Figure 9b, what edges still tell"
-    told = link_posterior(order=9, size=12, changed=2)
-    yield compare_printed(run, "chance that a published edge is true", "0.8333", told.of_edge)
+    posterior = link_posterior(order=9, size=12, changed=2)
+    yield compare_printed(run, "chance that a published edge is true", "0.8333", posterior.of_edge)
     yield compare_printed(
-        run, "chance of an edge that is not published", "0.0833", told.of_non_edge
+        run, "chance of an edge that is not published", "0.0833", posterior.of_non_edge
     )
     seen = simulated_posterior(examples.g9(), RandomPerturbation(amount=2), rng=Seeded(9), runs=50)
     yield compare_printed(run, "the first by counting, 50 runs", "0.8333", seen.of_edge)

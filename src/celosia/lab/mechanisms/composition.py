@@ -120,14 +120,15 @@ def _theorems() -> Iterator[Row]:
 def _responses() -> Iterator[Row]:
     run = "randomised response, two coins"
     coins = RandomisedResponse.two_coins()
-    told = coins.transition
+    transition = coins.transition
     yield compare_printed(run, "epsilon", "1.0986123", coins.epsilon)
-    yield compare_equal(run, "chance of the truth", 0.75, float(told[1, 1]))
-    yield compare_equal(run, "chance of the other answer", 0.25, float(told[0, 1]))
+    yield compare_equal(run, "chance of the truth", 0.75, float(transition[1, 1]))
+    yield compare_equal(run, "chance of the other answer", 0.25, float(transition[0, 1]))
     answers = list(product((0, 1), repeat=3))
 
-    def chance(truth: tuple[int, ...], said: tuple[int, ...]) -> float:
-        return float(told[truth[0], said[0]] * told[truth[1], said[1]] * told[truth[2], said[2]])
+    def chance(truth: tuple[int, ...], answer: tuple[int, ...]) -> float:
+        first, second, third = (transition[pair] for pair in zip(truth, answer, strict=True))
+        return float(first * second * third)
 
     worst = max(
         log(chance(one, said) / chance(other, said))

@@ -37,7 +37,7 @@ def rows(progress: Progress) -> list[Row]:
 def _chances() -> Iterator[Row]:
     run = "scores 0, 1, 2 at epsilon 1"
     fine = NoisyMax(epsilon=1, grid=FINE).probabilities([float(score) for score in SCORES])
-    told = (
+    methods = (
         ("exponential", Exponential(epsilon=1).probabilities(SCORES), ".1863237 .3071959 .5064804"),
         (
             "exponential, monotone",
@@ -51,7 +51,7 @@ def _chances() -> Iterator[Row]:
         ),
         ("noisy max", fine, ".175 .306 .520"),
     )
-    for name, chances, texts in told:
+    for name, chances, texts in methods:
         for score, chance, text in zip(SCORES, chances, texts.split(), strict=True):
             slip = " (printed as about .305)" if text == ".306" else ""
             yield compare_printed(

@@ -110,39 +110,39 @@ class _AnswerRows:
         scale = compat_scale(bound, epsilon=self.epsilon)
         # Whole noise of the same scale: the lab draws no doubles either.
         (noise,) = DiscreteLaplace(Fraction(scale)).draw(1, self.rng)
-        yield from self._told(BROKEN, int(noise), bound, REACH * scale)
+        yield from self._rows(BROKEN, int(noise), bound, REACH * scale)
 
-    def smoothed(self, way: str, growth: Growth | str) -> Iterator[Row]:
+    def smoothed(self, method: str, growth: Growth | str) -> Iterator[Row]:
         if isinstance(growth, str):
-            yield Row(self.run, f"{way}: bound", "-", growth, True)
+            yield Row(self.run, f"{method}: bound", "-", growth, True)
             return
         bound = smooth(growth, beta=beta(self.epsilon, DELTA)).bound
         if not bound:
-            yield from self._told(way, 0, 0, 0)
+            yield from self._rows(method, 0, 0, 0)
             return
         (noise,) = smooth_noise(bound, epsilon=self.epsilon, size=1, rng=self.rng)
         reach = REACH * float(smooth_scale(bound, epsilon=self.epsilon))
-        yield from self._told(way, noise, float(bound), reach)
+        yield from self._rows(method, noise, float(bound), reach)
 
-    def planned(self, way: str, plan: Plan, ask: Any) -> Iterator[Row]:
+    def planned(self, method: str, plan: Plan, ask: Any) -> Iterator[Row]:
         if plan.method == "public":
-            yield from self._told(way, 0, "public", 0)
+            yield from self._rows(method, 0, "public", 0)
             return
         ((row, bounds),) = carry_out(plan, ask, rng=self.rng).table(CONFIDENCE)
         (value,), (ends,) = row.values(), bounds.values()
         low, high = ends if ends is not None else (-inf, inf)
         held = low <= self.exact <= high
-        yield Row(self.run, f"{way}: private", self.exact, float(value), held)
+        yield Row(self.run, f"{method}: private", self.exact, float(value), held)
         off = abs(float(value) - self.exact)
-        yield Row(self.run, f"{way}: error", "in its interval", off, held)
-        told = "; ".join(f"{plan.method}, {part.bound}" for part in plan.parts)
-        yield Row(self.run, f"{way}: bound", "-", told, True)
+        yield Row(self.run, f"{method}: error", "in its interval", off, held)
+        parts = "; ".join(f"{plan.method}, {part.bound}" for part in plan.parts)
+        yield Row(self.run, f"{method}: bound", "-", parts, True)
 
-    def _told(self, way: str, noise: int, bound: float | str, reach: float) -> Iterator[Row]:
+    def _rows(self, method: str, noise: int, bound: float | str, reach: float) -> Iterator[Row]:
         held = abs(noise) <= reach + 1  # one more, because noise is whole
-        yield Row(self.run, f"{way}: private", self.exact, self.exact + noise, held)
-        yield Row(self.run, f"{way}: error", f"at most {reach:.4g}", abs(noise), held)
-        yield Row(self.run, f"{way}: bound", "-", bound, True)
+        yield Row(self.run, f"{method}: private", self.exact, self.exact + noise, held)
+        yield Row(self.run, f"{method}: error", f"at most {reach:.4g}", abs(noise), held)
+        yield Row(self.run, f"{method}: bound", "-", bound, True)
 
 
 def _of_entities(shop: Shop, each: ShopQuery) -> Growth | str:

@@ -170,9 +170,9 @@ def _delta() -> Iterator[Row]:
     policy = policy_of(["ex:p", "ex:q"])
     query = sparql_of(example("?x p ?y . ?x q ?z"))
     plans = [make_plan(query, policy, epsilon=1, delta=DELTA) for _ in sizes]
-    asked = {float(plan.delta) for plan in plans}
+    deltas = {float(plan.delta) for plan in plans}
     yield compare_equal(
-        run, "our delta: what is asked for, before data", "1e-08", f"{max(asked):.0e}"
+        run, "our delta: what is asked for, before data", "1e-08", f"{max(deltas):.0e}"
     )
 
 

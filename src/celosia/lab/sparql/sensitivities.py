@@ -133,8 +133,8 @@ def _consistency() -> Iterator[Row]:
     yield compare_equal(run, f"beyond {FAR:g} errors of {AVERAGED} answers", UNLIKELY, names)
     # Laplace noise is beyond t scales with chance exp(-t).
     never = [each for each in settings if exp(-distance_in_scales(*each)) < IMPOSSIBLE]
-    told = ", ".join(f"{name} at epsilon {epsilon:g}" for name, epsilon in never)
-    yield compare_equal(run, "not even one answer is so far off", "F2 at epsilon 1", told)
+    listed = ", ".join(f"{name} at epsilon {epsilon:g}" for name, epsilon in never)
+    yield compare_equal(run, "not even one answer is so far off", "F2 at epsilon 1", listed)
     found = distance_in_scales("F2", 1.0)
     yield compare_printed(run, "F2 at epsilon 1, scales from its original", "14.4", found)
 

@@ -57,5 +57,5 @@ def ours(findings: Findings, progress: Progress) -> Sequence[Block]:
         log=True,
     )
     words = "Relative errors of counts over joins by each way to bound them; smaller is better."
-    told = ", ".join(f"{name} {values[-1]:.2g}" for name, values in series.items())
-    return [Heading("Our answers"), Figure(drawing, words, f"{words} Four joins: {told}.")]
+    listed = ", ".join(f"{name} {values[-1]:.2g}" for name, values in series.items())
+    return [Heading("Our answers"), Figure(drawing, words, f"{words} Four joins: {listed}.")]

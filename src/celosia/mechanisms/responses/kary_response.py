@@ -52,11 +52,11 @@ class FrequencyEstimate:
         }
 
     def __str__(self) -> str:
-        told = ", ".join(
+        shown = ", ".join(
             f"{category} {rate:.4f} +- {sqrt(self.variances[category]):.4f}"
             for category, rate in self.rates.items()
         )
-        return f"{told} (standard errors, {self.size:,} answers)"
+        return f"{shown} (standard errors, {self.size:,} answers)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,9 +133,9 @@ class KaryResponse(Mechanism[Any, Any]):
         shares = np.bincount(codes, minlength=len(self.categories)) / size
         rates = (shares - float(self._stray)) / self._slope
         variances = shares * (1 - shares) / (size * self._slope**2)
-        told = np.clip(rates, 0, 1) if clip else rates
+        shown = np.clip(rates, 0, 1) if clip else rates
         return FrequencyEstimate(
-            dict(zip(self.categories, told.tolist(), strict=True)),
+            dict(zip(self.categories, shown.tolist(), strict=True)),
             dict(zip(self.categories, variances.tolist(), strict=True)),
             size,
         )

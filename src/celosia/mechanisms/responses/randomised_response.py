@@ -124,10 +124,10 @@ class RandomisedResponse(Mechanism[Any, Any]):
     def measure(self, x: Any, *, rng: Source) -> Measurement[Any]:
         """Randomise one answer (to a bool) or a list of them (to an array)."""
         truths = _read_answers(x)
-        told = _coins(_check_chance(self.truth, name="truth"), truths.size, rng)
+        truthful = _coins(_check_chance(self.truth, name="truth"), truths.size, rng)
         said = _coins(_check_chance(self.yes, name="yes"), truths.size, rng)
         # Both coins are tossed for everybody: how long it takes tells nothing.
-        answers = np.where(told.reshape(truths.shape), truths, said.reshape(truths.shape))
+        answers = np.where(truthful.reshape(truths.shape), truths, said.reshape(truths.shape))
         return Measurement(answers if truths.ndim else bool(answers))
 
     def rate(self, share: float) -> float:

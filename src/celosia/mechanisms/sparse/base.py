@@ -135,11 +135,11 @@ class SparseMechanism(Mechanism[Answers, tuple[Reply, ...]]):
             above = np.flatnonzero(noisy >= secrets[0])[: self.limit]
         end = int(above[-1]) + 1 if above.size == self.limit else size
         replies: list[Reply] = [BELOW] * end
-        told: list[Reply] = [ABOVE] * above.size
+        positives: list[Reply] = [ABOVE] * above.size
         if scales.release is not None:
             fresh = DiscreteLaplace(scales.release).draw(above.size, rng)
-            told = [self.grid.value(index) for index in (answers[above] + fresh).tolist()]
-        for position, reply in zip(above.tolist(), told, strict=True):
+            positives = [self.grid.value(index) for index in (answers[above] + fresh).tolist()]
+        for position, reply in zip(above.tolist(), positives, strict=True):
             replies[position] = reply
         return Measurement(tuple(replies), {"positions": tuple(above.tolist())})
 

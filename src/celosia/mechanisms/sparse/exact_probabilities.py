@@ -81,8 +81,8 @@ def log_probability(
         for start, end in cuts
     )
     if scales.release is not None:
-        told = [place(number, grid=mechanism.grid, rounded=False) for number in numbers]
-        fresh = np.array(told, dtype=np.int64) - exact[: len(pattern)][pattern]
+        released = [place(number, grid=mechanism.grid, rounded=False) for number in numbers]
+        fresh = np.array(released, dtype=np.int64) - exact[: len(pattern)][pattern]
         total += float(log_mass(fresh, scales.release).sum())
     return total
 

@@ -148,7 +148,7 @@ class BrokenSaltedHash(BrokenProtocol):
         found = []
         for _ in range(runs):
             device, server = (rng.raw(8).hex() for _ in range(2))
-            told = np.full(self.users, self.salted("cool", device), dtype=np.int64)
-            counted = made.server().absorb(made.client(rng=rng).privatise(told))
+            hashed = np.full(self.users, self.salted("cool", device), dtype=np.int64)
+            counted = made.server().absorb(made.client(rng=rng).privatise(hashed))
             found.append(counted.estimate([self.salted("cool", server)]).counts[0] / self.users)
         return float(np.mean(found))

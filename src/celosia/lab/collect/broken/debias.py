@@ -53,8 +53,8 @@ class BrokenHalfDebias(BrokenProtocol):
     def spoiled(self, estimates: Floats, width: int, counts: NDArray[np.int64]) -> Floats:
         """What the fault makes of right estimates of values with these counts."""
         users = int(counts.sum())
-        told = (estimates * (width - 1) / width + users / width) * self.factor
-        return (told - users / width) * (width / (width - 1))
+        spoiled = (estimates * (width - 1) / width + users / width) * self.factor
+        return (spoiled - users / width) * (width / (width - 1))
 
     def shown(self, *, rng: Source, runs: int) -> float:
         """The mean over runs."""
