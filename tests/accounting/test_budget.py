@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from celosia.accounting.allowance import FILTERS, Allowance
-from celosia.accounting.amplification import poisson
+from celosia.accounting.amplification import amplify_by_poisson_sampling
 from celosia.accounting.budget import Budget
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
@@ -132,7 +132,7 @@ def test_gaussian_noise_fits_into_the_rules_that_can_read_it() -> None:
 
 
 def test_a_sampled_gaussian_is_charged_by_its_own_delta() -> None:
-    loss = poisson(GaussianLoss(Fraction(100), 1), rate=0.1)
+    loss = amplify_by_poisson_sampling(GaussianLoss(Fraction(100), 1), rate=0.1)
     budget = Budget(epsilon=1, delta=1e-6)
     with pytest.raises(PrivacyError):
         budget.spend(loss)

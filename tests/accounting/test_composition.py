@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from celosia.accounting.accountant import LIMIT, Accountant
 from celosia.accounting.advanced_composition import optimal, optimal_delta
-from celosia.accounting.amplification import poisson
+from celosia.accounting.amplification import amplify_by_poisson_sampling
 from celosia.accounting.composition import mixture, parallel, sequential
 from celosia.accounting.divergence import both_directions
 from celosia.accounting.loss import Loss
@@ -155,11 +155,14 @@ def test_nested_compositions_are_taken_apart() -> None:
 def test_an_infinite_epsilon_does_not_undo_a_chance_of_telling_all() -> None:
     whole = ComposedLoss((ApproximateLoss(Fraction(1), 0.01), GaussianLoss(Fraction(4), 1)))
     assert whole.delta(inf) == 0.01
-    sampled = poisson(whole, rate=Fraction(1, 2))
+    sampled = amplify_by_poisson_sampling(whole, rate=Fraction(1, 2))
     for loss in (sampled, ComposedLoss((sampled,)), ComposedLoss((sampled, PureLoss(Fraction(1))))):
         assert 0.005 <= loss.delta(inf) <= 0.005 * (1 + 1e-6)
     assert ComposedLoss((sampled, sampled)).delta(inf) >= 1 - 0.995**2
-    assert poisson(GaussianLoss(Fraction(4), 1), rate=Fraction(1, 2)).delta(inf) == 0
+    assert (
+        amplify_by_poisson_sampling(GaussianLoss(Fraction(4), 1), rate=Fraction(1, 2)).delta(inf)
+        == 0
+    )
     assert (
         ComposedLoss((GaussianLoss(Fraction(4), 1), ConcentratedLoss(Fraction(1)))).delta(inf) == 0
     )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.pairs import discrete_laplace, mixed, worst
 
-from celosia.accounting.amplification import poisson
+from celosia.accounting.amplification import amplify_by_poisson_sampling
 from celosia.accounting.group_privacy import GroupLoss, convert, for_group
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
@@ -86,7 +86,7 @@ def test_a_group_has_a_whole_size(size: int) -> None:
 
 def test_a_sampled_release_is_bounded_for_two_people_by_its_chain() -> None:
     rate, scale = 0.3, 1.0
-    loss = for_group(poisson(LaplaceLoss(Fraction(1), 1), rate=rate), 2)
+    loss = for_group(amplify_by_poisson_sampling(LaplaceLoss(Fraction(1), 1), rate=rate), 2)
     assert isinstance(loss, GroupLoss)
     without = discrete_laplace(scale)
     # Zero, one or two of the pair are in the sample, each by a coin.

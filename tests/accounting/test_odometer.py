@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.accounting.pairs import Strategy
 
-from celosia.accounting.amplification import poisson
+from celosia.accounting.amplification import amplify_by_poisson_sampling
 from celosia.accounting.losses import ApproximateLoss, ComposedLoss, GaussianLoss, PureLoss
 from celosia.accounting.odometer import Odometer
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
@@ -85,7 +85,10 @@ def test_losses_with_a_delta_of_their_own_use_what_is_set_aside() -> None:
 
 
 def test_a_loss_without_rho_needs_a_delta() -> None:
-    meter, loss = Odometer(delta=1e-6), poisson(GaussianLoss(Fraction(100), 1), rate=0.1)
+    meter, loss = (
+        Odometer(delta=1e-6),
+        amplify_by_poisson_sampling(GaussianLoss(Fraction(100), 1), rate=0.1),
+    )
     with pytest.raises(PrivacyError) as caught:
         meter.spend(loss)
     assert caught.value.code == "CEL-B062"

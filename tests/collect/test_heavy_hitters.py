@@ -207,7 +207,7 @@ def test_a_significance_is_between_0_and_1(significance: Any) -> None:
 @settings(max_examples=80, deadline=None)
 def test_every_text_is_reached_from_its_prefixes(text: str, first: int, step: int) -> None:
     tree = PrefixLevels(0, 6, first, step, "abc", False)
-    value = tree.checked([text])
+    value = tree.check_values([text])
     path = [tree.cut(value, level)[0] for level in range(tree.levels)]
     assert path[0] in tree.start()
     for level in range(tree.levels - 1):
@@ -220,7 +220,7 @@ def test_every_text_is_reached_from_its_prefixes(text: str, first: int, step: in
 @settings(max_examples=80, deadline=None)
 def test_every_number_is_reached_from_its_prefixes(number: int, first: int, step: int) -> None:
     tree = PrefixLevels(10, 0, first, step, "", False)
-    path = [int(tree.cut(tree.checked([number]), level)[0]) for level in range(tree.levels)]
+    path = [int(tree.cut(tree.check_values([number]), level)[0]) for level in range(tree.levels)]
     assert path[0] in tree.start()
     for level in range(tree.levels - 1):
         assert path[level + 1] in tree.longer((path[level],), level)

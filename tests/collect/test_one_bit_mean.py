@@ -37,7 +37,7 @@ def test_a_bit_is_one_exactly_as_often_as_stated() -> None:
     # The first words are compared with the value, the last units with the coin.
     words = np.array([1, 2, 1, 2], dtype=np.uint64).view(np.uint32)
     units = [*words.tolist(), heads - 1, heads - 1, heads, heads]
-    said = protocol.answered(np.array([2, 2, 2, 2]), 4, Scripted(units))
+    said = protocol.draw_bits(np.array([2, 2, 2, 2]), 4, Scripted(units))
     assert said.tolist() == [True, False, False, True]
 
 

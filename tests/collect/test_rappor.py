@@ -211,7 +211,7 @@ def test_cohorts_are_uniform_and_reports_have_the_stated_size() -> None:
     made = protocol.client(rng=Seeded(1)).privatise(np.arange(20_000))
     assert protocol.report_bits == 16 + 3
     assert made.packed.shape == (20_000, 3)
-    counts = np.bincount(protocol.read(made.packed)[0], minlength=5)
+    counts = np.bincount(protocol.unpack_reports(made.packed)[0], minlength=5)
     # Chi-squared of 4 degrees of freedom is above 23.5 once in 10,000 times.
     assert ((counts - 4_000) ** 2 / 4_000).sum() < 23.5
 
@@ -219,7 +219,7 @@ def test_cohorts_are_uniform_and_reports_have_the_stated_size() -> None:
 def test_sent_bits_have_the_chances_of_the_formulas() -> None:
     protocol = Rappor(bits=32, hashes=3, cohorts=2, f=0.4, p=0.3, q=0.8)
     made = protocol.client(rng=Seeded(2)).privatise(np.zeros(20_000, dtype=np.int64))
-    cohorts, sent = protocol.read(made.packed)
+    cohorts, sent = protocol.unpack_reports(made.packed)
     true = protocol.filters(digests([0] * 20_000), cohorts)
     for value, expected in ((False, 0.5 * 0.4 * 1.1 + 0.6 * 0.3), (True, 0.22 + 0.6 * 0.8)):
         seen = sent[true == value]
@@ -233,7 +233,7 @@ def test_bit_counts_are_unbiased_with_the_stated_variance() -> None:
     rng = Seeded(11)
     for _ in range(runs):
         made = protocol.client(rng=rng).privatise(values)
-        cohorts, _ = protocol.read(made.packed)
+        cohorts, _ = protocol.unpack_reports(made.packed)
         true = np.zeros((3, 12))
         np.add.at(true, cohorts, protocol.filters(digests(values), cohorts))
         server = protocol.server().absorb(made)
@@ -302,7 +302,7 @@ def test_kept_bits_stay_and_sent_bits_vary(tmp_path: Path) -> None:
     sent = noisy.client(rng=Seeded(1), memory=memory).privatise(["cat"] * 200)
     assert len(np.unique(sent.packed, axis=0)) == 200
     # All reports of one device average to its kept bits (p or q), not to the value (p* or q*).
-    share = noisy.read(sent.packed)[1].mean(axis=0)
+    share = noisy.unpack_reports(sent.packed)[1].mean(axis=0)
     assert np.all(np.minimum(abs(share - 0.5), abs(share - 0.75)) < 4 * (0.25 / 200) ** 0.5)
 
 

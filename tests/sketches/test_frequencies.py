@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from celosia import InputError, Seeded
 from celosia.sketches import AmsSketch, BloomFilter, CountingBloomFilter, CountMin, CountSketch
-from celosia.sketches.count_min import combined
+from celosia.sketches.count_min import combine_rows
 
 SKEWED = np.repeat(np.arange(500), [4000 // (1 + rank) for rank in range(500)])
 """500 values whose counts fall as 1 / rank."""
@@ -93,11 +93,11 @@ def test_a_full_bloom_filter_says_that_it_knows_nothing() -> None:
 
 def test_the_published_cells_give_eight() -> None:
     cells = np.array([[14], [12], [8], [20]])
-    assert combined(cells, total=100, width=50).tolist() == [8]
-    assert combined(cells, method="mean", total=100, width=50) == pytest.approx(
+    assert combine_rows(cells, total=100, width=50).tolist() == [8]
+    assert combine_rows(cells, method="mean", total=100, width=50) == pytest.approx(
         [(13.5 * 50 - 100) / 49]
     )
-    assert combined(cells, method="median", total=100, width=50) == pytest.approx(
+    assert combine_rows(cells, method="median", total=100, width=50) == pytest.approx(
         [(13 * 50 - 100) / 49]
     )
 

@@ -17,7 +17,10 @@ from celosia.accounting.advanced_composition import (
     optimal,
 )
 from celosia.accounting.allowance import Allowance
-from celosia.accounting.amplification import poisson, without_replacement
+from celosia.accounting.amplification import (
+    amplify_by_poisson_sampling,
+    amplify_by_sampling_without_replacement,
+)
 from celosia.accounting.belief import (
     Belief,
     BeliefTable,
@@ -49,7 +52,7 @@ from celosia.accounting.losses import (
     PureLoss,
 )
 from celosia.accounting.odometer import Odometer
-from celosia.accounting.shuffling import shuffled
+from celosia.accounting.shuffling import amplify_by_shuffling
 from celosia.accounting.splits import Split, split
 
 __all__ = [
@@ -76,6 +79,9 @@ __all__ = [
     "advanced_inverse",
     "advanced_mixed",
     "advantage",
+    "amplify_by_poisson_sampling",
+    "amplify_by_sampling_without_replacement",
+    "amplify_by_shuffling",
     "approximate_max_divergence",
     "basic",
     "belief_interval",
@@ -93,9 +99,6 @@ __all__ = [
     "mixture",
     "optimal",
     "parallel",
-    "poisson",
     "sequential",
-    "shuffled",
     "split",
-    "without_replacement",
 ]

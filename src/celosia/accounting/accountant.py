@@ -12,11 +12,11 @@ import numpy as np
 from celosia.accounting import renyi
 from celosia.accounting.advanced_composition import mixed_bound
 from celosia.accounting.bound import Bound
-from celosia.accounting.checks import check_chance, check_epsilon, check_times, up
+from celosia.accounting.checks import check_chance, check_epsilon, check_times, round_up
 from celosia.accounting.composed_loss import parts_of
 from celosia.accounting.concentrated_loss import ConcentratedLoss, concentrated_curve
 from celosia.accounting.curve_loss import TAIL, CurveLoss
-from celosia.accounting.distributions import LossDistribution, Vector, connected
+from celosia.accounting.distributions import LossDistribution, Vector, distribution_from_curve
 from celosia.accounting.epsilon_losses import ApproximateLoss, PureLoss
 from celosia.accounting.loss import Loss
 from celosia.core.errors import PrivacyError
@@ -94,14 +94,14 @@ class Accountant:
 
     def deltas(self, epsilons: Vector) -> Vector:
         """The least delta of all bounds with each of some epsilons, none of them infinite."""
-        failure, wanted = up(self._failure), epsilons.tolist()
+        failure, wanted = round_up(self._failure), epsilons.tolist()
         spent = [failure + renyi.delta_of(self._renyi, each) for each in wanted]
         found: Vector = np.minimum(1.0, spent)
         if self._pure is not None:
-            held = epsilons >= up(self._pure)
+            held = epsilons >= round_up(self._pure)
             found = np.where(held, np.minimum(found, failure), found)
         if self._rho is not None:
-            curve = concentrated_curve(up(self._rho), epsilons)
+            curve = concentrated_curve(round_up(self._rho), epsilons)
             found = np.minimum(found, failure + curve)
         if self._distribution is not None:
             done = self.distribution()
@@ -111,7 +111,7 @@ class Accountant:
     def bounds(self, delta: float) -> tuple[Bound, ...]:
         """Every bound of epsilon at a delta."""
         wanted = check_chance(delta)
-        failure = up(self._failure)
+        failure = round_up(self._failure)
         slack = wanted - failure
         spent = f"the releases fail with a chance of {failure:.3g} already" if slack < 0 else ""
         no_slack = spent or ("" if slack > 0 else "it needs a larger delta")
@@ -139,14 +139,14 @@ class Accountant:
             )
         if self._concentrated:
             merged = ConcentratedLoss(self._concentrated)
-            done = combined(done, self._on_grid(merged, done.step))
+            done = combine(done, self._on_grid(merged, done.step))
         return NOTHING if done.step == 0 else done
 
     def _failing(self) -> float:
         """The chance of an infinite loss: what no epsilon makes up for."""
         bounded = self._pure is not None or self._rho is not None
         if bounded or bool(np.isfinite(self._renyi).any()):
-            return min(1.0, up(self._failure))
+            return min(1.0, round_up(self._failure))
         return 1.0 if self._distribution is None else min(1.0, self.distribution().infinity)
 
     def _add_sums(self, part: Loss, repeats: int) -> None:
@@ -170,11 +170,11 @@ class Accountant:
             return None
         while True:
             if repeats % 2:
-                done = combined(done, base)
+                done = combine(done, base)
             repeats //= 2
             if not repeats:
                 return done
-            base = combined(base, base)
+            base = combine(base, base)
 
     def _on_grid(self, part: Loss, step: float) -> LossDistribution:
         points = FIRST if step == 0 else LIMIT // 2
@@ -190,13 +190,13 @@ class Accountant:
         name = "sum of epsilons"
         if spent or self._pure is None:
             return Bound(name, inf, True, spent or "a release has no epsilon with delta 0")
-        return Bound(name, up(self._pure), True)
+        return Bound(name, round_up(self._pure), True)
 
     def _by_advanced(self, slack: float, no_slack: str) -> Bound:
         name = "advanced composition"
         if no_slack or self._pure is None:
             return Bound(name, inf, False, no_slack or "a release has no epsilon with delta 0")
-        total = up(self._pure)
+        total = round_up(self._pure)
         if slack >= 1:
             return Bound(name, 0.0, False)
         found = mixed_bound(total=total, drift=self._drift, squares=self._squares, slack=slack)
@@ -221,7 +221,7 @@ class Accountant:
         return Bound(name, found, False, "a loss may be infinite" if isinf(found) else "")
 
 
-def combined(one: LossDistribution, two: LossDistribution) -> LossDistribution:
+def combine(one: LossDistribution, two: LossDistribution) -> LossDistribution:
     """The composition of two distributions, on a grid as coarse as their size needs.
 
     Steps are powers of two, so each grid holds every coarser one; a step of 0 is nothing at all.
@@ -229,12 +229,12 @@ def combined(one: LossDistribution, two: LossDistribution) -> LossDistribution:
     if one.step == 0 or two.step == 0:
         return two if one.step == 0 else one
     while one.step < two.step:
-        one = one.coarser()
+        one = one.coarsen()
     while two.step < one.step:
-        two = two.coarser()
+        two = two.coarsen()
     while len(one.mass) + len(two.mass) > LIMIT:
-        one, two = one.coarser(), two.coarser()
-    return one.then(two)
+        one, two = one.coarsen(), two.coarsen()
+    return one.compose(two)
 
 
 def least_step(reach: float, points: int) -> float:
@@ -271,4 +271,4 @@ def on_grid(loss: Loss, step: float) -> LossDistribution:
     def curve(epsilons: Vector) -> Vector:
         return np.asarray(known.get_delta_for_epsilon(epsilons), dtype=np.float64)
 
-    return connected(curve, reach=reach_of(loss), step=step)
+    return distribution_from_curve(curve, reach=reach_of(loss), step=step)

@@ -39,13 +39,15 @@ MOST_ORDER = 256
 """Up to this order the binomial sum of a sampled Renyi divergence is worked out."""
 
 
-def poisson(loss: Loss, *, rate: float | Fraction, neighbours: Neighbours = ADD_REMOVE) -> Loss:
+def amplify_by_poisson_sampling(
+    loss: Loss, *, rate: float | Fraction, neighbours: Neighbours = ADD_REMOVE
+) -> Loss:
     """The loss of a release on a sample that each unit joins by its own coin.
 
     Epsilon becomes ln(1 + rate (e^epsilon - 1)) and delta becomes rate * delta (Balle, Barthe &
     Gaboardi 2018, Thm 8).
 
-    >>> print(round(poisson(PureLoss(Fraction(1)), rate=0.1).pure, 6))
+    >>> print(round(amplify_by_poisson_sampling(PureLoss(Fraction(1)), rate=0.1).pure, 6))
     0.158565
 
     Args:
@@ -68,12 +70,13 @@ def poisson(loss: Loss, *, rate: float | Fraction, neighbours: Neighbours = ADD_
     return _sampled(loss, share, poisson=True)
 
 
-def without_replacement(
+def amplify_by_sampling_without_replacement(
     loss: Loss, *, sample: int, population: int, neighbours: Neighbours = CHANGE_ONE
 ) -> Loss:
     """The loss of a release on a sample of a fixed size, each subset being as likely as another.
 
-    The same form as `poisson` with rate sample / population (Balle, Barthe & Gaboardi 2018, Thm 9).
+    The same form as `amplify_by_poisson_sampling` with rate sample / population (Balle, Barthe &
+    Gaboardi 2018, Thm 9).
 
     Args:
         loss: of the release on the sample, under `neighbours`.
@@ -106,21 +109,21 @@ def _sampled(loss: Loss, rate: Fraction, *, poisson: bool) -> Loss:
         return loss
     if isinstance(loss, PureLoss | BoundedRangeLoss):
         # Losses of a sampled exponential mechanism leave the interval of a BoundedRange.
-        return PureLoss(above(amplified(float(loss.value), float(rate))))
+        return PureLoss(above(amplified_epsilon(float(loss.value), float(rate))))
     if isinstance(loss, ApproximateLoss):
-        epsilon = above(amplified(float(loss.value), float(rate)))
+        epsilon = above(amplified_epsilon(float(loss.value), float(rate)))
         return ApproximateLoss(epsilon, float(above(loss.failure * float(rate))))
     return SampledLoss(loss, rate, poisson=poisson)
 
 
-def amplified(epsilon: float, rate: float) -> float:
+def amplified_epsilon(epsilon: float, rate: float) -> float:
     """The epsilon of a sampled release: ln(1 + rate (e^epsilon - 1))."""
     if epsilon < 1:
         return log1p(rate * expm1(epsilon))
     return epsilon + log(rate + (1 - rate) * exp(-epsilon))  # does not overflow
 
 
-def strengthened(epsilon: Vector, rate: float) -> Vector:
+def base_epsilon(epsilon: Vector, rate: float) -> Vector:
     """The epsilon of a release whose sampled epsilon this is; a little less, to be safe."""
     near = np.log1p(np.expm1(np.minimum(epsilon, 1.0)) / rate)
     far = epsilon - log(rate) + np.log1p(-(1 - rate) * np.exp(-np.maximum(epsilon, 1.0)))
@@ -138,24 +141,30 @@ class SampledLoss(DerivedLoss):
 
     base: Loss
     rate: Fraction
-    poisson: bool
+    amplify_by_poisson_sampling: bool
 
     @property
     def pure(self) -> float:
         """The amplified epsilon."""
-        return raised(amplified(self.base.pure, float(self.rate))) if self.base.pure < inf else inf
+        return (
+            raised(amplified_epsilon(self.base.pure, float(self.rate)))
+            if self.base.pure < inf
+            else inf
+        )
 
     def curve(self, epsilon: Vector) -> Vector:
         """The rate times the delta of the sample at the larger epsilon."""
         rate = float(self.rate)
-        return raised(rate) * curve_of(self.base, strengthened(epsilon, rate))
+        return raised(rate) * curve_of(self.base, base_epsilon(epsilon, rate))
 
     def epsilon(self, delta: float) -> float:
         """The epsilon of the sample at the larger delta, amplified."""
         larger = check_chance(delta) / float(self.rate) * (1 - 1e-12)
         if larger >= 1:
             return 0.0
-        return min(self.pure, raised(amplified(self.base.epsilon(larger), float(self.rate))))
+        return min(
+            self.pure, raised(amplified_epsilon(self.base.epsilon(larger), float(self.rate)))
+        )
 
     def renyi(self, order: float) -> float:
         """The least of the three bounds that hold.
@@ -249,4 +258,4 @@ def _log_mean_exp(rate: float, exponent: float) -> float:
     """ln(1 - rate + rate e^exponent), also where e^exponent overflows."""
     if exponent == inf:
         return inf
-    return amplified(exponent, rate)
+    return amplified_epsilon(exponent, rate)

@@ -133,7 +133,7 @@ class Budget:
                 raise self._exceeded(price)
             self._total = total
             self._history.append(Charge(label, converted, price))
-            return total.taken_from(rule.limits)
+            return total.subtracted_from(rule.limits)
 
     def can_afford(
         self,
@@ -179,7 +179,7 @@ class Budget:
         return loss, self.allowance.rule.price(loss, delta=failure)
 
     def _exceeded(self, price: Price) -> BudgetExceeded:
-        left = self._total.taken_from(self.allowance.rule.limits)
+        left = self._total.subtracted_from(self.allowance.rule.limits)
         return BudgetExceeded(
             "CEL-B063",
             f"the budget does not allow this charge: it costs {price}, and what remains is {left}.",
@@ -198,7 +198,7 @@ class Budget:
     @property
     def remaining(self) -> Price:
         """What is left of each limit."""
-        return self.spent.taken_from(self.allowance.rule.limits)
+        return self.spent.subtracted_from(self.allowance.rule.limits)
 
     @property
     def history(self) -> tuple[Charge, ...]:
@@ -216,7 +216,7 @@ class Budget:
         with self._lock:
             spent, history = self._total, tuple(self._history)
         fixed = explain([charge.loss for charge in history], delta=at) if history else None
-        left = spent.taken_from(self.allowance.rule.limits)
+        left = spent.subtracted_from(self.allowance.rule.limits)
         return Statement(self.allowance, spent, left, fixed)
 
     def as_dict(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from celosia.accounting.checks import check_chance, check_epsilon, up
+from celosia.accounting.checks import check_chance, check_epsilon, round_up
 from celosia.accounting.loss import Loss
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
@@ -109,7 +109,7 @@ def _total(values: Iterable[float]) -> float:
         if number is None:
             return inf
         total += number
-    return up(total)
+    return round_up(total)
 
 
 @lru_cache(maxsize=16)

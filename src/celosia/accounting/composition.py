@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from math import inf
 
-from celosia.accounting.checks import up
+from celosia.accounting.checks import round_up
 from celosia.accounting.composed_loss import ComposedLoss, parts_of
 from celosia.accounting.concentrated_loss import ConcentratedLoss
 from celosia.accounting.epsilon_losses import ApproximateLoss, PureLoss
@@ -122,7 +122,7 @@ def _price(loss: Loss) -> tuple[Fraction, Fraction] | None:
 
 def _priced(cost: Fraction | int, failure: Fraction | int) -> Loss:
     if failure:
-        return ApproximateLoss(Fraction(cost), min(1.0, up(Fraction(failure))))
+        return ApproximateLoss(Fraction(cost), min(1.0, round_up(Fraction(failure))))
     return PureLoss(Fraction(cost))
 
 

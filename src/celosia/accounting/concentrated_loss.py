@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.checks import check_chance, check_cost, check_order, up, written
+from celosia.accounting.checks import check_chance, check_cost, check_order, format_amount, round_up
 from celosia.accounting.curve_loss import CurveLoss
 
 STEPS = 64
@@ -50,7 +50,7 @@ class ConcentratedLoss(CurveLoss):
     @property
     def rho(self) -> float:
         """The rho."""
-        return up(self.value)
+        return round_up(self.value)
 
     def renyi(self, order: float) -> float:
         """Order times rho."""
@@ -72,7 +72,7 @@ class ConcentratedLoss(CurveLoss):
         return {"kind": "concentrated", "rho": self.rho}
 
     def __str__(self) -> str:
-        return f"{written(self.value)}-zCDP"
+        return f"{format_amount(self.value)}-zCDP"
 
 
 def concentrated_epsilon(rho: float, delta: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.checks import check_chance, check_epsilon
-from celosia.accounting.distributions import LossDistribution, connected, fitting_step
+from celosia.accounting.distributions import LossDistribution, distribution_from_curve, fitting_step
 from celosia.accounting.loss import Loss
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class CurveLoss(Loss):
 
     def on_grid(self, step: float) -> LossDistribution:
         """The distribution on multiples of a step, rounded against us."""
-        return connected(self.curve, reach=self.reach(), step=step)
+        return distribution_from_curve(self.curve, reach=self.reach(), step=step)
 
     def reach(self) -> float:
         """A loss that is exceeded at most with a chance that does not count."""

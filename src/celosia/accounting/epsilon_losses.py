@@ -15,11 +15,11 @@ from celosia.accounting.checks import (
     check_cost,
     check_epsilon,
     check_order,
-    up,
-    written,
+    format_amount,
+    round_up,
 )
 from celosia.accounting.curve_loss import CurveLoss
-from celosia.accounting.distributions import LossDistribution, at_losses
+from celosia.accounting.distributions import LossDistribution, distribution_from_losses
 
 TINY = 1e-9
 """Of an epsilon: below it nothing is left of a difference to 1."""
@@ -61,7 +61,7 @@ class PureLoss(CurveLoss):
     @property
     def pure(self) -> float:
         """The epsilon."""
-        return up(self.value)
+        return round_up(self.value)
 
     def renyi(self, order: float) -> float:
         """That of randomised response."""
@@ -80,7 +80,7 @@ class PureLoss(CurveLoss):
         return {"kind": "pure", "epsilon": self.pure}
 
     def __str__(self) -> str:
-        return f"{written(self.value)}-DP"
+        return f"{format_amount(self.value)}-DP"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class ApproximateLoss(CurveLoss):
     @property
     def pure(self) -> float:
         """Infinite, unless the delta is 0."""
-        return inf if self.failure else up(self.value)
+        return inf if self.failure else round_up(self.value)
 
     @property
     def finite(self) -> bool:
@@ -113,11 +113,11 @@ class ApproximateLoss(CurveLoss):
     def renyi(self, order: float) -> float:
         """Infinite, unless the delta is 0: an event of chance delta may tell all."""
         check_order(order)
-        return inf if self.failure else randomised_response_renyi(up(self.value), order)
+        return inf if self.failure else randomised_response_renyi(round_up(self.value), order)
 
     def curve(self, epsilon: NDArray[np.float64]) -> NDArray[np.float64]:
         """Delta, and for what delta leaves that of randomised response."""
-        return self.failure + (1 - self.failure) * _response_curve(up(self.value), epsilon)
+        return self.failure + (1 - self.failure) * _response_curve(round_up(self.value), epsilon)
 
     def delta(self, epsilon: float) -> float:
         """At least the own delta, however large the epsilon."""
@@ -130,23 +130,23 @@ class ApproximateLoss(CurveLoss):
         if delta == 1:
             return 0.0
         if delta == self.failure:
-            return up(self.value)
-        return min(up(self.value), self._reach(delta))
+            return round_up(self.value)
+        return min(round_up(self.value), self._reach(delta))
 
     def reach(self) -> float:
         """The epsilon: the only finite losses are plus and minus that."""
-        return up(self.value)
+        return round_up(self.value)
 
     def on_grid(self, step: float) -> LossDistribution:
         """Its three losses, on the grid."""
-        return _response(up(self.value), self.failure, step)
+        return _response(round_up(self.value), self.failure, step)
 
     def as_dict(self) -> dict[str, Any]:
         """The kind, the epsilon and the delta."""
-        return {"kind": "approximate", "epsilon": up(self.value), "delta": self.failure}
+        return {"kind": "approximate", "epsilon": round_up(self.value), "delta": self.failure}
 
     def __str__(self) -> str:
-        return f"({written(self.value)}, {self.failure:g})-DP"
+        return f"({format_amount(self.value)}, {self.failure:g})-DP"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +173,12 @@ class BoundedRangeLoss(CurveLoss):
     @property
     def pure(self) -> float:
         """The epsilon."""
-        return up(self.value)
+        return round_up(self.value)
 
     @property
     def rho(self) -> float:
         """epsilon^2 / 8, a quarter of what epsilon-DP alone gives."""
-        return up(self.value**2 / 8)
+        return round_up(self.value**2 / 8)
 
     def renyi(self, order: float) -> float:
         """The largest over the place of the interval, in closed form."""
@@ -205,7 +205,7 @@ class BoundedRangeLoss(CurveLoss):
         return {"kind": "bounded-range", "epsilon": self.pure}
 
     def __str__(self) -> str:
-        return f"{written(self.value)}-bounded range"
+        return f"{format_amount(self.value)}-bounded range"
 
 
 def _response_curve(epsilon: float, at: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -215,4 +215,6 @@ def _response_curve(epsilon: float, at: NDArray[np.float64]) -> NDArray[np.float
 def _response(epsilon: float, failure: float, step: float) -> LossDistribution:
     likely = (1 - failure) / (1 + exp(-epsilon))
     unlikely = (1 - failure) * exp(-epsilon) / (1 + exp(-epsilon))
-    return at_losses([epsilon, -epsilon], [likely, unlikely], infinity=failure, step=step)
+    return distribution_from_losses(
+        [epsilon, -epsilon], [likely, unlikely], infinity=failure, step=step
+    )

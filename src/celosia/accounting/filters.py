@@ -33,10 +33,10 @@ from celosia.accounting.prices import (
     RHO,
     SQUARES,
     Price,
+    epsilon_delta_of,
     exact_pure,
     exact_rho,
-    no_price,
-    pair,
+    missing_price,
 )
 from celosia.core.numbers import exact
 
@@ -56,14 +56,14 @@ class Filter(ABC):
         """The most of each currency."""
 
     @abstractmethod
-    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+    def price_of_loss(self, loss: Loss, delta: Fraction | None) -> Price:
         """The price of a single release; depends on no data."""
 
     def price(self, loss: Loss, *, delta: Fraction | None = None) -> Price:
         """The price of a loss: that of its single releases together."""
         total = self.nothing
         for single in parts_of([loss]):
-            total = total + self.of_one(single, delta)
+            total = total + self.price_of_loss(single, delta)
         return total
 
     @property
@@ -99,9 +99,9 @@ class BasicFilter(Filter):
         """The epsilon and the delta of the promise."""
         return {EPSILON: self.epsilon, DELTA: self.delta}
 
-    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+    def price_of_loss(self, loss: Loss, delta: Fraction | None) -> Price:
         """Its epsilon and its delta."""
-        epsilon, failure = pair(loss, delta)
+        epsilon, failure = epsilon_delta_of(loss, delta)
         return Price({EPSILON: epsilon, DELTA: failure})
 
 
@@ -115,8 +115,8 @@ def concentrated_price(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fr
     if rho is not None:
         return rho, Fraction(0)
     if delta is None and not isinstance(loss, ApproximateLoss):
-        raise no_price("a rho of its own")
-    epsilon, failure = pair(loss, delta)
+        raise missing_price("a rho of its own")
+    epsilon, failure = epsilon_delta_of(loss, delta)
     return epsilon**2 / 2, failure
 
 
@@ -136,7 +136,7 @@ class ConcentratedFilter(Filter):
         """The rho and what is set aside of delta."""
         return {RHO: self.rho, DELTA: self.own}
 
-    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+    def price_of_loss(self, loss: Loss, delta: Fraction | None) -> Price:
         """Its rho and its delta."""
         rho, failure = concentrated_price(loss, delta)
         return Price({RHO: rho, DELTA: failure})
@@ -164,11 +164,11 @@ class EpsilonOrRhoFilter(Filter):
         """Epsilon or rho, and what is set aside of delta."""
         return {EPSILON: self.epsilon, RHO: self.rho, DELTA: self.own}
 
-    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+    def price_of_loss(self, loss: Loss, delta: Fraction | None) -> Price:
         """Its epsilon where it has one, its rho, and its delta."""
         rho, failure = concentrated_price(loss, delta)
         if failure:
-            return Price({EPSILON: pair(loss, delta)[0], RHO: rho, DELTA: failure})
+            return Price({EPSILON: epsilon_delta_of(loss, delta)[0], RHO: rho, DELTA: failure})
         return Price({EPSILON: exact_pure(loss), RHO: rho, DELTA: failure})
 
     def admits(self, total: Price) -> bool:
@@ -195,9 +195,9 @@ class AdvancedFilter(Filter):
         """The sum of squares and what is set aside of delta."""
         return {SQUARES: self.squares, DELTA: self.own}
 
-    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+    def price_of_loss(self, loss: Loss, delta: Fraction | None) -> Price:
         """The square of its epsilon, and its delta."""
-        epsilon, failure = pair(loss, delta)
+        epsilon, failure = epsilon_delta_of(loss, delta)
         return Price({SQUARES: epsilon**2, DELTA: failure})
 
 
@@ -219,12 +219,12 @@ class RenyiFilter(Filter):
         """The most of each order."""
         return {f"order {order:g}": bound for order, bound in self.bounds}
 
-    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+    def price_of_loss(self, loss: Loss, delta: Fraction | None) -> Price:
         """Its Renyi divergence of each order."""
         found = {order: loss.renyi(order) for order, _ in self.bounds}
         amounts = {f"order {order:g}": exact(value) for order, value in found.items()}
         if all(amount is None for amount in amounts.values()):
-            raise no_price("a finite Renyi divergence")
+            raise missing_price("a finite Renyi divergence")
         return Price(amounts)
 
     def admits(self, total: Price) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.checks import check_noise, check_order, check_shift, up, written
+from celosia.accounting.checks import check_noise, check_order, check_shift, format_amount, round_up
 from celosia.accounting.curve_loss import CurveLoss
 
 Vector = NDArray[np.float64]
@@ -52,7 +52,7 @@ class GaussianLoss(CurveLoss):
     @property
     def rho(self) -> float:
         """shift^2 / (2 sigma^2)."""
-        return up(Fraction(self.shift**2) / (2 * self.variance))
+        return round_up(Fraction(self.shift**2) / (2 * self.variance))
 
     def renyi(self, order: float) -> float:
         """Order times rho."""
@@ -72,7 +72,7 @@ class GaussianLoss(CurveLoss):
         return {"kind": "gaussian", "variance": str(self.variance), "shift": self.shift}
 
     def __str__(self) -> str:
-        return f"GaussianLoss(variance={written(self.variance)}, shift={self.shift})"
+        return f"GaussianLoss(variance={format_amount(self.variance)}, shift={self.shift})"
 
 
 def _summed_curve(variance: float, shift: int, epsilon: Vector) -> Vector:

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 from celosia.accounting.amounts import delta_amount, epsilon_amount, raised, share_amount
-from celosia.accounting.checks import up
+from celosia.accounting.checks import round_up
 from celosia.accounting.filters import EpsilonOrRhoFilter, advanced_limit
 from celosia.accounting.loss import Loss
 from celosia.accounting.prices import DELTA, EPSILON, RHO
@@ -119,8 +119,8 @@ class Odometer:
 
     def _read(self) -> Reading:
         total, rho = self._total[EPSILON], self._total[RHO]
-        basic = inf if total is None else up(total)
-        mixed = inf if rho is None else self._boundary(up(rho))
+        basic = inf if total is None else round_up(total)
+        mixed = inf if rho is None else self._boundary(round_up(rho))
         return Reading(min(basic, mixed), float(self.delta), self._charges)
 
     def _boundary(self, rho: float) -> float:

@@ -38,7 +38,7 @@ class Price:
     def __add__(self, other: Price) -> Price:
         return Price({name: _sum(self[name], other[name]) for name in self.amounts})
 
-    def taken_from(self, limits: Mapping[str, Fraction]) -> Price:
+    def subtracted_from(self, limits: Mapping[str, Fraction]) -> Price:
         """What is left of limits, currency by currency; never below 0."""
         left: dict[str, Fraction | None] = {}
         for name, limit in limits.items():
@@ -94,7 +94,7 @@ _RHO: dict[type, Callable[[Any], Fraction]] = {
 }
 
 
-def pair(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fraction]:
+def epsilon_delta_of(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fraction]:
     """The (epsilon, delta) that one release is charged.
 
     Args:
@@ -111,11 +111,11 @@ def pair(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fraction]:
         return loss.value, exact(loss.failure) or Fraction(0)
     found = None if delta is None else exact(loss.epsilon(float(delta)))
     if found is None or delta is None:
-        raise no_price("an epsilon of its own with delta 0")
+        raise missing_price("an epsilon of its own with delta 0")
     return found, max(delta, exact(float(delta)) or delta)  # whichever the loss was asked with
 
 
-def no_price(wanted: str) -> PrivacyError:
+def missing_price(wanted: str) -> PrivacyError:
     """The refusal of a loss that cannot be paid in the currency of a budget."""
     return PrivacyError(
         "CEL-B062",

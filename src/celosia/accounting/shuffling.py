@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from celosia.accounting.amounts import count_amount, delta_amount, epsilon_amount, raised
-from celosia.accounting.checks import check_chance, check_epsilon, up
+from celosia.accounting.checks import check_chance, check_epsilon, round_up
 from celosia.accounting.curve_loss import TAIL, CurveLoss
 from celosia.accounting.derived_loss import Vector
 from celosia.accounting.losses import PureLoss
@@ -29,10 +29,12 @@ KNOTS = 200
 """Points at which the curve is worked out where it is wanted at many."""
 
 
-def shuffled(local: float | Fraction, *, reports: int, choices: int | None = None) -> ShuffledLoss:
+def amplify_by_shuffling(
+    local: float | Fraction, *, reports: int, choices: int | None = None
+) -> ShuffledLoss:
     """The loss of shuffling reports that are each protected by a local epsilon.
 
-    >>> loss = shuffled(1.0, reports=10_000)
+    >>> loss = amplify_by_shuffling(1.0, reports=10_000)
     >>> print(f"{loss.epsilon(1e-6):.3f}")
     0.053
 
@@ -86,7 +88,7 @@ class ShuffledLoss(CurveLoss):
     @property
     def pure(self) -> float:
         """The local epsilon: with delta 0 shuffling gains nothing."""
-        return up(self.local)
+        return round_up(self.local)
 
     def delta(self, epsilon: float) -> float:
         """The exact hockey-stick divergence of the pair of clone counts, rounded up."""

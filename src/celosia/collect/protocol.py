@@ -156,7 +156,7 @@ class Client(ABC):
     def privatise(self, values: Any) -> Reports:
         """Reports of one value (a text, a whole number) or of many, each from its own device."""
         listed = [values] if isinstance(values, (str, bytes, int, np.integer)) else values
-        return Reports(self.protocol.fingerprint, self._packed(listed))
+        return Reports(self.protocol.fingerprint, self._encode(listed))
 
     def batches(
         self, values: Any, *, size: int = 2**16, progress: Progress = silent
@@ -167,7 +167,7 @@ class Client(ABC):
             yield self.privatise(values[start : start + size])
 
     @abstractmethod
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         """One report for each value."""
 
 
@@ -215,7 +215,7 @@ class Server(ABC):
             InputError: CEL-R005 there is no such post-processing, CEL-R009 a text in the place of a
                 list.
         """
-        return self._answer(candidates, post, self._estimated)
+        return self._answer(candidates, post, self._estimate)
 
     def find(
         self,
@@ -244,7 +244,7 @@ class Server(ABC):
                 why="Its reports only tell how common a known value is, or a sum over all of them.",
                 fix="Give a public list of candidates, or collect with sfp, pem or rappor-words.",
             )
-        return self._found(None if candidates is None else _listed(candidates), level, progress)
+        return self._find(None if candidates is None else _listed(candidates), level, progress)
 
     def summary(self) -> Summary | None:
         """What the reports tell that is no list of values; None where they tell of values."""
@@ -316,7 +316,7 @@ class Server(ABC):
                 fix="Use one protocol with the same parameters and key on all sides.",
             )
 
-    def _found(
+    def _find(
         self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
     ) -> Estimates:
         """As `find`; without candidates only if this server finds values by itself."""
@@ -332,7 +332,7 @@ class Server(ABC):
         """The whole-number arrays that are all of the state, by name; to be changed in place."""
 
     @abstractmethod
-    def _estimated(self, candidates: tuple[Hashable, ...]) -> Estimated:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> Estimated:
         """Raw counts and their standard errors."""
 
 

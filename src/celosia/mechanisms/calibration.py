@@ -88,7 +88,7 @@ def error_curve(
     share = check_confidence(confidence)
     points = []
     for epsilon in epsilons:
-        tried = _priced(mechanism, check_epsilon(epsilon, name=mechanism.parameter))
+        tried = _with_price(mechanism, check_epsilon(epsilon, name=mechanism.parameter))
         points.append(ErrorPoint(float(epsilon), float(tried.accuracy(share, size=size))))
     return ErrorCurve(mechanism.parameter, share, size, tuple(points))
 
@@ -224,7 +224,7 @@ def _largest(mechanism: AnyMechanism, most: float, delta: float) -> AnyMechanism
     """The mechanism with the largest parameter whose epsilon is at most `most`."""
 
     def holds(price: Fraction) -> bool:
-        return _priced(mechanism, price).privacy_loss().epsilon(delta) <= most
+        return _with_price(mechanism, price).privacy_loss().epsilon(delta) <= most
 
     low, high = LEAST_EPSILON, MOST_EPSILON
     if not holds(low):
@@ -236,13 +236,13 @@ def _largest(mechanism: AnyMechanism, most: float, delta: float) -> AnyMechanism
             fix="Give a delta such as 1e-8, or use another mechanism.",
         )
     if holds(high):
-        return _priced(mechanism, high)
+        return _with_price(mechanism, high)
     while high / low > 1 + Fraction(1, 10 ** (DIGITS + 2)):
         middle = Fraction(float(low * high) ** 0.5)
         low, high = (middle, high) if holds(middle) else (low, middle)
     step = Fraction(10) ** (floor(log10(low)) + 1 - DIGITS)
-    return _priced(mechanism, max(LEAST_EPSILON, low // step * step))
+    return _with_price(mechanism, max(LEAST_EPSILON, low // step * step))
 
 
-def _priced(mechanism: AnyMechanism, price: Fraction) -> AnyMechanism:
-    return mechanism._priced(price)  # not `replace`: for some the price is no field
+def _with_price(mechanism: AnyMechanism, price: Fraction) -> AnyMechanism:
+    return mechanism._with_price(price)  # not `replace`: for some the price is no field

@@ -122,7 +122,7 @@ class Mechanism(ABC, Generic[Input, Output]):
 
         def holds(price: Fraction) -> bool:
             try:
-                return self._priced(price).accuracy(confidence, size=size) <= wanted
+                return self._with_price(price).accuracy(confidence, size=size) <= wanted
             except InputError as refusal:
                 if refusal.code != "CEL-M020":
                     raise
@@ -135,9 +135,9 @@ class Mechanism(ABC, Generic[Input, Output]):
                 why="What hides one person moves the answer by more than that.",
                 fix="Allow a larger error, lower the confidence or use more data.",
             )
-        return self._priced(least(holds, LEAST_EPSILON, MOST_EPSILON))
+        return self._with_price(least(holds, LEAST_EPSILON, MOST_EPSILON))
 
-    def _priced(self, price: Fraction) -> Self:
+    def _with_price(self, price: Fraction) -> Self:
         changed: dict[str, Any] = {self.parameter: float(price)}
         return replace(self, **changed)
 

@@ -90,7 +90,7 @@ class CountMin(CounterSketch):
         found = np.take_along_axis(
             self._state["cells"], self._family.every_column(digests(values)), axis=1
         )
-        return combined(found, method=method, total=self.total, width=self.width)
+        return combine_rows(found, method=method, total=self.total, width=self.width)
 
     def error(self, confidence: float = 0.95, *, method: str = "min") -> float:
         """How far an estimate may be off, with this confidence; for `min` only upwards.
@@ -138,12 +138,12 @@ class CountMin(CounterSketch):
         return super()._sound() and bool((self._state["cells"].sum(axis=1) == self.total).all())
 
 
-def combined(
+def combine_rows(
     cells: NDArray[np.int64], *, method: str = "min", total: int, width: int
 ) -> NDArray[Any]:
     """One estimate for each value from its cells, rows by values.
 
-    >>> combined(np.array([[14], [12], [8], [20]]), total=100, width=50).tolist()
+    >>> combine_rows(np.array([[14], [12], [8], [20]]), total=100, width=50).tolist()
     [8]
     """
     _check(method)

@@ -29,7 +29,7 @@ from celosia.lab.collect import (
     rappor,
 )
 from celosia.lab.collect.broken import BrokenHalfDebias
-from celosia.lab.collect.law import Law, among, correlation_floor, pooled_rmse, rmse
+from celosia.lab.collect.law import Law, compare_among, correlation_floor, pooled_rmse, rmse
 from celosia.lab.findings import Row
 
 LINES = {
@@ -216,8 +216,8 @@ def test_errors_of_the_fault_are_those_of_an_independent_simulation(
 
 def test_a_published_run_beyond_ours_is_noticed() -> None:
     ours = [10.0, 11.0, 9.0, 10.5, 9.5, 10.2]
-    assert among("r", "c", "10.4", ours).matches
-    assert not among("r", "c", "20.0", ours).matches
+    assert compare_among("r", "c", "10.4", ours).matches
+    assert not compare_among("r", "c", "20.0", ours).matches
     assert isclose(pooled_rmse([3.0, 4.0]), sqrt(12.5))
 
 

@@ -122,13 +122,13 @@ def test_every_method_runs_on_every_network() -> None:
 
 def test_the_naive_release_is_attacked_as_it_deserves() -> None:
     """Whoever knows degrees finds in it what they find in the original."""
-    by_degree, by_contacts, edges, communities = runs.measured("karate club", "relabelling")
+    by_degree, by_contacts, edges, communities = runs.measure("karate club", "relabelling")
     assert by_degree == pytest.approx(11 / 34)  # 11 different degrees among 34 vertices
     assert by_contacts is not None
     assert by_contacts > 11 / 34
     assert edges == 1.0
     assert communities == pytest.approx(1.0)
-    assert runs.measured("karate club", "sangreea") == (None,) * 4
+    assert runs.measure("karate club", "sangreea") == (None,) * 4
 
 
 def test_the_figures_show_every_method_on_every_network() -> None:

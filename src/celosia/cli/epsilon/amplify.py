@@ -115,7 +115,10 @@ def _check_one(
 def _amplify_by_sampling(
     epsilon: float, delta: float, rate: float | None, sample: int | None, population: int | None
 ) -> Amplification:
-    from celosia.accounting import poisson, without_replacement
+    from celosia.accounting import (
+        amplify_by_poisson_sampling,
+        amplify_by_sampling_without_replacement,
+    )
 
     loss = _loss(epsilon, delta)
     if rate is not None:
@@ -123,11 +126,11 @@ def _amplify_by_sampling(
             f"a sample that each row joins with chance {rate:g}",
             "add or remove one row",
         )
-        after = poisson(loss, rate=rate)
+        after = amplify_by_poisson_sampling(loss, rate=rate)
     else:
         assert sample is not None
         assert population is not None
-        after = without_replacement(loss, sample=sample, population=population)
+        after = amplify_by_sampling_without_replacement(loss, sample=sample, population=population)
         how, relation = f"a sample of {sample:,} of {population:,} rows", "change one row"
     return Amplification(
         how,
@@ -141,11 +144,11 @@ def _amplify_by_sampling(
 def _amplify_by_shuffling(
     epsilon: float, delta: float | None, reports: int, choices: int | None
 ) -> Amplification:
-    from celosia.accounting import shuffled
+    from celosia.accounting import amplify_by_shuffling
     from celosia.accounting.amounts import delta_amount
 
     failure = float(delta_amount(SHUFFLED_DELTA if delta is None else delta, zero=True))
-    loss = shuffled(epsilon, reports=reports, choices=choices)
+    loss = amplify_by_shuffling(epsilon, reports=reports, choices=choices)
     return Amplification(
         f"{reports:,} shuffled reports",
         "nobody sees a report before it is shuffled and each person sends one",
@@ -167,8 +170,8 @@ def _loss(epsilon: float, delta: float) -> Loss:
 def _numbers(loss: Loss) -> tuple[float, float]:
     """The epsilon and the delta of a promise."""
     from celosia.accounting import ApproximateLoss
-    from celosia.accounting.checks import up
+    from celosia.accounting.checks import round_up
 
     if isinstance(loss, ApproximateLoss):
-        return up(loss.value), loss.failure
+        return round_up(loss.value), loss.failure
     return loss.pure, 0.0

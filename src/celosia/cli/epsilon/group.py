@@ -133,14 +133,14 @@ def _rows(
 def _row(loss: Loss | None, relation: Relation, count: int, *, at: float) -> GroupRow:
     from celosia.accounting import ApproximateLoss, belief_interval
     from celosia.accounting.amounts import delta_amount
-    from celosia.accounting.checks import up
+    from celosia.accounting.checks import round_up
 
     verb = "add or remove" if relation is Relation.ADD_REMOVE else "change"
     protects = f"{verb} {'one row' if count == 1 else f'{count:,} rows'}"
     if loss is None:
         return GroupRow(protects, relation, count, None, 1.0, None)
     if isinstance(loss, ApproximateLoss):
-        epsilon, delta = up(loss.value), loss.failure
+        epsilon, delta = round_up(loss.value), loss.failure
     elif loss.pure < float("inf"):
         epsilon, delta = loss.pure, 0.0
     else:

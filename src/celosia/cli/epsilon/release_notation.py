@@ -72,13 +72,13 @@ def parse_releases(written: Mapping[str, Sequence[str] | None]) -> tuple[Release
 
 def sample_releases(parts: Sequence[ReleaseGroup], rate: float) -> tuple[ReleaseGroup, ...]:
     """The same releases, each on a fresh Poisson sample."""
-    from celosia.accounting import poisson
+    from celosia.accounting import amplify_by_poisson_sampling
 
     return tuple(
         replace(
             part,
             words=f"{part.words} on a sample of rate {rate:g}",
-            loss=poisson(part.loss, rate=rate),
+            loss=amplify_by_poisson_sampling(part.loss, rate=rate),
         )
         for part in parts
     )
@@ -154,9 +154,9 @@ def _steps(values: Mapping[str, Fraction], option: str) -> int:
 
 
 def _words(option: str, values: Mapping[str, Fraction]) -> str:
-    from celosia.accounting.checks import written
+    from celosia.accounting.checks import format_amount
 
-    texts = {name: written(value) for name, value in values.items()}
+    texts = {name: format_amount(value) for name, value in values.items()}
     if option == "--pure":
         return f"{texts['epsilon']}-DP"
     if option == "--approximate":

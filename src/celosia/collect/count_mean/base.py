@@ -103,9 +103,9 @@ class SketchServer(Server):
             InputError: CEL-R005 there is no such post-processing, CEL-R009 a text in the place of a
                 list, CEL-R018 too many candidates for their cells to tell them apart.
         """
-        return self._answer(candidates, post, self._solved if solve else self._estimated)
+        return self._answer(candidates, post, self._solved if solve else self._estimate)
 
-    def _estimated(self, candidates: tuple[Hashable, ...]) -> Estimated:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> Estimated:
         return self.estimated_digests(digests(list(candidates)))
 
     def estimated_digests(self, found: Digests) -> Estimated:

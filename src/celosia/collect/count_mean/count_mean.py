@@ -112,7 +112,7 @@ class CountMeanClient(Client):
 
     protocol: CountMean
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         return self.packed_digests(digests(values))
 
     def packed_digests(self, found: Digests) -> Packed:

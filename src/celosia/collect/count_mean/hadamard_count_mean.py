@@ -126,7 +126,7 @@ class HadamardCountMeanClient(Client):
 
     protocol: HadamardCountMean
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         from celosia.collect.count_mean import _kernels  # noqa: PLC0415 - compiles when first needed
 
         protocol = self.protocol

@@ -174,7 +174,7 @@ class CardinalityClient(Client):
 
     protocol: PrivateCardinality
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         buckets = self.protocol.family.columns(digests(values), 0)
         return self.protocol.oracle.client(rng=self.rng).privatise(buckets).packed
 
@@ -194,7 +194,7 @@ class CardinalityServer(Server):
     def _state(self) -> State:
         return self._buckets._state()
 
-    def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
         raise InputError(
             "CEL-R061",
             "these reports tell how many values there are, not which.",

@@ -158,9 +158,9 @@ class TreeClient(Client):
 
     protocol: PrefixTree
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         protocol = self.protocol
-        checked = protocol.tree.checked(values)
+        checked = protocol.tree.check_values(values)
         levels = self.rng.integers(protocol.tree.levels, len(checked))
         made = np.empty((len(checked), -(-protocol.report_bits // 8)), dtype=np.uint8)
         made[:, 0] = levels
@@ -234,8 +234,8 @@ class TreeServer(Server):
             mine.merge(server)
         self.users += users
 
-    def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
-        self.protocol.tree.checked(list(candidates))
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
+        self.protocol.tree.check_values(list(candidates))
         last = self.levels[-1].estimate(candidates)
         return self._scaled(last)
 
@@ -248,12 +248,12 @@ class TreeServer(Server):
         chosen = likely * (1 - likely / max(1, last.users)) * (1 - share)
         return last.counts / share, np.sqrt(last.errors**2 + chosen) / share
 
-    def _found(
+    def _find(
         self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
     ) -> Estimates:
         if candidates is None:
             return self.heavy_hitters(significance=significance, progress=progress)
-        return super()._found(candidates, significance, progress)
+        return super()._find(candidates, significance, progress)
 
     def heavy_hitters(
         self, *, significance: float = 0.05, progress: Progress = silent

@@ -117,7 +117,7 @@ class PrefixLevels:
             return values >> (self.bits - length)
         return np.array([each[:length] for each in values.tolist()], dtype=object)
 
-    def checked(self, values: Any) -> NDArray[Any]:
+    def check_values(self, values: Any) -> NDArray[Any]:
         """Values as an array, all of the kind that the tree is for.
 
         Raises:

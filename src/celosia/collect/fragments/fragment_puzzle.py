@@ -181,7 +181,7 @@ class FragmentPuzzleClient(Client):
         self._words = CountMeanClient(protocol.words, rng=self.rng)
         self._fragments = CountMeanClient(protocol.fragments, rng=self.rng)
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         protocol, spelling = self.protocol, self.protocol.spelling
         pieces = spelling.pieces(values)
         texts = spelling.digests(pieces)
@@ -237,19 +237,19 @@ class FragmentPuzzleServer(Server):
             each.users = int(each.reports.sum())
         return self.words, self.fragments
 
-    def _estimated(
+    def _estimate(
         self, candidates: tuple[Hashable, ...]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         spelling = self.protocol.spelling
         words, _ = self.sketches()
         return words.estimated_digests(spelling.digests(spelling.pieces(list(candidates))))
 
-    def _found(
+    def _find(
         self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
     ) -> Estimates:
         if candidates is None:
             return self.dictionary(significance=significance, progress=progress)
-        return super()._found(candidates, significance, progress)
+        return super()._find(candidates, significance, progress)
 
     def dictionary(
         self,

@@ -116,7 +116,7 @@ class DBitFlip(Protocol):
         """An empty server."""
         return DBitFlipServer(self)
 
-    def drawn(self, devices: int, rng: Source) -> NDArray[np.int64]:
+    def draw_buckets(self, devices: int, rng: Source) -> NDArray[np.int64]:
         """Different buckets for each device, in order; every choice is equally likely."""
         rows = np.arange(devices)
         deck = np.tile(np.arange(self.buckets), (devices, 1))
@@ -127,13 +127,13 @@ class DBitFlip(Protocol):
             deck[:, at] = picked
         return np.sort(deck[:, : self.bits], axis=1)
 
-    def answered(self, there: NDArray[np.bool_], rng: Source) -> NDArray[np.bool_]:
+    def draw_bits(self, there: NDArray[np.bool_], rng: Source) -> NDArray[np.bool_]:
         """Bits, each true with the chance of the coin."""
         truly = self.coin.toss(there.size, rng).reshape(there.shape)
         answers: NDArray[np.bool_] = there == truly
         return answers
 
-    def written(self, queried: NDArray[np.int64], answers: NDArray[np.bool_]) -> Packed:
+    def pack_reports(self, queried: NDArray[np.int64], answers: NDArray[np.bool_]) -> Packed:
         """Reports: bucket, bit, bucket, bit, ..."""
         width = bits_for(self.buckets)
         pairs = [
@@ -141,7 +141,7 @@ class DBitFlip(Protocol):
         ]
         return pack([each for pair in pairs for each in pair])
 
-    def read(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def unpack_reports(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Buckets and bits.
 
         Raises:
@@ -158,7 +158,7 @@ class DBitFlip(Protocol):
             )
         return queried, answers
 
-    def checked(self, values: Any) -> NDArray[np.int64]:
+    def check_values(self, values: Any) -> NDArray[np.int64]:
         """Bucket numbers.
 
         Raises:
@@ -186,9 +186,9 @@ class DBitFlipClient(Client):
         super().__init__(protocol, rng=rng)
         self.memory = memory
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         protocol = self.protocol
-        found = protocol.checked(values)
+        found = protocol.check_values(values)
         made = np.empty((found.size, -(-protocol.report_bits // 8)), dtype=np.uint8)
         if self.memory is not None:
             for at, value in enumerate(found.tolist()):
@@ -197,15 +197,15 @@ class DBitFlipClient(Client):
         step = max(1, _AT_ONCE // protocol.buckets)
         for start in range(0, found.size, step):
             part = found[start : start + step]
-            queried = protocol.drawn(part.size, self.rng)
-            answers = protocol.answered(queried == part[:, None], self.rng)
-            made[start : start + step] = protocol.written(queried, answers)
+            queried = protocol.draw_buckets(part.size, self.rng)
+            answers = protocol.draw_bits(queried == part[:, None], self.rng)
+            made[start : start + step] = protocol.pack_reports(queried, answers)
         return made
 
     def _remembered(self, value: int, memory: Memory) -> Packed:
         protocol = self.protocol
         kept = memory.recall(
-            protocol, b"buckets", lambda rng: protocol.drawn(1, rng).astype("<i4").tobytes()
+            protocol, b"buckets", lambda rng: protocol.draw_buckets(1, rng).astype("<i4").tobytes()
         )
         queried = np.frombuffer(kept, dtype="<i4").astype(np.int64)[None, :]
         there = queried == value
@@ -213,11 +213,11 @@ class DBitFlipClient(Client):
         answer = memory.recall(
             protocol,
             b"case" + case.to_bytes(4, "little"),
-            lambda rng: np.packbits(protocol.answered(there, rng)).tobytes(),
+            lambda rng: np.packbits(protocol.draw_bits(there, rng)).tobytes(),
             price=protocol.report_epsilon,
         )
         bits = np.unpackbits(np.frombuffer(answer, dtype=np.uint8), count=protocol.bits)
-        return protocol.written(queried, bits.astype(np.bool_)[None, :])
+        return protocol.pack_reports(queried, bits.astype(np.bool_)[None, :])
 
 
 class DBitFlipServer(Server):
@@ -231,7 +231,7 @@ class DBitFlipServer(Server):
         self.ones = np.zeros(protocol.buckets, dtype=np.int64)
 
     def _count(self, packed: Packed) -> None:
-        queried, answers = self.protocol.read(packed)
+        queried, answers = self.protocol.unpack_reports(packed)
         size = self.protocol.buckets
         self.queried += np.bincount(queried.reshape(-1), minlength=size)
         self.ones += np.bincount(queried[answers == 1], minlength=size)
@@ -239,11 +239,11 @@ class DBitFlipServer(Server):
     def _state(self) -> State:
         return {"asked": self.queried, "ones": self.ones}
 
-    def _estimated(
+    def _estimate(
         self, candidates: tuple[Hashable, ...]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         protocol = self.protocol
-        places = protocol.checked(list(candidates))
+        places = protocol.check_values(list(candidates))
         truth = protocol.coin.chance
         share = protocol.buckets / protocol.bits
         counts = share * (self.ones - (1 - truth) * self.queried)[places] / (2 * truth - 1)

@@ -149,7 +149,7 @@ class OneBitMean(Protocol):
         inside = (np.clip(numbers_of(values), low, high) - low) / (high - low)
         return np.rint(inside * GRID).astype(np.int64)
 
-    def answered(self, parts: NDArray[np.int64], of: int, rng: Source) -> NDArray[np.bool_]:
+    def draw_bits(self, parts: NDArray[np.int64], of: int, rng: Source) -> NDArray[np.bool_]:
         """Bits: one end of the range is drawn by the share parts / of, then told, mostly truly.
 
         P(1) = share * truth + (1 - share) * (1 - truth), with whole numbers only.
@@ -170,10 +170,10 @@ class OneBitMeanClient(Client):
         super().__init__(protocol, rng=rng)
         self.memory = memory
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         parts = self.protocol.on_grid(values)
         if self.memory is None:  # rounding first and drawing then is the same as drawing at once
-            bits = self.protocol.answered(parts, GRID, self.rng)
+            bits = self.protocol.draw_bits(parts, GRID, self.rng)
         else:
             listed = [self._remembered(each, self.memory) for each in parts.tolist()]
             bits = np.array(listed, dtype=np.bool_)
@@ -189,7 +189,7 @@ class OneBitMeanClient(Client):
         answer = memory.recall(
             protocol,
             b"level" + level.to_bytes(4, "little"),
-            lambda rng: protocol.answered(np.array([level]), protocol.levels, rng).tobytes(),
+            lambda rng: protocol.draw_bits(np.array([level]), protocol.levels, rng).tobytes(),
             price=protocol._price,
         )
         return answer != b"\0"
@@ -240,7 +240,7 @@ class OneBitMeanServer(Server):
         """
         raise _no_counts()
 
-    def _estimated(
+    def _estimate(
         self, candidates: tuple[Hashable, ...]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         raise _no_counts()

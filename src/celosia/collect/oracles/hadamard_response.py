@@ -157,7 +157,7 @@ class HadamardClient(Client):
 
     protocol: HadamardResponse
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         protocol = self.protocol
         rows, blocks = np.divmod(protocol.values.places(values), protocol.blocks)
         rows = rows + 1
@@ -184,7 +184,7 @@ class HadamardServer(DomainServer):
         (reported,) = unpack(packed, [self.protocol.report_bits])
         self.counts += np.bincount(reported, minlength=self.counts.size)
 
-    def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
         protocol, users = self.protocol, self.users
         rows, blocks = np.divmod(protocol.values.places(candidates), protocol.blocks)
         table = self.counts.reshape(protocol.blocks, protocol.width).copy()

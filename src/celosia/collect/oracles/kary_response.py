@@ -78,7 +78,7 @@ class KaryClient(Client):
 
     protocol: KaryResponse
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         places = self.protocol.values.places(values)
         size = len(self.protocol.values)
         # All coins are tossed for everybody: how long it takes tells nothing.

@@ -169,7 +169,7 @@ class HashingClient(Client):
 
     protocol: LocalHashing
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         protocol = self.protocol
         hashes = digests(values)
         if protocol.pool:
@@ -231,7 +231,7 @@ class HashingServer(Server):
         self._parts.append(reports.astype(np.int64))  # a copy, so both stay their own
         self.users += users
 
-    def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
         supports = self._supports(digests(list(candidates)))
         return unbiased_estimates(self.protocol.support, supports, self.users)
 
@@ -271,7 +271,7 @@ class PoolServer(Server):
     def _state(self) -> State:
         return {"counts": self.counts}
 
-    def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
         protocol = self.protocol
         hashes = digests(list(candidates))
         width = np.int64(protocol.buckets)

@@ -123,7 +123,7 @@ class ProjectiveClient(Client):
 
     protocol: ProjectiveGeometry
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         protocol = self.protocol
         places = protocol.values.places(values)
         kept = protocol.coin.toss(places.size, self.rng)

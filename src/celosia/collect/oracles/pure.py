@@ -165,7 +165,7 @@ class DomainServer(Server):
         """How many reports support each value of the domain."""
         return self.counts
 
-    def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
         places = self.protocol.values.places(candidates)
         assert isinstance(self.protocol, PureProtocol)
         return unbiased_estimates(self.protocol.support, self._supports()[places], self.users)

@@ -121,7 +121,7 @@ class SubsetClient(Client):
 
     protocol: SubsetSelection
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         protocol = self.protocol
         places = protocol.values.places(values)
         rows = max(1, _CHUNK // (protocol.size + len(protocol.values) // 64))

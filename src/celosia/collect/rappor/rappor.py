@@ -213,14 +213,14 @@ class Rappor(Protocol):
         sent: Bits = units < np.where(kept, np.uint32(high), np.uint32(low))
         return sent
 
-    def written(self, cohorts: NDArray[np.int64], sent: Bits) -> Packed:
+    def pack_reports(self, cohorts: NDArray[np.int64], sent: Bits) -> Packed:
         """Reports: the cohort, then the bits."""
         width = bits_for(self.cohorts)
         head = (cohorts[:, None] >> np.arange(width)) & 1
         every = np.concatenate([head.astype(np.uint8), sent.astype(np.uint8)], axis=1)
         return np.packbits(every, axis=1, bitorder="little")
 
-    def read(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    def unpack_reports(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """The cohorts and the bits of reports.
 
         Raises:
@@ -251,7 +251,7 @@ class RapporClient(Client):
         super().__init__(protocol, rng=rng)
         self.memory = memory
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         found = digests(values)
         if self.memory is not None:
             rows = [self._remembered(found[at : at + 1], self.memory) for at in range(found.size)]
@@ -266,7 +266,7 @@ class RapporClient(Client):
                 self.protocol.filters(found[part], cohorts[part]), self.rng
             )
             sent = self.protocol.instantaneous(kept, self.rng)
-            made[part] = self.protocol.written(cohorts[part], sent)
+            made[part] = self.protocol.pack_reports(cohorts[part], sent)
         return made
 
     def due(self, values: Any) -> list[Due]:
@@ -300,7 +300,7 @@ class RapporClient(Client):
             )
             bits = np.frombuffer(answer, dtype=np.uint8)
             kept = np.unpackbits(bits, count=protocol.bits).astype(np.bool_)[None, :]
-        return protocol.written(cohort, protocol.instantaneous(kept, self.rng))
+        return protocol.pack_reports(cohort, protocol.instantaneous(kept, self.rng))
 
 
 class RapporServer(Server):
@@ -317,7 +317,7 @@ class RapporServer(Server):
         step = max(1, _AT_ONCE // self.protocol.bits)
         ones, reports = np.zeros_like(self.ones), np.zeros_like(self.reports)
         for start in range(0, packed.shape[0], step):
-            cohorts, bits = self.protocol.read(packed[start : start + step])
+            cohorts, bits = self.protocol.unpack_reports(packed[start : start + step])
             order = np.argsort(cohorts, kind="stable")
             there, first = np.unique(cohorts[order], return_index=True)
             ones[there] += np.add.reduceat(bits[order], first, axis=0, dtype=np.int64)
@@ -334,14 +334,14 @@ class RapporServer(Server):
 
         return BitCounts.of(self.protocol, self.ones, self.reports)
 
-    def _estimated(
+    def _estimate(
         self, candidates: tuple[Hashable, ...]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         from celosia.collect.rappor.decoding import unbiased_estimates  # noqa: PLC0415 - SciPy inside
 
         return unbiased_estimates(self.bit_counts(), digests(list(candidates)))
 
-    def _found(
+    def _find(
         self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
     ) -> Estimates:
         assert candidates is not None

@@ -156,7 +156,7 @@ class RapporWords(Protocol):
         first, second = (padded[at * self.gram : (at + 1) * self.gram] for at in self.pairs[pair])
         return pair_value(pair, first, second)
 
-    def joined(self, pairs: NDArray[np.int64], grams: Packed, words: Packed) -> Packed:
+    def join_parts(self, pairs: NDArray[np.int64], grams: Packed, words: Packed) -> Packed:
         """Reports: the pair of positions, the report of the pieces, the report of the word."""
         head = (pairs[:, None] >> np.arange(bits_for(len(self.pairs)))) & 1
         parts = [head.astype(np.uint8)]
@@ -165,7 +165,7 @@ class RapporWords(Protocol):
             parts.append(np.unpackbits(packed, axis=1, bitorder="little", count=count))
         return np.packbits(np.concatenate(parts, axis=1), axis=1, bitorder="little")
 
-    def parted(self, reports: Packed) -> tuple[NDArray[np.int64], Packed, Packed]:
+    def split_parts(self, reports: Packed) -> tuple[NDArray[np.int64], Packed, Packed]:
         """The three parts of reports.
 
         Raises:
@@ -201,7 +201,7 @@ class WordsClient(Client):
         super().__init__(protocol, rng=rng)
         self.memory = memory
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         words = list(values)
         if not all(isinstance(each, str) for each in words):
             raise InputError(
@@ -216,7 +216,7 @@ class WordsClient(Client):
         whole = self.protocol.words.client(rng=self.rng, memory=self.memory)
         if self.memory is not None:
             self.memory.check([*grams.due(pieces), *whole.due(words)])
-        return self.protocol.joined(
+        return self.protocol.join_parts(
             pairs, grams.privatise(pieces).packed, whole.privatise(words).packed
         )
 
@@ -249,9 +249,9 @@ class WordsServer(Server):
             yield f"grams {at}", each
 
     def _count(self, packed: Packed) -> None:
-        pairs, grams, words = self.protocol.parted(packed)
-        self.protocol.words.read(words)  # refuse before anything is counted
-        self.protocol.grams.read(grams)
+        pairs, grams, words = self.protocol.split_parts(packed)
+        self.protocol.words.unpack_reports(words)  # refuse before anything is counted
+        self.protocol.grams.unpack_reports(grams)
         self.words._count(words)
         for at, server in enumerate(self.grams):
             server._count(grams[pairs == at])
@@ -263,12 +263,12 @@ class WordsServer(Server):
             for array, numbers in server._state().items()
         }
 
-    def _estimated(
+    def _estimate(
         self, candidates: tuple[Hashable, ...]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return self.words._estimated(candidates)
+        return self.words._estimate(candidates)
 
-    def _found(
+    def _find(
         self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
     ) -> Estimates:
         sure = 1 - significance

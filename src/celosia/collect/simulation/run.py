@@ -184,7 +184,7 @@ class _Setup:
                 spent[1] += perf_counter() - marks[1]
         drawn = perf_counter()
         progress(Step("Estimating", 0))
-        estimated = self._estimated(server, queried, progress)
+        estimated = self._estimate(server, queried, progress)
         ended = perf_counter()
         each = 1e6 / len(values)
         return _RunResult(
@@ -198,7 +198,7 @@ class _Setup:
             ),
         )
 
-    def _estimated(
+    def _estimate(
         self, server: Server, queried: tuple[Hashable, ...] | None, progress: Progress
     ) -> dict[Hashable, tuple[float, float]]:
         if isinstance(server, OneBitMeanServer):

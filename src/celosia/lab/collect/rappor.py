@@ -21,7 +21,7 @@ from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates
 from celosia.lab.collect.identities import correlation, identities
-from celosia.lab.collect.law import Law, among, pooled_rmse, rmse
+from celosia.lab.collect.law import Law, compare_among, pooled_rmse, rmse
 from celosia.lab.collect.publication import (
     MANY_RANGE,
     Counts,
@@ -75,7 +75,7 @@ def rows(progress: Progress) -> list[Row]:
         real, run = normal_counts(users), f"RAPPOR of {users:,} users"
         fits = [_fit(each, real) for each in _servers((128, 8, 1), real, 970 + done)]
         ours = [100 / users * float(np.mean(np.abs(fit - real))) for fit in fits]
-        found.append(among(run, _BESIDE.format("percent error"), line["percent"], ours))
+        found.append(compare_among(run, _BESIDE.format("percent error"), line["percent"], ours))
     return [*found, *_times()]
 
 
@@ -134,8 +134,8 @@ def _sizes(
     errors = [rmse(each, counts) for each in fits]
     means = [float(np.mean(np.abs(each - counts))) for each in fits]
     if hashes > 1:
-        yield among(run, _BESIDE.format("RMSE"), line["rmse"], errors)
-        yield among(run, _BESIDE.format("mean error"), line["mean_error"], means)
+        yield compare_among(run, _BESIDE.format("RMSE"), line["rmse"], errors)
+        yield compare_among(run, _BESIDE.format("mean error"), line["mean_error"], means)
     if reference is not None:
         # Those are means of eight runs themselves.
         for cell, column, ours in (("mean error", "mean_error", means), ("RMSE", "rmse", errors)):
@@ -217,7 +217,7 @@ def _chances(line: Line, counts: Counts, seed: int) -> Iterator[Row]:
     servers = _servers((128, 8, 1), counts, seed, chances=chances)
     fits = [_fit(each, counts) for each in servers]
     means = [float(np.mean(np.abs(each - counts))) for each in fits]
-    yield among(run, _BESIDE.format("mean error"), line["mean_error"], means)
+    yield compare_among(run, _BESIDE.format("mean error"), line["mean_error"], means)
 
 
 def _times() -> Iterator[Row]:

@@ -8,7 +8,7 @@ from celosia.core import figures
 from celosia.core.progress import Progress
 from celosia.core.report import Block, Figure, Heading, Paragraph, Table
 from celosia.lab.findings import Findings
-from celosia.lab.graphs.methods import NETWORKS, measured, run_all
+from celosia.lab.graphs.methods import NETWORKS, measure, run_all
 
 
 def risk_and_use(findings: Findings, progress: Progress) -> Sequence[Block]:
@@ -24,7 +24,7 @@ def risk_and_use(findings: Findings, progress: Progress) -> Sequence[Block]:
     ]
     for network in NETWORKS:
         kinds = run_all(network, progress)
-        found = {kind: measured(network, kind) for kind in kinds}
+        found = {kind: measure(network, kind) for kind in kinds}
         attacked = [kind for kind in kinds if found[kind][0] is not None]
         drawing = figures.bars(
             attacked,

@@ -123,7 +123,7 @@ def _yes(holds: bool) -> str:
     return "yes" if holds else "no"
 
 
-def measured(network: str, kind: str) -> tuple[float | None, ...]:
+def measure(network: str, kind: str) -> tuple[float | None, ...]:
     """Guesses that are right by degree and by neighbourhood, edges and communities kept.
 
     None where nobody knows which vertex is which; of chances, what a random world has.

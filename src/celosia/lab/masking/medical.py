@@ -54,7 +54,7 @@ def rows() -> Iterator[Row]:
     yield from _anonymous()
 
 
-def applied(method: Method, frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
+def apply_method(method: Method, frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
     """The table after a method; the seed matters to none of these examples."""
     return method.apply(frame, columns, rng=Seeded(1)).frame
 
@@ -70,7 +70,7 @@ def _original() -> Iterator[Row]:
     yield compare_printed(run, "mean age", "39.9", float(AGES.mean()))
     yield compare_printed(run, "deviation of ages (population)", "15.789", float(AGES.std()))
     yield compare_printed(run, "deviation of ages (sample)", "16.643", float(AGES.std(ddof=1)))
-    counts = applied(PROVINCE, MEDICAL, "postcode")["postcode"].value_counts().sort("postcode")
+    counts = apply_method(PROVINCE, MEDICAL, "postcode")["postcode"].value_counts().sort("postcode")
     found = ", ".join(f"{code[:2]}: {count}" for code, count in counts.iter_rows())
     yield compare_equal(run, "records by province", "08: 4, 17: 2, 25: 2, 43: 2", found)
 
@@ -98,12 +98,12 @@ def _noise() -> Iterator[Row]:
 
 def _groups() -> Iterator[Row]:
     run = "T7, groups of two ages"
-    exact = applied(Microaggregation(k=2), MEDICAL, "age")["age"]
+    exact = apply_method(Microaggregation(k=2), MEDICAL, "age")["age"]
     yield compare_equal(
         run, "means", "21.5 27 39.5 46.5 65", " ".join(f"{each:g}" for each in sorted(set(exact)))
     )
     yield compare_printed(run, "mean age", "39.9", float(exact.to_numpy().mean()))
-    cut = applied(Microaggregation(k=2, truncate=True), MEDICAL, "age")["age"].to_list()
+    cut = apply_method(Microaggregation(k=2, truncate=True), MEDICAL, "age")["age"].to_list()
     yield compare_equal(run, "as printed, means cut (erratum 3)", _listed(AVERAGED), _listed(cut))
     yield compare_printed(run, "mean age as printed (erratum 3)", "39.6", float(np.mean(AVERAGED)))
     yield compare_equal(run, "SST", 2492.9, float(AGES.var() * AGES.size))
@@ -136,7 +136,7 @@ def _groups() -> Iterator[Row]:
 def _swaps() -> Iterator[Row]:
     """With a window of one rank and an even number of records the pairs are forced."""
     run = "T8, ages swapped with their neighbours"
-    found = applied(RankSwap(window=1), MEDICAL, "age")["age"].to_list()
+    found = apply_method(RankSwap(window=1), MEDICAL, "age")["age"].to_list()
     yield compare_equal(
         run,
         "ages (a window of 'two positions' is one rank: erratum 11)",
@@ -156,7 +156,7 @@ def _swaps() -> Iterator[Row]:
 
 
 def _recoded() -> pl.DataFrame:
-    return applied(RANGES, applied(PROVINCE, MEDICAL, "postcode"), "age")
+    return apply_method(RANGES, apply_method(PROVINCE, MEDICAL, "postcode"), "age")
 
 
 def _ranges() -> Iterator[Row]:
@@ -177,11 +177,11 @@ def _ranges() -> Iterator[Row]:
 def _anonymous() -> Iterator[Row]:
     """Provinces; genders where they are rare; mean ages within what is then alike."""
     run = "T10, 2-anonymous"
-    recoded = applied(PROVINCE, MEDICAL, "postcode")
+    recoded = apply_method(PROVINCE, MEDICAL, "postcode")
     hiding = LocalSuppression(k=2, marker="*", weights={"postcode": 2.0})
-    hidden = applied(hiding, recoded, "postcode", "gender")
+    hidden = apply_method(hiding, recoded, "postcode", "gender")
     alike = hidden.with_columns(pl.concat_str("postcode", "gender").alias("class"))
-    found = applied(Microaggregation(k=2, by="class"), alike, "age")
+    found = apply_method(Microaggregation(k=2, by="class"), alike, "age")
     for name in ("postcode", "gender", "age"):
         yield compare_equal(run, name, _listed(ANONYMOUS[name]), _listed(found[name]))
     crowds = EquivalenceClasses.of(found, KEYS, "illness")

@@ -12,7 +12,7 @@ from celosia.assess.linkage import align, distance_linkage
 from celosia.assess.risk.individual import individual_risk
 from celosia.lab.findings import Row
 from celosia.lab.masking.equivalence_classes import EquivalenceClasses, format_groups
-from celosia.lab.masking.medical import applied
+from celosia.lab.masking.medical import apply_method
 from celosia.lab.masking.publication import (
     NATIONALITIES,
     NOISY_SALARIES,
@@ -83,7 +83,7 @@ def _nationalities() -> Iterator[Row]:
     yield compare_equal(run, "people whose illness is told (erratum 15)", 4, attack.exposed_people)
     learnt = " ".join(attack.exposed[0].learnt)
     yield compare_equal(run, "what is told of them", "Cancer", learnt)
-    ranges = applied(Recoding(breaks=(30, 40)), NATIONALITIES, "age")["age"]
+    ranges = apply_method(Recoding(breaks=(30, 40)), NATIONALITIES, "age")["age"]
     found = " ".join(sorted(set(ranges)))
     yield compare_equal(
         run, "our ranges do not overlap and leave no age out (erratum 2)", "<30 [30,40) ≥40", found
@@ -95,7 +95,7 @@ def _nationalities() -> Iterator[Row]:
 def _recoding() -> Iterator[Row]:
     run = "B7, ranges"
     ages = pl.DataFrame({"age": [3, 11, 7, 19]})
-    found = applied(Recoding(breaks=(0, 10, 20)), ages, "age")["age"]
+    found = apply_method(Recoding(breaks=(0, 10, 20)), ages, "age")["age"]
     yield compare_equal(run, "3, 11, 7, 19", "[0,10) [10,20) [0,10) [10,20)", " ".join(found))
     path = Mask(levels=(3,)).build(pl.Series(["08500"])).paths()[0]
     # The root hides all five digits: as one mark in print, as five with us.

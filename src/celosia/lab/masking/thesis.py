@@ -10,7 +10,7 @@ import polars as pl
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
 from celosia.lab.masking.equivalence_classes import EquivalenceClasses
-from celosia.lab.masking.medical import applied
+from celosia.lab.masking.medical import apply_method
 from celosia.lab.masking.publication import (
     DIVERSIFIED,
     HOMOGENEOUS,
@@ -48,26 +48,26 @@ def _coding() -> Iterator[Row]:
     run = "recoding and coding of ends"
     names = ("minor", "young", "adult", "retired")
     ages = pl.DataFrame({"age": [0, 17, 18, 34, 35, 64, 65, 98]})
-    groups = applied(Recoding(breaks=(0, 18, 35, 65, 99), labels=names), ages, "age")["age"]
+    groups = apply_method(Recoding(breaks=(0, 18, 35, 65, 99), labels=names), ages, "age")["age"]
     wanted = " ".join(name for name in names for _ in range(2))
     yield compare_equal(
         run, "ages at the ends, half-open (printed ends overlap)", wanted, " ".join(groups)
     )
     leaves = pl.DataFrame({"job": JOBS})
     tree = {"kind": "tree", "tree": {"Software developer": list(JOBS)}}
-    jobs = applied(Recoding(hierarchy=tree), leaves, "job")["job"]
+    jobs = apply_method(Recoding(hierarchy=tree), leaves, "job")["job"]
     yield compare_equal(run, "both developers", "Software developer", " ".join(sorted(set(jobs))))
     numbers = pl.DataFrame({"n": [15, 4]})
     yield compare_equal(
-        run, "15 with the top 10", ">10", applied(TopBottom(top=10), numbers, "n")["n"][0]
+        run, "15 with the top 10", ">10", apply_method(TopBottom(top=10), numbers, "n")["n"][0]
     )
     yield compare_equal(
-        run, "4 with the bottom 5", "<5", applied(TopBottom(bottom=5), numbers, "n")["n"][1]
+        run, "4 with the bottom 5", "<5", apply_method(TopBottom(bottom=5), numbers, "n")["n"][1]
     )
 
 
 def _averages() -> Iterator[Row]:
-    found = applied(Microaggregation(k=2, by="job"), PAY, "salary")["salary"]
+    found = apply_method(Microaggregation(k=2, by="job"), PAY, "salary")["salary"]
     for place, mean in ((0, 3100.0), (1, 3100.0), (2, 2855.0), (3, 2855.0)):
         yield compare_equal(
             "Figs 2.8 and 2.9", f"salary of row {place + 1}", mean, float(found[place])
@@ -81,11 +81,11 @@ def _swaps() -> Iterator[Row]:
     yield compare_equal(run, "largest difference", 0.54, 0.2 * (high - low))
     frame = pl.DataFrame({"t": TEMPERATURES})
     by_value = RankSwap(range_percent=20, value_range=TEMPERATURE_RANGE)
-    found = applied(by_value, frame, "t")["t"].to_numpy()
+    found = apply_method(by_value, frame, "t")["t"].to_numpy()
     yield compare_equal(run, "temperatures", _listed(SWAPPED_TEMPERATURES), _listed(found))
     apart = float(np.abs(found - np.array(TEMPERATURES)).max())
     yield Row(run, "a value moves by at most", 0.54, apart, apart <= 0.54 + 1e-12)
-    by_rank = applied(RankSwap(percent=20), frame, "t")["t"].to_list()
+    by_rank = apply_method(RankSwap(percent=20), frame, "t")["t"].to_list()
     yield compare_equal(
         run,
         "by ranks, as Moore has it (C-4): the same here",

@@ -172,7 +172,7 @@ class RandomisedResponse(Mechanism[Any, Any]):
         error = self.accuracy(confidence, size=found.size)
         return max(found.rate - error, 0.0), min(found.rate + error, 1.0)
 
-    def _priced(self, price: Fraction) -> Self:
+    def _with_price(self, price: Fraction) -> Self:
         return self.for_epsilon(float(price), yes=self.yes, neighbours=self.neighbours)
 
     def _yes_given(self, truth: int) -> Fraction:

@@ -183,12 +183,12 @@ class SparseMechanism(Mechanism[Answers, tuple[Reply, ...]]):
             )
         return int(self._limits[position])
 
-    def _priced(self, price: Fraction) -> Self:
+    def _with_price(self, price: Fraction) -> Self:
         # Scales fall as epsilon rises, so twice this epsilon is never too wide to be drawn.
         scales = self.scales
         widest = max(scales.threshold, scales.query, scales.release or 0)
         drawn = 2 * check_epsilon(self.epsilon) * widest / WIDEST
-        return super()._priced(max(price, drawn))
+        return super()._with_price(max(price, drawn))
 
     @cached_property
     def _limits(self) -> NDArray[np.int64]:

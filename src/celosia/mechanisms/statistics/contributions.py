@@ -158,7 +158,7 @@ class PerUnit(Mechanism[Input, Output]):
         """As of the mechanism: of the answer for the rows that were kept."""
         return self.inner.interval(measurement, confidence)
 
-    def _priced(self, price: Fraction) -> Self:
+    def _with_price(self, price: Fraction) -> Self:
         # Each row's share must be an epsilon itself.
         changed: dict[str, Any] = {"epsilon": float(max(price, LEAST_EPSILON * self.steps))}
         return replace(self, mechanism=replace(self.mechanism, **changed))

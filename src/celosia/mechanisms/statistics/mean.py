@@ -22,9 +22,9 @@ from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
 from celosia.mechanisms.statistics.columns import Rows, numbers
-from celosia.mechanisms.statistics.ratio import Ratio, average_error, clipped
+from celosia.mechanisms.statistics.ratio import Ratio, average_error, clip
 from celosia.mechanisms.statistics.span import exact_sum
-from celosia.mechanisms.statistics.statistic import BoundedStatistic, draws, laplace_hiding
+from celosia.mechanisms.statistics.statistic import BoundedStatistic, draw_noise, laplace_hiding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,12 +105,12 @@ class RatioMean(BoundedMean):
         values = numbers(x)
         self.check_filled(values.size)
         total = exact_sum(self.addends(values))
-        noise, *more = draws(self.noises, rng)
+        noise, *more = draw_noise(self.noises, rng)
         total, count = total + noise, int(values.size) + sum(more)
         if count <= self.void:
             value = self.span.middle
         else:
-            value = self.origin + self.unit * clipped(Fraction(total, count), *self.range)
+            value = self.origin + self.unit * clip(Fraction(total, count), *self.range)
         return Measurement(float(value), {self.part: float(total * self.unit), "count": count})
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:

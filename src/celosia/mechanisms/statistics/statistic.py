@@ -105,6 +105,6 @@ def laplace_hiding(shift: int, epsilon: Fraction) -> DiscreteLaplace:
     return DiscreteLaplace(shift / epsilon)
 
 
-def draws(laws: Sequence[DiscreteLaplace], rng: Source) -> list[int]:
+def draw_noise(laws: Sequence[DiscreteLaplace], rng: Source) -> list[int]:
     """One draw of each law, as Python integers: what they are added to cannot overflow."""
     return [int(law.draw(1, rng)[0]) for law in laws]

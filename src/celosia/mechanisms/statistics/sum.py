@@ -12,7 +12,7 @@ from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.statistics.columns import Rows, numbers
 from celosia.mechanisms.statistics.span import exact_sum
-from celosia.mechanisms.statistics.statistic import BoundedStatistic, draws, laplace_hiding
+from celosia.mechanisms.statistics.statistic import BoundedStatistic, draw_noise, laplace_hiding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class Sum(BoundedStatistic[float]):
         values = numbers(x)
         self.check_filled(values.size)
         exact = exact_sum(self.span.steps(values))
-        (noise,) = draws(self.noises, rng)
+        (noise,) = draw_noise(self.noises, rng)
         return Measurement(self.span.grid.value(exact + noise))
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:

@@ -18,9 +18,9 @@ from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
 from celosia.mechanisms.statistics.columns import Rows, numbers
-from celosia.mechanisms.statistics.ratio import Ratio, average_error, clipped
+from celosia.mechanisms.statistics.ratio import Ratio, average_error, clip
 from celosia.mechanisms.statistics.span import exact_sum
-from celosia.mechanisms.statistics.statistic import BoundedStatistic, draws, laplace_hiding
+from celosia.mechanisms.statistics.statistic import BoundedStatistic, draw_noise, laplace_hiding
 
 WIDEST = 2**30
 """Steps of a range whose squares fit into 64 bits."""
@@ -98,7 +98,7 @@ class Variance(BoundedStatistic[float]):
         self.check_filled(values.size)
         centred = self.span.centred(values)
         total, squares = exact_sum(centred), exact_sum(self.squares(centred))
-        noise, more, *last = draws(self.noises, rng)
+        noise, more, *last = draw_noise(self.noises, rng)
         total, squares, count = total + noise, squares + more, int(values.size) + sum(last)
         found = Fraction(0)
         if count > self.void:
@@ -161,7 +161,7 @@ class Variance(BoundedStatistic[float]):
         return errors[0], errors[1], sum(errors[2:])
 
     def _clipped(self, quotient: Fraction) -> Fraction:
-        return clipped(quotient, -self.span.width, self.span.width)
+        return clip(quotient, -self.span.width, self.span.width)
 
     def _square(self, centred: Fraction) -> Fraction:
         """The mean square in half steps squared, from the mean of what rows add to the sum."""

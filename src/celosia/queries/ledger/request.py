@@ -10,7 +10,7 @@ from math import nextafter
 from typing import Any
 
 from celosia.accounting.amounts import delta_amount, epsilon_amount
-from celosia.accounting.checks import up
+from celosia.accounting.checks import round_up
 from celosia.accounting.composed_loss import parts_of
 from celosia.accounting.loss import Loss
 from celosia.accounting.loss_readers import loss_from_dict
@@ -116,7 +116,7 @@ class Request:
 
 def stated_loss(epsilon: Fraction, delta: Fraction) -> Loss:
     """The worst loss that an epsilon and a delta allow."""
-    return ApproximateLoss(epsilon, up(delta)) if delta else PureLoss(epsilon)
+    return ApproximateLoss(epsilon, round_up(delta)) if delta else PureLoss(epsilon)
 
 
 def _down(amount: Fraction) -> float:

@@ -67,7 +67,7 @@ class Account:
     @property
     def remaining(self) -> Price:
         """What is left of each limit."""
-        return self.spent.taken_from(self.rule.limits)
+        return self.spent.subtracted_from(self.rule.limits)
 
     def check(self, charged: Charged, *, code: str, whose: str) -> None:
         """Refuse a charge that would exceed the limit.
