@@ -59,7 +59,7 @@ def amplify_by_poisson_sampling(
         InputError: CEL-B051 the rate is no such probability.
         PrivacyError: CEL-B050 another relation.
     """
-    _expect(neighbours, Relation.ADD_REMOVE, "a coin for each unit", "without_replacement")
+    _expect(neighbours, Relation.ADD_REMOVE, "a coin for each unit", "a sample of a fixed size")
     share = exact(rate)
     if share is None or not 0 < share <= 1:
         raise InputError(
@@ -88,7 +88,7 @@ def amplify_by_sampling_without_replacement(
         InputError: CEL-B043 not whole numbers, or a sample larger than its population.
         PrivacyError: CEL-B050 another relation.
     """
-    _expect(neighbours, Relation.CHANGE_ONE, "a sample of a fixed size", "poisson")
+    _expect(neighbours, Relation.CHANGE_ONE, "a sample of a fixed size", "a coin for each unit")
     population = count_amount(population, name="population")
     sample = count_amount(sample, name="sample", most=population)
     return _sampled(loss, Fraction(sample, population), poisson=False)
@@ -108,7 +108,7 @@ def _sampled(loss: Loss, rate: Fraction, *, poisson: bool) -> Loss:
     if rate == 1:
         return loss
     if isinstance(loss, PureLoss | BoundedRangeLoss):
-        # Losses of a sampled exponential mechanism leave the interval of a BoundedRange.
+        # Losses of a sampled exponential mechanism leave the interval of a BoundedRangeLoss.
         return PureLoss(above(amplified_epsilon(float(loss.value), float(rate))))
     if isinstance(loss, ApproximateLoss):
         epsilon = above(amplified_epsilon(float(loss.value), float(rate)))
@@ -141,7 +141,7 @@ class SampledLoss(DerivedLoss):
 
     base: Loss
     rate: Fraction
-    amplify_by_poisson_sampling: bool
+    poisson: bool
 
     @property
     def pure(self) -> float:

@@ -81,9 +81,9 @@ class Budget:
     long as every release is charged before it is made.
 
     >>> budget = Budget(epsilon=1)
-    >>> from celosia.accounting.losses import Pure
+    >>> from celosia.accounting.losses import PureLoss
     >>> for _ in range(10):
-    ...     left = budget.spend(Pure(Fraction(1, 10)))
+    ...     left = budget.spend(PureLoss(Fraction(1, 10)))
     >>> print(left)
     epsilon 0, delta 0
     """

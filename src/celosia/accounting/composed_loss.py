@@ -97,7 +97,7 @@ def parts_of(losses: Iterable[Loss]) -> tuple[Loss, ...]:
                 "CEL-B005",
                 f"a loss is wanted, got a value of type {type(loss).__name__}.",
                 why="Only a loss knows how it composes.",
-                fix="Use mechanism.privacy_loss(), or a value such as Pure(0.5).",
+                fix="Use mechanism.privacy_loss(), or a value such as PureLoss(0.5).",
             )
     return tuple(parts)
 

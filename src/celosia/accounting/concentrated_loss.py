@@ -28,7 +28,7 @@ class ConcentratedLoss(CurveLoss):
 
     No single pair of neighbours is the worst for all rho-zCDP mechanisms. The distribution is that
     of the curve below, which is valid but gives away something in each composition; so several
-    such losses are to be added as rho first, as `Composed` does.
+    such losses are to be added as rho first, as `ComposedLoss` does.
 
     Reference: Bun & Steinke 2016; Canonne, Kamath & Steinke 2020, Prop. 12 and Cor. 13.
 

@@ -60,8 +60,8 @@ class Explanation:
 def explain(losses: Iterable[Loss], *, delta: float) -> Explanation:
     """The bounds of the epsilon of a list of releases of the same data.
 
-    >>> from celosia.accounting.losses import Pure
-    >>> print(explain([Pure(0.1)] * 100, delta=1e-6))
+    >>> from celosia.accounting.losses import PureLoss
+    >>> print(explain([PureLoss(0.1)] * 100, delta=1e-6))
     100 releases at delta 1e-06: 100 x 0.1-DP
       sum of epsilons                    10
       advanced composition          5.75611  losses fixed in advance

@@ -51,9 +51,9 @@ class Odometer:
 
     Reference: Whitehouse, Ramdas, Rogers & Wu 2023; Howard, Ramdas, McAuliffe & Sekhon 2021.
 
-    >>> from celosia.accounting.losses import Pure
+    >>> from celosia.accounting.losses import PureLoss
     >>> meter = Odometer(delta=1e-6)
-    >>> print(meter.spend(Pure(Fraction(1, 10))))
+    >>> print(meter.spend(PureLoss(Fraction(1, 10))))
     epsilon 0.1, delta 1e-06 after 1 charges
     """
 

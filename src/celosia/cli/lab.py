@@ -59,7 +59,7 @@ def run(
         Path | None, typer.Option("--from", help="The file or folder that holds the original data.")
     ] = None,
     triples: Annotated[
-        int | None, typer.Option(help="How many facts the graph of a study has, if it makes one.")
+        int | None, typer.Option(help="The number of triples of the graph, if a study makes one.")
     ] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,

@@ -16,7 +16,7 @@ from scipy.stats import chi2
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.randomness import Seeded, Source, System
 from celosia.mechanisms.noise import draw_weighted
-from celosia.mechanisms.noise.fixed_point import exp_minus
+from celosia.mechanisms.noise.weighted_draw import exp_minus
 
 DIGITS = 120
 

@@ -16,8 +16,8 @@ from tests.mechanisms.untouchable import Untouchable
 from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
+from celosia.mechanisms.noise.bernoulli import bernoulli_exp_rate
 from celosia.mechanisms.selection.exponential import Exponential
-from celosia.mechanisms.selection.flips import flip
 from celosia.mechanisms.selection.permute_and_flip import PermuteAndFlip
 
 
@@ -133,17 +133,19 @@ def test_coins_whose_exponents_would_overflow_are_tossed_in_pieces() -> None:
     rate = Fraction(2**30, 2**61) * Fraction(2**31 - 1, 2**31)
     rate = Fraction(rate.numerator, 2**62)
     exponents = np.full(draws, 2**62 // (2 * rate.numerator), dtype=np.int64)
-    heads = int(flip(exponents, rate=rate, rng=Seeded(3)).sum())
+    heads = int(bernoulli_exp_rate(exponents, rate=rate, rng=Seeded(3)).sum())
     chance = exp(-float(rate * int(exponents[0])))
     assert abs(heads - draws * chance) < 5 * np.sqrt(draws * chance * (1 - chance))
-    pieces = flip(np.full(draws, 2**61, dtype=np.int64), rate=Fraction(3, 2**62), rng=Seeded(4))
+    pieces = bernoulli_exp_rate(
+        np.full(draws, 2**61, dtype=np.int64), rate=Fraction(3, 2**62), rng=Seeded(4)
+    )
     chance = exp(-1.5)  # 2^61 * 3 overflows
     assert abs(int(pieces.sum()) - draws * chance) < 5 * np.sqrt(draws * chance * (1 - chance))
-    assert not flip(np.array([2**51]), rate=Fraction(2**31 - 1, 1), rng=Seeded(5))[0]
+    assert not bernoulli_exp_rate(np.array([2**51]), rate=Fraction(2**31 - 1, 1), rng=Seeded(5))[0]
 
 
 def test_a_certain_coin_always_falls_heads() -> None:
-    assert flip(np.zeros(100, dtype=np.int64), rate=Fraction(7), rng=Seeded(1)).all()
+    assert bernoulli_exp_rate(np.zeros(100, dtype=np.int64), rate=Fraction(7), rng=Seeded(1)).all()
     assert PermuteAndFlip(epsilon=100).release([0, 2**50, -(2**50)], rng=Seeded(1)) == 1
 
 

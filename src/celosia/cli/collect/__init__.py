@@ -21,7 +21,7 @@ app = typer.Typer(
     no_args_is_help=True,
     help="""Collect what is common on devices, from reports that are private already.
 
-    What devices and the server share stands in a protocol file (TOML).
+    Devices and the server share a protocol file (TOML).
 
     **Examples**
 

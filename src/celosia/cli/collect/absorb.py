@@ -33,7 +33,7 @@ def absorb(
     ] = "",
     processes: Annotated[
         int | None,
-        typer.Option(min=1, help="Count with so many processes.", show_default=False),
+        typer.Option(min=1, help="The number of processes.", show_default=False),
     ] = None,
     engine: Annotated[
         str | None, typer.Option(help="Count on a cluster: spark.", show_default=False)

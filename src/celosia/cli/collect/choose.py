@@ -23,27 +23,29 @@ def choose(
     ] = None,
     epsilon: Annotated[
         float | None,
-        typer.Option("--epsilon", "-e", help="Of one report; if repeated, of all on one value."),
+        typer.Option(
+            "--epsilon", "-e", help="Epsilon of one report; if repeated, of all on one value."
+        ),
     ] = None,
     error: Annotated[
         str | None,
-        typer.Option(help="The wished error: 500 (users), or 0.1% of them. Then leave one out."),
+        typer.Option(help="Target error: 500 (users), or 0.1% of them. Then leave one out."),
     ] = None,
     report_bytes: Annotated[
-        int | None, typer.Option("--bytes", min=1, help="The most that a report may have.")
+        int | None, typer.Option("--bytes", min=1, help="The largest size of a report.")
     ] = None,
     squares: Annotated[
         float | None,
         typer.Option(help="The sum of the squared shares of all values; else Zipf's law, 1.1."),
     ] = None,
     hashes: Annotated[
-        int | None, typer.Option(min=1, help="The rows of sketches, if they are decided.")
+        int | None, typer.Option(min=1, help="The rows of sketches, if they are fixed.")
     ] = None,
     unknown_dictionary: Annotated[
-        bool, typer.Option("--unknown-dictionary", help="Nobody can list the values.")
+        bool, typer.Option("--unknown-dictionary", help="There is no list of the values.")
     ] = False,
     repeated: Annotated[
-        bool, typer.Option("--repeated", help="Devices are asked again and again.")
+        bool, typer.Option("--repeated", help="Devices report repeatedly.")
     ] = False,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
@@ -111,7 +113,7 @@ def _show(found: Recommendations) -> None:
 
 
 def _target_error(text: str | None) -> tuple[float | None, float | None]:
-    """A wished error in users, or as a share of them."""
+    """A target error in users, or as a share of them."""
     if text is None:
         return None, None
     try:

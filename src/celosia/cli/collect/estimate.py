@@ -25,7 +25,8 @@ def estimate(
     protocol: ProtocolFile,
     folder: Folder,
     candidate: Annotated[
-        list[str] | None, typer.Option(metavar="VALUE", help="A value asked about; repeat it.")
+        list[str] | None,
+        typer.Option(metavar="VALUE", help="A value to estimate; may be repeated."),
     ] = None,
     candidates: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A text file, one value in each line.")
@@ -38,7 +39,7 @@ def estimate(
         bool,
         typer.Option(
             "--decode",
-            help="Only candidates that are there beyond chance; RAPPOR then takes long lists.",
+            help="Only significant candidates; RAPPOR then takes long lists.",
         ),
     ] = False,
     significance: Annotated[
@@ -48,7 +49,7 @@ def estimate(
             show_default=False,
         ),
     ] = None,
-    confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="The confidence of the intervals.")] = 0.95,
     numbers: Annotated[
         bool, typer.Option("--numbers", help="The candidates are whole numbers, not texts.")
     ] = False,
@@ -132,7 +133,7 @@ def _show(found: Estimates, confidence: float, output: Path | None) -> None:
 
 
 def _frame(found: Estimates | Summary, confidence: float) -> pl.DataFrame:
-    """A row for each value, or one row of what else was told."""
+    """A row for each value, or one row of another summary."""
     import polars as pl
 
     from celosia.collect.estimates import Estimates
@@ -149,7 +150,7 @@ def _format_fact(fact: float | None) -> str:
 
 
 def _candidates(given: list[str], path: Path | None, *, numbers: bool) -> list[str | int] | None:
-    """The candidates; None where nothing is said about any."""
+    """The candidates; None where none are given."""
     if not given and path is None and not numbers:
         return None
     listed = list(given)

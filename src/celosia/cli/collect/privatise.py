@@ -25,7 +25,8 @@ def privatise(
         ),
     ],
     seed: Annotated[
-        int | None, typer.Option(help="For a simulation: who knows it can undo the noise.")
+        int | None,
+        typer.Option(help="For a simulation: anyone with the seed can remove the noise."),
     ] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,

@@ -15,21 +15,25 @@ def serve(
     protocol: ProtocolFile,
     folder: Folder,
     host: Annotated[
-        str, typer.Option(help="Where to listen; other machines only reach another one.")
+        str, typer.Option(help="Address to listen on; the default is this machine only.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="The port.")] = 8450,
     curator_token: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Who may see estimates; without it, nobody over HTTP."),
+        typer.Option(
+            metavar="FILE", help="Token file of the curator; without it no estimates over HTTP."
+        ),
     ] = None,
     sender_token: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Who may send; without any, everybody. Repeat it."),
+        typer.Option(
+            metavar="FILE", help="Token file of a sender; without any, anyone may send. Repeatable."
+        ),
     ] = None,
-    batch_bytes: Annotated[int, typer.Option(min=1, help="The most that one batch may have.")] = 16
+    batch_bytes: Annotated[int, typer.Option(min=1, help="The largest size of a batch.")] = 16
     * 2**20,
     source_reports: Annotated[
-        int | None, typer.Option(min=1, help="The most reports that one sender may ever send.")
+        int | None, typer.Option(min=1, help="The largest number of reports of one sender.")
     ] = None,
     certificate: Annotated[
         Path | None, typer.Option(metavar="FILE", help="For HTTPS (PEM).")
@@ -40,11 +44,11 @@ def serve(
     plain: Annotated[
         bool,
         typer.Option(
-            "--plain", help="Listen to other machines without HTTPS, behind a proxy that has it."
+            "--plain", help="Accept other machines without HTTPS, behind a proxy that has it."
         ),
     ] = False,
 ) -> None:
-    """Let devices send reports over HTTP. Nothing about who sends is kept or logged.
+    """Let devices send reports over HTTP. The identity of senders is neither stored nor logged.
 
     It runs until Ctrl-C. A batch that was acknowledged is on disk, and is counted once however
     often it is sent. The addresses are listed in /v1/openapi.json.

@@ -40,7 +40,7 @@ def simulate(
         typer.Option("--protocol", "-p", help="A protocol by name, or a protocol file (.toml)."),
     ] = "hcms",
     epsilon: Annotated[
-        float | None, typer.Option("--epsilon", "-e", help="Of one report; 4 without it.")
+        float | None, typer.Option("--epsilon", "-e", help="Epsilon of one report; 4 by default.")
     ] = None,
     setting: Annotated[
         list[str] | None,
@@ -53,7 +53,7 @@ def simulate(
         typer.Option(metavar="FILE", help="The public list of values, one in each line."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Makes the simulation repeatable.")] = None,
-    runs: Annotated[int, typer.Option(help="How often to play it.")] = 1,
+    runs: Annotated[int, typer.Option(help="The number of runs.")] = 1,
     aggregate: Annotated[
         bool, typer.Option("--aggregate", help="Draw counts by their exact law, no reports (cms).")
     ] = False,

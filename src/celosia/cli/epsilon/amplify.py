@@ -37,7 +37,9 @@ class Amplification:
 
 
 def amplify(
-    epsilon: Annotated[float, typer.Option(help="Of one release, or of each local report.")],
+    epsilon: Annotated[
+        float, typer.Option(help="The epsilon of one release, or of each local report.")
+    ],
     delta: Annotated[
         float | None,
         typer.Option(help="Of the release; for shuffled reports that of the result (1e-6)."),
@@ -56,7 +58,7 @@ def amplify(
     ] = None,
     choices: Annotated[
         int | None,
-        typer.Option(help="With --reports: of how many answers, if by randomised response."),
+        typer.Option(help="With --reports: number of answers of randomised response."),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -29,19 +29,17 @@ EXAMPLES = """**Examples**
 @statistics.with_options
 def choose(
     statistic: Annotated[str, typer.Argument(help=f"One of {statistics.NAMES}.")] = "count",
-    error: Annotated[
-        float | None, typer.Option(help="The largest error that you can live with.")
-    ] = None,
+    error: Annotated[float | None, typer.Option(help="The largest acceptable error.")] = None,
     confidence: statistics.Confidence = 0.95,
     prior: Annotated[
-        float, typer.Option(metavar="P", help="What an attacker may believe before the answer.")
+        float, typer.Option(metavar="P", help="Belief of an attacker before the answer.")
     ] = 0.5,
     belief: Annotated[
-        float | None, typer.Option(metavar="P", help="The most that this belief may become.")
+        float | None, typer.Option(metavar="P", help="Largest belief of the attacker after it.")
     ] = None,
     advantage: Annotated[
         float | None,
-        typer.Option(help="The most by which a membership test may beat a guess, such as 0.2."),
+        typer.Option(help="Largest advantage of a membership test over a guess, such as 0.2."),
     ] = None,
     delta: Annotated[float, typer.Option(help="The chance that the promise fails.")] = 0.0,
     *,

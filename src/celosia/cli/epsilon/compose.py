@@ -34,27 +34,33 @@ ReleaseList = list[str] | None
 def compose(
     pure: Annotated[
         ReleaseList,
-        typer.Option(metavar="EPSILON[xTIMES]", help="Releases of which epsilon is known."),
+        typer.Option(metavar="EPSILON[xTIMES]", help="Releases with a known epsilon."),
     ] = None,
     approximate: Annotated[
-        ReleaseList, typer.Option(metavar="EPSILON,DELTA[xTIMES]", help="Of epsilon and delta.")
+        ReleaseList,
+        typer.Option(
+            metavar="EPSILON,DELTA[xTIMES]", help="Releases with a known epsilon and delta."
+        ),
     ] = None,
     exponential: Annotated[
-        ReleaseList, typer.Option(metavar="EPSILON[xTIMES]", help="Of the exponential mechanism.")
+        ReleaseList,
+        typer.Option(metavar="EPSILON[xTIMES]", help="Releases of the exponential mechanism."),
     ] = None,
     rho: Annotated[
-        ReleaseList, typer.Option(metavar="RHO[xTIMES]", help="Of zero-concentrated privacy.")
+        ReleaseList, typer.Option(metavar="RHO[xTIMES]", help="Releases with a known rho (zCDP).")
     ] = None,
     laplace: Annotated[
         ReleaseList,
         typer.Option(
-            metavar="SCALE[,sensitivity=S][xTIMES]", help="Of Laplace noise on whole numbers."
+            metavar="SCALE[,sensitivity=S][xTIMES]",
+            help="Releases with Laplace noise on whole numbers.",
         ),
     ] = None,
     gaussian: Annotated[
         ReleaseList,
         typer.Option(
-            metavar="SIGMA[,sensitivity=S][xTIMES]", help="Of Gaussian noise on whole numbers."
+            metavar="SIGMA[,sensitivity=S][xTIMES]",
+            help="Releases with Gaussian noise on whole numbers.",
         ),
     ] = None,
     delta: Annotated[
@@ -63,7 +69,7 @@ def compose(
     sampled: Annotated[
         float | None,
         typer.Option(
-            metavar="RATE", help="Each release sees its own secret sample: each row by this chance."
+            metavar="RATE", help="Each release uses its own secret Poisson sample of this rate."
         ),
     ] = None,
     report: Annotated[

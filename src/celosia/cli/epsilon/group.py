@@ -51,14 +51,15 @@ def group(
         float | None, typer.Option(help="Instead: the promise of zero-concentrated privacy.")
     ] = None,
     at: Annotated[
-        float, typer.Option(metavar="DELTA", help="With --rho: at which delta to tell epsilon.")
+        float,
+        typer.Option(metavar="DELTA", help="With --rho: the delta for which epsilon is shown."),
     ] = 1e-6,
     size: Annotated[int, typer.Option(help="How many rows a person or a group has.")] = 1,
     relation: Annotated[
-        Relation, typer.Option(help="Which neighbours the promise is for.")
+        Relation, typer.Option(help="The neighbour relation of the promise.")
     ] = Relation.ADD_REMOVE,
     to: Annotated[
-        Relation | None, typer.Option(help="Which neighbours it is wanted for; else all it covers.")
+        Relation | None, typer.Option(help="Target neighbour relation; by default all it covers.")
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -27,7 +27,7 @@ def split(
 ) -> None:
     """Divide a total epsilon among equal releases: the inverse of compose.
 
-    Every epsilon is fixed in advance; what is asked may depend on the answers so far.
+    Every epsilon is fixed in advance; the questions may depend on the answers so far.
     """
     from celosia.accounting.splits import split as divide
 

@@ -21,19 +21,19 @@ Upper = Annotated[float | None, typer.Option(help="The largest value that a row 
 Rows = Annotated[int | None, typer.Option(help="About how many rows there are.")]
 Bins = Annotated[int | None, typer.Option(help="How many bins a histogram has.")]
 Candidates = Annotated[int | None, typer.Option(help="How many candidates there are to choose.")]
-Questions = Annotated[int | None, typer.Option(help="How many questions are asked at most.")]
+Questions = Annotated[int | None, typer.Option(help="The largest number of questions.")]
 Share = Annotated[
     float | None, typer.Option("--quantile", metavar="Q", help="Which quantile, such as 0.9.")
 ]
 Sensitivity = Annotated[
-    float | None, typer.Option(help="The most by which one neighbour step moves the number.")
+    float | None, typer.Option(help="The largest change of the number by one neighbour step.")
 ]
 Monotone = Annotated[
     bool, typer.Option("--monotone", help="One neighbour step moves all scores the same way.")
 ]
 RelationName = Annotated[
     Relation | None,
-    typer.Option("--relation", help="Which neighbours must not be told apart."),
+    typer.Option("--relation", help="The neighbour relation."),
 ]
 Confidence = Annotated[
     float, typer.Option(help="How often the error must not be exceeded, such as 0.95.")
@@ -42,7 +42,7 @@ Confidence = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class StatisticOptions:
-    """The options about a statistic, as they were given."""
+    """The options of a statistic."""
 
     lower: Lower = None
     upper: Upper = None
@@ -88,9 +88,9 @@ class StatisticKind:
     mechanism: str
     """Its name in `celosia.mechanisms`."""
     words: str
-    """What it is, with the options that it needs in brackets."""
+    """Its description, with the options that it needs in brackets."""
     unit: str
-    """What its error is counted in."""
+    """The unit of its error."""
     needs: tuple[str, ...] = ()
     allows: tuple[str, ...] = ()
     size: str = ""
@@ -194,7 +194,7 @@ NAMES = ", ".join(KINDS)
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """A statistic with its options: what it is called, and the mechanism that answers it."""
+    """A statistic with its options, its description and its mechanism."""
 
     name: str
     words: str
@@ -204,7 +204,7 @@ class Statistic:
     options: StatisticOptions
 
     def as_dict(self) -> dict[str, Any]:
-        """The statistic as it was asked for."""
+        """The statistic with its parameters."""
         return {
             "statistic": self.name,
             "parameters": self.options.as_dict(),

@@ -36,24 +36,24 @@ class Method(StrEnum):
 def histogram(
     edges: Annotated[
         str | None,
-        typer.Option(metavar="0,10,20", help="Bins of numbers, each up to the next edge."),
+        typer.Option(metavar="0,10,20", help="Edges of the bins; each bin ends at the next edge."),
     ] = None,
     categories: Annotated[
         str | None,
-        typer.Option(metavar="A,B,C", help="Known without the data; quote those with commas."),
+        typer.Option(metavar="A,B,C", help="Public list of categories; quote those with commas."),
     ] = None,
     other: Annotated[
         bool, typer.Option("--other", help="Count all other rows in one more bin.")
     ] = False,
     delta: Annotated[
         float | None,
-        typer.Option(help="Without edges and categories: the chance that a rare key is told."),
+        typer.Option(help="Without edges and categories: chance that a rare key is shown."),
     ] = None,
 ) -> ReleaseRequest:
     """Release how many rows fall into each bin, or have each key.
 
     Bins are declared: by --edges for numbers or by --categories. With neither, keys are taken from
-    the table, and only those with many rows are told; that needs a --delta.
+    the table, and only those with many rows are released; that needs a --delta.
     """
     from celosia.mechanisms import Histogram, KeyHistogram
 
@@ -82,10 +82,11 @@ def histogram(
 
 def top(
     categories: Annotated[
-        str, typer.Option(metavar="A,B,C", help="Known without the data; quote those with commas.")
+        str,
+        typer.Option(metavar="A,B,C", help="Public list of categories; quote those with commas."),
     ],
     count: Annotated[int, typer.Option(help="How many categories to choose.")] = 1,
-    method: Annotated[Method, typer.Option(help="How the best is chosen.")] = (
+    method: Annotated[Method, typer.Option(help="The selection mechanism.")] = (
         Method.PERMUTE_AND_FLIP
     ),
 ) -> ReleaseRequest:

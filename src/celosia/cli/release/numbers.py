@@ -50,7 +50,7 @@ class Method(StrEnum):
 def count(
     equals: Annotated[
         str | None,
-        typer.Option(metavar="VALUE", help="With --column: count the rows whose cell is this."),
+        typer.Option(metavar="VALUE", help="With --column: count the rows with this value."),
     ] = None,
 ) -> ReleaseRequest:
     """Release how many rows a table has, or how many have a value.
@@ -77,7 +77,7 @@ def mean(
     lower: Lower,
     upper: Upper,
     method: Annotated[
-        Method, typer.Option(help="normalised has the least error; others to compare.")
+        Method, typer.Option(help="normalised has the least error.")
     ] = Method.NORMALISED,
     grid: Step = None,
 ) -> ReleaseRequest:
@@ -101,7 +101,7 @@ def variance(
     lower: Lower,
     upper: Upper,
     deviation: Annotated[
-        bool, typer.Option("--deviation", help="Its root, the standard deviation, instead.")
+        bool, typer.Option("--deviation", help="Release the standard deviation instead.")
     ] = False,
     grid: Step = None,
 ) -> ReleaseRequest:

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from celosia.frames import ColumnType
     from celosia.mechanisms import Mechanism
 
-Lower = Annotated[float, typer.Option(help="What smaller values are raised to; not from the data.")]
-Upper = Annotated[float, typer.Option(help="What larger values are lowered to; not from the data.")]
+Lower = Annotated[float, typer.Option(help="Smaller values are raised to this public bound.")]
+Upper = Annotated[float, typer.Option(help="Larger values are lowered to this public bound.")]
 Step = Annotated[
     float | None,
-    typer.Option("--grid", metavar="STEP", help="What values are rounded to; fine if not given."),
+    typer.Option(
+        "--grid", metavar="STEP", help="Step that values are rounded to; fine by default."
+    ),
 ]
 
 
@@ -35,42 +37,40 @@ class ReleaseOptions:
 
     table: options.Input
     column: Annotated[
-        str | None, typer.Option("--column", "-c", help="The column that is asked about.")
+        str | None, typer.Option("--column", "-c", help="The column of the statistic.")
     ] = None
     epsilon: Annotated[
         float | None,
-        typer.Option("--epsilon", "-e", help="The price: 0.1 to 1 for one answer; from 1e-9."),
+        typer.Option("--epsilon", "-e", help="The privacy loss: 0.1 to 1 for one answer."),
     ] = None
     error: Annotated[
         float | None,
-        typer.Option(help="Instead of --epsilon: the least one whose error stays within this."),
+        typer.Option(help="Instead of --epsilon: the target error; the least epsilon is found."),
     ] = None
     size: Annotated[
         int,
-        typer.Option(help="About how many rows or questions there are, for the expected error."),
+        typer.Option(help="Approximate number of rows or questions, for the expected error."),
     ] = 1
     confidence: Annotated[
-        float, typer.Option(help="How often the interval holds the exact answer.")
+        float, typer.Option(help="Chance that the interval holds the exact answer.")
     ] = 0.95
     neighbours: Annotated[
         Relation,
-        typer.Option(help="What one step does; change-one makes the number of rows public."),
+        typer.Option(help="Neighbour relation; change-one makes the number of rows public."),
     ] = Relation.ADD_REMOVE
     seed: Annotated[
         int | None, typer.Option(help="Repeat the noise; makes the answer a simulation.")
     ] = None
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", help="Where the answer goes: .json, or a table such as .csv."
-        ),
+        typer.Option("--output", "-o", help="Output file: .json, or a table such as .csv."),
     ] = None
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Read nothing: tell the price and the expected error."),
+        typer.Option("--dry-run", help="Read nothing: print the privacy loss and expected error."),
     ] = False
     delimiter: options.Delimiter = None
     encoding: options.Encoding = None
@@ -86,15 +86,17 @@ class RowReleaseOptions(ReleaseOptions):
 
     unit: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Protect all rows of one of these, such as customer."),
+        typer.Option(
+            metavar="COLUMN", help="Protect all rows with the same value here, such as customer."
+        ),
     ] = None
     rows_per_unit: Annotated[
-        int | None, typer.Option(help="With --unit: how many rows (or keys) of one may count.")
+        int | None, typer.Option(help="With --unit: most rows (or keys) that count per unit.")
     ] = None
     empty_allowed: Annotated[
         bool,
         typer.Option(
-            "--empty-allowed", help="Answer for an empty table too: emptiness is private."
+            "--empty-allowed", help="Also release from an empty table: emptiness is private."
         ),
     ] = False
 

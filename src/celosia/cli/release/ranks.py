@@ -35,7 +35,8 @@ def quantile(
     lower: Lower,
     upper: Upper,
     q: Annotated[
-        list[float], typer.Option("--q", "-q", help="The share of values below; may be repeated.")
+        list[float],
+        typer.Option("--q", "-q", help="The share of values below it; may be repeated."),
     ],
     grid: Step = None,
 ) -> ReleaseRequest:

@@ -7,8 +7,7 @@ exact coins and `draw_weighted` makes one exact choice. No float takes part in a
 """
 
 from celosia.mechanisms.noise.bernoulli import bernoulli_exp
-from celosia.mechanisms.noise.law import Law
-from celosia.mechanisms.noise.laws import DiscreteGaussian, DiscreteLaplace
+from celosia.mechanisms.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
 from celosia.mechanisms.noise.weighted_draw import draw_weighted
 
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "Law", "bernoulli_exp", "draw_weighted"]

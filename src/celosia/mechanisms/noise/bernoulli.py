@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,26 @@ def bernoulli_exp(
     found = np.empty(tops.size, dtype=np.bool_)
     fill(found, step, rng, words_each=3)
     return found
+
+
+def bernoulli_exp_rate(
+    exponents: NDArray[np.int64], *, rate: Fraction, rng: Source
+) -> NDArray[np.bool_]:
+    """One exact coin of chance exp(-rate * exponent) for each exponent of at least 0.
+
+    exp(-rate (a + b)) = exp(-rate a) exp(-rate b): an exponent that would overflow when multiplied
+    is flipped piece by piece, and only coins that have survived all pieces so far are flipped on.
+    """
+    piece = 2**62 // rate.numerator
+    left = np.array(exponents, dtype=np.int64)
+    heads = np.ones(left.size, dtype=np.bool_)
+    active = np.arange(left.size)
+    while active.size:
+        part = np.minimum(left[active], piece)
+        heads[active] = bernoulli_exp(part * rate.numerator, rate.denominator, rng)
+        left[active] -= part
+        active = active[heads[active] & (left[active] > 0)]
+    return heads
 
 
 def _refused() -> InputError:

@@ -1,7 +1,8 @@
-"""The discrete Laplace and the discrete Gaussian law."""
+"""Laws of noise on the whole numbers: the discrete Laplace and the discrete Gaussian law."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -11,10 +12,34 @@ from numpy.typing import NDArray
 
 from celosia.core.randomness import Source, System
 from celosia.mechanisms.noise import opendp_samplers, sampler, tails
-from celosia.mechanisms.noise.law import Law
 from celosia.mechanisms.noise.pool import LARGEST, POOL
 from celosia.mechanisms.noise.scale_limits import parameter_within_reach, scale_within_reach
 from celosia.mechanisms.parameters import check_confidence, check_whole
+
+
+class Law(ABC):
+    """A symmetric law on the whole numbers that is drawn exactly and whose tails are known."""
+
+    @abstractmethod
+    def draw(self, size: int, rng: Source) -> NDArray[np.int64]:
+        """`size` independent exact draws."""
+
+    @abstractmethod
+    def mass(self, point: int) -> float:
+        """The chance of one number."""
+
+    @abstractmethod
+    def tail(self, point: int) -> float:
+        """The chance of a number of at least `point`."""
+
+    @abstractmethod
+    def bound(self, confidence: float, *, size: int = 1) -> int:
+        """The least t such that none of `size` draws exceeds t in size, with this confidence."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """The exact variance, to float precision."""
 
 
 @dataclass(frozen=True, slots=True)

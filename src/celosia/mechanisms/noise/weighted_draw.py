@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
-from celosia.mechanisms.noise.fixed_point import exp_minus
 
 TOTAL_BITS = 61
 """Bits of the sum of all weights in the fast stage."""
@@ -192,3 +191,33 @@ def _whole(values: NDArray[np.generic]) -> bool:
     if values.dtype.kind not in "iu":
         return False
     return values.size == 0 or (int(values.min()) >= 0 and int(values.max()) < 2**63)
+
+
+def exp_minus(exponent: Fraction, bits: int) -> tuple[int, int]:
+    """Whole numbers that enclose 2^bits * exp(-exponent), at most 3 apart; exponent >= 0.
+
+    Computed in whole-number arithmetic, to any precision.
+
+    >>> exp_minus(Fraction(1), 20), round(2**20 / 2.718281828459045)
+    ((385748, 385751), 385750)
+    """
+    if exponent * 10 > (bits + 2) * 7:  # 0.7 > ln 2, so that exp(-exponent) < 2^-bits
+        return 0, 1
+    # exp(-x) = exp(-x / 2^halvings)^(2^halvings) with x / 2^halvings <= 2^-8.
+    halvings = (exponent.numerator // exponent.denominator).bit_length() + 8
+    places = bits + halvings + bits.bit_length() + 8
+    one = 1 << places
+    small = (exponent.numerator << places) // (exponent.denominator << halvings)
+    power, term, count = one, one, 0
+    while term:
+        count += 1
+        term = (term * small >> places) // count
+        power += -term if count % 2 else term
+    # Each of the `count` terms is less than 3 units wrong (its own rounding, that of `small`, and
+    # that of the term before), the terms left out less than 1 together. Each squaring of a number
+    # up to 1 doubles the error and adds 1: in the end 2^halvings * (3 count + 3) units at most,
+    # below 2^(places - bits), one unit of the result.
+    for _ in range(halvings):
+        power = power * power >> places
+    found = power >> (places - bits)  # rounded down, by less than another unit
+    return max(found - 1, 0), min(found + 2, 1 << bits)

@@ -11,9 +11,9 @@ from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
+from celosia.mechanisms.noise.bernoulli import bernoulli_exp_rate
 from celosia.mechanisms.parameters import check_epsilon
 from celosia.mechanisms.selection.base import SelectionMechanism
-from celosia.mechanisms.selection.flips import flip
 from celosia.mechanisms.selection.scores import shortfall
 
 MOST_EXACT = 512
@@ -53,7 +53,7 @@ class PermuteAndFlip(SelectionMechanism[int]):
         order = rng.permutation(steps.size)
         # The coins are independent, so flipping those after the winner as well changes nothing. The
         # best candidate always falls heads: there is a winner.
-        heads = flip(steps.max() - steps[order], rate=self._rate(), rng=rng)
+        heads = bernoulli_exp_rate(steps.max() - steps[order], rate=self._rate(), rng=rng)
         return Measurement(int(order[int(np.argmax(heads))]))
 
     def probabilities(self, scores: ArrayLike) -> NDArray[np.float64]:

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import PureLoss
+from celosia.accounting.losses import ApproximateLoss, PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source, System
 from celosia.mechanisms.grid import WHOLE, Grid, check_grid
@@ -36,6 +36,7 @@ from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import (
     check_confidence,
+    check_delta,
     check_epsilon,
     check_sensitivity,
     check_whole,
@@ -215,3 +216,35 @@ def _successive(noisy: NDArray[np.int64], secrets: NDArray[np.int64]) -> NDArray
         else:
             break
     return np.array(found, dtype=np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestartedSparseMechanism(SparseMechanism):
+    """AboveThreshold with a new threshold after each positive answer, each at its own price.
+
+    A delta may lower the sum of the prices.
+    """
+
+    positives: int = 1
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_delta(self.delta, zero=True)
+        check_whole(self.positives, name="positives", most=MOST_POSITIVES)
+        super().__post_init__()
+
+    @property
+    def limit(self) -> int:
+        """As many positive answers as were asked for."""
+        return self.positives
+
+    @abstractmethod
+    def _needs_delta(self, epsilon: Fraction) -> bool:
+        """Whether the noise is that of a composition which fails with the chance delta."""
+
+    def privacy_loss(self) -> Loss:
+        """What the whole stream costs, however many answers are below."""
+        epsilon = check_epsilon(self.epsilon)
+        if self._needs_delta(epsilon):
+            return ApproximateLoss(epsilon, float(self.delta))
+        return PureLoss(epsilon)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from celosia.mechanisms.sparse.allocation import numeric_shares
-from celosia.mechanisms.sparse.restarted import RestartedSparseMechanism
+from celosia.mechanisms.sparse.base import RestartedSparseMechanism
 from celosia.mechanisms.sparse.scales import Scales, each
 
 

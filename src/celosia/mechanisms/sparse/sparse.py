@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from celosia.mechanisms.sparse.restarted import RestartedSparseMechanism
+from celosia.mechanisms.sparse.base import RestartedSparseMechanism
 from celosia.mechanisms.sparse.scales import Scales, each
 
 

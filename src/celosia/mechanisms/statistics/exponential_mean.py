@@ -13,13 +13,13 @@ from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.randomness import Source
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
+from celosia.mechanisms.noise.bernoulli import bernoulli_exp_rate
 from celosia.mechanisms.parameters import (
     check_confidence,
     check_epsilon,
     check_may_be_empty,
     check_whole,
 )
-from celosia.mechanisms.selection.flips import flip
 from celosia.mechanisms.selection.scores import MOST_STEPS, chances, sampling_rate
 from celosia.mechanisms.statistics.bounded_grid import BoundedGrid
 
@@ -140,7 +140,7 @@ def _draw(total: int, rows: int, width: int, rate: Fraction, rng: Source) -> int
     while True:
         if flat:
             steps = rng.integers(width + 1, TRIES)
-            accepted = flip(np.abs(total - rows * steps), rate=rate, rng=rng)
+            accepted = bernoulli_exp_rate(np.abs(total - rows * steps), rate=rate, rng=rng)
         else:
             steps, accepted = _propose(total, rows, width, rate, rng)
         if accepted.any():
@@ -163,10 +163,14 @@ def _propose(
     stride = ceil(1 / (rate * rows))
     side = rng.integers(2, TRIES)
     distance = rng.integers(stride, TRIES)
-    accepted = flip(distance * rows, rate=rate, rng=rng) & flip(starts[side], rate=rate, rng=rng)
+    accepted = bernoulli_exp_rate(distance * rows, rate=rate, rng=rng) & bernoulli_exp_rate(
+        starts[side], rate=rate, rng=rng
+    )
     active = np.flatnonzero(accepted)
     while active.size:
-        heads = flip(np.full(active.size, rows * stride, dtype=np.int64), rate=rate, rng=rng)
+        heads = bernoulli_exp_rate(
+            np.full(active.size, rows * stride, dtype=np.int64), rate=rate, rng=rng
+        )
         active = active[heads]
         distance[active] += stride
     accepted &= distance < counts[side]

@@ -159,9 +159,9 @@ def python_text(*, data: str, devices: int, protocol: str, epsilon: float, seed:
     """The Python that does the same."""
     return f"""from celosia import datasets
 from celosia.collect import simulate
-from celosia.collect.simulation.protocol_fit import fitted
+from celosia.collect.simulation.protocol_fit import fit_protocol
 
 values = datasets.load("{data}", rows={devices}, seed={seed})["value"].to_list()
-protocol = fitted("{protocol}", values, epsilon={epsilon:g})
+protocol = fit_protocol("{protocol}", values, epsilon={epsilon:g})
 print(simulate(values, protocol=protocol, seed={seed}))
 """
