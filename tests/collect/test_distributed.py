@@ -131,7 +131,7 @@ def test_spark_counts_what_one_server_counts(
     found = gather_on_spark(protocol, [tmp_path / "in"], session=spark)
     assert found.server.to_bytes() == expected
     assert str(found) == "450 reports from 5 files"
-    assert found.as_dict() == {"files": 5, "counted": 450, "known": 0}
+    assert found.as_dict() == {"files": 5, "counted": 450, "already_counted": 0}
 
 
 def test_rounds_end_with_one_state() -> None:
@@ -187,9 +187,9 @@ def damaged(folder: Path) -> None:
         parquet.write_table(table, folder / f"{name}.parquet")
 
 
-def counted_here(folder: Path, known: Mapping[bytes, bytes] | None) -> GatheredCounts:
+def counted_here(folder: Path, counted_marks: Mapping[bytes, bytes] | None) -> GatheredCounts:
     files = sorted(map(str, folder.iterdir()))
-    return combine_parts(PROTOCOL, in_processes.count_files(PROTOCOL, files, "", known))
+    return combine_parts(PROTOCOL, in_processes.count_files(PROTOCOL, files, "", counted_marks))
 
 
 def test_damaged_files_are_named_and_nothing_is_counted(
@@ -242,15 +242,15 @@ def test_a_collector_takes_each_file_once_whoever_has_counted_it(
         write_table(Reports.from_bytes(batch(number)), inside / f"{number}.parquet")
     with Collector.open(tmp_path / "state", PROTOCOL) as collector:
         assert absorb_files(collector, [inside / "0.parquet"]).counted == 40
-        found = gather_on_spark(PROTOCOL, [inside], session=spark, known=collector.marks())
-        assert (found.counted, found.known) == (80, 40)
+        found = gather_on_spark(PROTOCOL, [inside], session=spark, counted_marks=collector.marks())
+        assert (found.counted, found.already_counted) == (80, 40)
         assert "40 counted before" in str(found)
         collector.take_in(found.server, found.marks, source="")
         assert collector.state() == state_of(range(3))
         with pytest.raises(InputError) as caught:
             collector.take_in(found.server, found.marks)
         assert caught.value.code == "CEL-R081"
-        assert absorb_files(collector, [inside]).known == 120
+        assert absorb_files(collector, [inside]).already_counted == 120
         write_table(Reports.from_bytes(batch(9)), inside / "2.parquet", overwrite=True)
         with pytest.raises(InputError, match="changed after") as caught:
             counted_here(inside, collector.marks())
@@ -266,7 +266,7 @@ def test_files_that_a_collector_could_not_tell_apart_are_refused(tmp_path: Path)
     for cuts in ([paths], [[each] for each in paths]):
         parts = []
         for some in cuts:
-            counter = FileCounter(PROTOCOL, known={})
+            counter = FileCounter(PROTOCOL, counted_marks={})
             for path in some:
                 counter.add_file(path)
             parts.append(counter.part())

@@ -1,7 +1,7 @@
-"""What is gained when a release sees only a secret random sample of the units.
+"""Privacy amplification by sampling: a release uses only a secret random sample of the units.
 
-The sample must be drawn afresh for every release, independently of the data, and nobody may learn
-who is in it.
+The sample must be drawn afresh for every release, independently of the data, and its members must
+stay secret.
 """
 
 from __future__ import annotations

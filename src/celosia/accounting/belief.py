@@ -1,4 +1,4 @@
-"""What an epsilon does to the belief of somebody who guesses."""
+"""The effect of an epsilon on the belief of an attacker."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def convert(
             "CEL-B045",
             f"a promise for '{source}' says nothing for '{target}'.",
             why="Under the first the number of rows is public: publishing it costs nothing there, "
-            "and hides nobody under the second.",
+            "and protects no one under the second.",
             fix="Compute the loss under add-remove; it converts to change-one at twice the price.",
         )
     steps = _units(source, target, rows_per_unit)

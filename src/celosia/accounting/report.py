@@ -193,7 +193,7 @@ def belief_blocks(epsilon: float, delta: float, *, unit: str, by: str) -> list[B
     return [
         Heading("What an attacker may come to believe"),
         Paragraph(
-            f"Whatever somebody believes before, this is how far the belief can move by {by} "
+            f"Whatever an attacker believes before, this is how far the belief can move by {by} "
             f"because the data of one {unit} was used. {TWO_STEPS}"
         ),
         Table(["belief before", "at least after", "at most after"], rows, numeric=(0, 1, 2)),

@@ -1,4 +1,4 @@
-"""What is gained when local reports are shuffled before anybody sees them.
+"""Privacy amplification by shuffling: local reports are shuffled before they are read.
 
 Neighbours here change one report; that there are n of them is public.
 """

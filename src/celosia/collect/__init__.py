@@ -1,7 +1,7 @@
 """Collect usage data from devices that need not trust the collector.
 
 A protocol has two sides. `protocol.client().privatise(values)` turns values into reports on the
-devices: each is randomised by itself, so that nobody can tell from it what the value was.
+devices: each is randomised by itself, so that no report reveals its value.
 `protocol.server()` counts reports, merges exactly with other servers, and estimates how common
 values are, with standard errors. `choose` says which protocol to take, `simulate` tries one out on
 data that one has, and `Collector` counts reports durably. Names load on first use: a device needs

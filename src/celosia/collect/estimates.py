@@ -82,7 +82,7 @@ class Estimates:
         """Those whose raw count is above 0 beyond chance, the most common first.
 
         Args:
-            significance: the chance that any candidate is among them that nobody has (Bonferroni).
+            significance: the chance that any absent candidate is among them (Bonferroni).
 
         Raises:
             InputError: CEL-R059 the significance is not between 0 and 1.

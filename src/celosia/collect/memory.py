@@ -57,7 +57,7 @@ _TABLES = (
 class KeptAnswers(Source):
     """Draws of one case: the same for the same secret and case, in every copy of a memory.
 
-    Uniform to whoever does not know the secret (BLAKE2b as a pseudorandom function).
+    Uniform to an attacker who does not know the secret (BLAKE2b as a pseudorandom function).
     """
 
     simulation = False

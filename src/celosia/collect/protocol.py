@@ -93,7 +93,7 @@ class Protocol(ABC):
 
     @property
     def loss(self) -> Loss:
-        """What one report costs whoever sends it."""
+        """The privacy loss of one report for its sender."""
         price = exact(self.epsilon)
         assert price is not None
         return PureLoss(price)
@@ -228,7 +228,7 @@ class Server(ABC):
 
         Args:
             candidates: a public list to find them in; a server that `finds` needs none.
-            significance: the chance that something is found that nobody has.
+            significance: the chance of any false discovery.
             progress: called now and then.
 
         Raises:
@@ -312,7 +312,7 @@ class Server(ABC):
             raise InputError(
                 "CEL-R004",
                 "these reports were made under other parameters.",
-                why="Counting them together would be wrong in a way that nobody sees.",
+                why="Counting them together would give wrong estimates without any sign of it.",
                 fix="Use one protocol with the same parameters and key on all sides.",
             )
 

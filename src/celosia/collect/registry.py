@@ -222,7 +222,7 @@ def _unreadable(path: str | Path, reason: str) -> InputError:
     return InputError(
         "CEL-R071",
         f"the protocol file {path} cannot be read: {reason}.",
-        why="Without it nobody knows what reports mean.",
+        why="Without it the reports have no meaning.",
         fix="Give the file that was written for the devices.",
         path=str(path),
     )

@@ -133,7 +133,7 @@ def _risk(recommendation: EpsilonRecommendation) -> list[Block]:
     return [
         Heading("What it leaves in risk"),
         Paragraph(
-            f"Neighbours: {neighbours}. Whatever somebody believes of one {neighbours.unit} "
+            f"Neighbours: {neighbours}. Whatever an attacker believes of one {neighbours.unit} "
             "before, this is how far the belief can move because its data was used."
         ),
         Table(["belief before", "at least after", "at most after"], rows, numeric=(0, 1, 2)),

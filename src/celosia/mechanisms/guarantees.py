@@ -1,4 +1,4 @@
-"""What one release of a mechanism promises, in words that are true of that mechanism."""
+"""The guarantee of one release of a mechanism, in words that are true of that mechanism."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AnyMechanism = Mechanism[Any, Any]
 WEAK = 10
 """An epsilon from which on the belief of one in a thousand can become certainty."""
 LIKELY = 1e-3
-"""A delta from which on the promise fails for somebody in any table of a thousand."""
+"""A delta from which on the promise fails for one person in a table of a thousand."""
 TYPICAL_DELTA = 1e-6
 """At which a promise of rho is also told as an epsilon."""
 
@@ -84,7 +84,7 @@ def weaknesses(mechanism: AnyMechanism) -> tuple[str, ...]:
     if epsilon >= WEAK:
         belief = belief_interval(0.001, epsilon).high
         warnings.append(
-            f"{name} protects next to nobody: an attacker's belief of 0.1 % may rise to "
+            f"{name} gives almost no protection: an attacker's belief of 0.1 % may rise to "
             f"{belief:.4%}; take 1 or less"
         )
     if delta >= LIKELY:
@@ -162,9 +162,9 @@ def _assumptions(mechanism: AnyMechanism, *, bounded: bool) -> Iterator[str]:
 
 def _left_open(neighbours: Neighbours) -> Iterator[str]:
     yield "each further answer from the same data adds to the loss: keep one budget"
-    yield "what is true of many people is told on purpose, and may be guessed of one of them"
-    yield "that there is an answer tells that no row had to be refused as missing or unfit"
+    yield "facts about many people are released on purpose, and may be guessed about one of them"
+    yield "an answer reveals that no row was refused as missing or unfit"
     if neighbours.relation is Relation.CHANGE_ONE:
         yield f"how many units there are (unit: {neighbours.unit}) is taken to be public"
     if neighbours.unit == ROW:
-        yield "whoever has several rows is protected less: the promise is for one row"
+        yield "a person with several rows is protected less: the promise is for one row"

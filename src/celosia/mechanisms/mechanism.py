@@ -1,4 +1,4 @@
-"""What every mechanism is: a small value that randomises one answer and knows its own price."""
+"""The base of all mechanisms: a small value that randomises one answer and knows its price."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Mechanism(ABC, Generic[Input, Output]):
             raise InputError(
                 "CEL-M001",
                 f"neighbours must be a Neighbours value, got {given!r}.",
-                why="Without it nobody can say what an epsilon protects.",
+                why="Without it the meaning of an epsilon is not defined.",
                 fix="Give ADD_REMOVE, CHANGE_ONE or Neighbours(relation, unit).",
             )
 

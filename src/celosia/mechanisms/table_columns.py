@@ -1,4 +1,4 @@
-"""The columns that a question needs, from a table or a file, refused where they do not fit.
+"""The columns of a table or a file that a mechanism needs, refused where they do not fit.
 
 What decides how a file is read (whether a column holds numbers or texts) comes from the mechanism
 and not from the rows: a guess by the rows would let one of them change how all others count.
@@ -156,7 +156,7 @@ def select_units(frame: pl.DataFrame, unit: str) -> pl.Series:
     """The column that tells whose row it is.
 
     Raises:
-        InputError: CEL-M121 there is none; CEL-M124 some rows are nobody's.
+        InputError: CEL-M121 there is none; CEL-M124 some rows have no unit.
     """
     units = _named(frame, unit)
     missing = units.null_count()
@@ -165,7 +165,7 @@ def select_units(frame: pl.DataFrame, unit: str) -> pl.Series:
             "CEL-M124",
             f"column {unit!r}: {counted(missing, 'row', 'rows')} of {len(units):,} "
             f"{'belongs' if missing == 1 else 'belong'} to no unit.",
-            why="Rows of nobody cannot be bounded: they may all be of one person.",
+            why="Rows without a unit cannot be bounded: they may all belong to one person.",
             fix="Leave such rows out, or give each a unit of its own, by a rule that looks at one "
             "row only.",
             column=unit,

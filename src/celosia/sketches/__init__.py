@@ -5,7 +5,7 @@ How often was a value seen: `CountMin`, `CountSketch`, `CountingBloomFilter`. Wa
 `ThetaSketch`, which also answers for unions, intersections and differences. How uneven are they:
 `AmsSketch`.
 
-A sketch holds hashes and sums of values, and these can betray them: it protects nobody. Protocols
+A sketch holds hashes and sums of values, and these can reveal them: it protects nothing. Protocols
 that do are built upon sketches in `celosia.collect`.
 """
 

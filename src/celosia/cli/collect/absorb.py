@@ -98,13 +98,20 @@ def _gather(
     from celosia.collect.distributed.processes import gather_in_processes
     from celosia.collect.distributed.spark import gather_on_spark
 
-    declared, known = collector.protocol, collector.marks()
+    declared, counted_marks = collector.protocol, collector.marks()
     if processes is not None:
         found = gather_in_processes(
-            declared, places, processes=processes, source=source, known=known, progress=progress
+            declared,
+            places,
+            processes=processes,
+            source=source,
+            counted_marks=counted_marks,
+            progress=progress,
         )
     else:
-        found = gather_on_spark(declared, places, url=url, source=source, known=known)
+        found = gather_on_spark(
+            declared, places, url=url, source=source, counted_marks=counted_marks
+        )
     if found.marks:
         collector.take_in(found.server, found.marks, source=source)
     return found
@@ -117,7 +124,7 @@ def _show_refusals(found: IngestionSummary) -> None:
         raise InputError(
             "CEL-R082",
             f"{len(found.refused):,} of {found.files:,} files were refused, in whole or in part.",
-            why=f"{found.counted:,} reports of the others are counted, {found.known:,} had been.",
+            why=f"{found.counted:,} reports of the others are counted, {found.already_counted:,} had been.",
             fix="Mend those files and run the command again.",
             **found.as_dict(),
         )

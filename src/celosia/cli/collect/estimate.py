@@ -45,7 +45,7 @@ def estimate(
     significance: Annotated[
         float | None,
         typer.Option(
-            help=f"The chance to find what nobody has; {USUAL_SIGNIFICANCE} without it.",
+            help=f"The chance of a false discovery; {USUAL_SIGNIFICANCE} by default.",
             show_default=False,
         ),
     ] = None,

@@ -133,7 +133,7 @@ def _show(found: Simulation) -> None:
     console.show_table("Errors", ["", "value"], told.metric_rows(found))
     for note in found.notes:
         console.note(note)
-    console.note("Simulation: made from known values, nobody's privacy was protected.")
+    console.note("Simulation: made from known values; it protects no privacy.")
 
 
 def _bars(found: Simulation) -> None:

@@ -136,7 +136,7 @@ def _amplify_by_sampling(
         how, relation = f"a sample of {sample:,} of {population:,} rows", "change one row"
     return Amplification(
         how,
-        "the sample is drawn afresh for each release and nobody learns who is in it",
+        "the sample is drawn afresh for each release and stays secret",
         _numbers(loss),
         _numbers(after),
         relation,
@@ -153,7 +153,7 @@ def _amplify_by_shuffling(
     loss = amplify_by_shuffling(epsilon, reports=reports, choices=choices)
     return Amplification(
         f"{reports:,} shuffled reports",
-        "nobody sees a report before it is shuffled and each person sends one",
+        "reports are shuffled before they are read and each person sends one",
         (loss.pure, 0.0),
         (loss.epsilon(failure), failure),
         "change one report",

@@ -1,4 +1,4 @@
-"""`celosia epsilon belief`: what an epsilon does to the belief of somebody who guesses."""
+"""`celosia epsilon belief`: the effect of an epsilon on the belief of an attacker."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class IngestionSummary:
     files: int
     counted: int
     """Reports that are counted now."""
-    known: int
+    already_counted: int
     """Reports that had been counted before."""
     refused: tuple[RefusedFile, ...] = ()
 
@@ -64,14 +64,16 @@ class IngestionSummary:
         return {
             "files": self.files,
             "counted": self.counted,
-            "known": self.known,
+            "already_counted": self.already_counted,
             "refused": [each.as_dict() for each in self.refused],
         }
 
     def __str__(self) -> str:
-        known = f", {self.known:,} counted before" if self.known else ""
+        already_counted = (
+            f", {self.already_counted:,} counted before" if self.already_counted else ""
+        )
         refused = f", {len(self.refused):,} files refused" if self.refused else ""
-        return f"{self.counted:,} reports from {self.files:,} files{known}{refused}"
+        return f"{self.counted:,} reports from {self.files:,} files{already_counted}{refused}"
 
 
 def absorb_files(
@@ -97,7 +99,7 @@ def absorb_files(
     """
     files = list(report_files(places))
     total = sum(path.stat().st_size for path in files)
-    counted = known = done = 0
+    counted = already_counted = done = 0
     refused: list[RefusedFile] = []
     for path in files:
         try:
@@ -106,12 +108,12 @@ def absorb_files(
                     if isinstance(outcome, InputError):
                         raise outcome
                     counted += outcome.reports if outcome.counted else 0
-                    known += 0 if outcome.counted else outcome.reports
+                    already_counted += 0 if outcome.counted else outcome.reports
                 done += sum(len(each.data) for each in group)
                 progress(Step(f"counting {path.name}", min(done, total), total))
         except InputError as refusal:
             refused.append(RefusedFile(str(path), refusal.code, refusal.what))
-    return IngestionSummary(len(files), counted, known, tuple(refused))
+    return IngestionSummary(len(files), counted, already_counted, tuple(refused))
 
 
 def piece_name(path: PurePath) -> str:
@@ -188,7 +190,7 @@ def _stream_pieces(file: BinaryIO, protocol: Protocol) -> Iterator[tuple[str, by
             raise InputError(
                 "CEL-R004",
                 f"batch {number + 1} of the file was made under other parameters.",
-                why="Counting them together would be wrong in a way that nobody sees.",
+                why="Counting them together would give wrong estimates without any sign of it.",
                 fix="Use one protocol with the same parameters and key on all sides.",
             )
         left -= HEAD + size * count

@@ -99,7 +99,7 @@ class Journal:
             raise InputError(
                 "CEL-R076",
                 f"{self.folder} counts reports of another protocol, or of other parameters.",
-                why="Counting them together would be wrong in a way that nobody sees.",
+                why="Counting them together would give wrong estimates without any sign of it.",
                 fix="Use the protocol file it was begun with, or another folder.",
                 path=str(self.folder),
             )

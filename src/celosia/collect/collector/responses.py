@@ -1,4 +1,4 @@
-"""What the HTTP endpoint says: one form for every answer, and a status for every refusal."""
+"""Replies of the HTTP endpoint: one envelope for all, and a status for every refusal."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def error_reply(error: BaseException) -> Reply:
 
 
 def no_token() -> Refusal:
-    """The refusal of whoever shows no good token."""
+    """The refusal of a request without a valid token."""
     return Refusal(
         "CEL-R084",
         "there is no token, or not one that allows this.",

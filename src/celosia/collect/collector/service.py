@@ -80,7 +80,7 @@ def create_app(collector: Callable[[], Collector], *, access: Access | None = No
 
     Args:
         collector: opens it when the app starts.
-        access: who may send and see; without it everybody may send and nobody may see.
+        access: the tokens; without them anyone may send, and HTTP gives no estimates.
 
     Raises:
         InputError: CEL-R083 the extra is missing.
@@ -171,7 +171,7 @@ def serve(  # noqa: PLR0913 - each part of the endpoint by its name
                 ready=ready,
                 code="CEL-R089",
                 name="the endpoint",
-                access_log=False,  # nobody is to know who has sent when
+                access_log=False,  # senders and times are not logged
                 server_header=False,
                 proxy_headers=False,
                 log_level="warning",

@@ -1,7 +1,7 @@
 """Reports in Arrow and Parquet files: one column `report` of fixed width, one row for a report.
 
 The metadata of the schema tells the fingerprint of the protocol as `celosia.fingerprint`, in
-hexadecimal: a table that does not tell it is refused, because nobody could say what it counts.
+hexadecimal: a table without it is refused, because its protocol would be unknown.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _check_schema(schema: Any, protocol: Protocol) -> int:
         raise InputError(
             "CEL-R004",
             "these reports were made under other parameters.",
-            why="Counting them together would be wrong in a way that nobody sees.",
+            why="Counting them together would give wrong estimates without any sign of it.",
             fix="Use one protocol with the same parameters and key on all sides.",
         )
     return size

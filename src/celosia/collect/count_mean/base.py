@@ -1,4 +1,4 @@
-"""What protocols over a sketch of hashed values share: sizes, hash functions, collisions."""
+"""The base of protocols over a sketch of hashed values: sizes, hash functions, collisions."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class SketchServer(Server):
         return found
 
     def error_of_none(self) -> float:
-        """The standard error of the estimate of a value that nobody has."""
+        """The standard error of the estimate of an absent value."""
         return sqrt(self.protocol.variance(self.users, squares=self.squares()))
 
     @abstractmethod

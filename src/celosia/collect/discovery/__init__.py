@@ -1,1 +1,1 @@
-"""Common values, and how many there are, where nobody has a list of them."""
+"""Discovery: common values, and the number of different values, without a list of them."""

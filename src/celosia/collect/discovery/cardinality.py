@@ -1,11 +1,11 @@
 """How many different values there are, from reports that protect each of them.
 
-Nobody can count different values in general from such reports: where each report is epsilon-LDP and
-sent without waiting for others, the error of every method is in the order of the number of users
+Different values cannot be counted in general from such reports: where each report is epsilon-LDP
+and sent without waiting for others, the error of every method is in the order of the number of users
 (Chen, Ghazi, Kumar & Manurangsi 2021, "On Distributed Differential Privacy and Counting Distinct
 Elements", for any constant epsilon). A value of a single device hides in the noise, as it must.
-What can be told is how many values there are that at least so many devices have; the least such
-number follows from epsilon and the number of reports, and anything below is refused.
+What can be estimated is the number of values that at least a given number of devices have; the
+least such number follows from epsilon and the number of reports, and anything below is refused.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class PrivateCardinality(Protocol):
         return least / max(empty + filled, 1e-300)
 
     def least_devices(self, users: int) -> int:
-        """The fewest devices of a value that so many reports can tell from none.
+        """The fewest devices of a value that these reports can distinguish from none.
 
         >>> PrivateCardinality(epsilon=2).least_devices(1_000_000)
         2802
@@ -225,7 +225,7 @@ class CardinalityServer(Server):
         if threshold is None or apart < APART:
             raise QueryRefused(
                 "CEL-R063",
-                "values of so few devices cannot be told from values of none.",
+                "values of that few devices cannot be distinguished from noise.",
                 why="The noise of all reports hides them, which is what it is for.",
                 fix=f"With {users:,} reports at this epsilon ask for values of at least "
                 f"{fewest:,} devices, if there can be any; or collect more.",

@@ -261,7 +261,7 @@ class TreeServer(Server):
         """The common values, the most common first.
 
         A prefix goes on, and a value is told, where its count is above z standard errors; z is such
-        that with this chance at most any prefix of a level that nobody has goes on (Bonferroni).
+        that with this chance at most any absent prefix of a level goes on (Bonferroni).
 
         Args:
             significance: the chance of a false prefix in a level.

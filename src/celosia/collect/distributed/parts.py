@@ -1,4 +1,4 @@
-"""What one place has counted of the files it was given, and how such parts become one.
+"""Partial counts of files of reports, and how they are combined.
 
 A state is sums of whole numbers, or reports in rising order, so parts may be merged in any order
 and in any grouping: the bytes of the whole are those of one server that has counted everything.
@@ -34,7 +34,7 @@ class PartialCount:
     state: bytes = field(repr=False)
     marks: Marks = field(repr=False)
     files: tuple[str, ...]
-    known: int
+    already_counted: int
     """Reports that had been counted before, and are not among the sums."""
     refused: tuple[RefusedFile, ...] = ()
 
@@ -42,7 +42,7 @@ class PartialCount:
         """The part as plain values, to travel between machines."""
         about = {
             "files": self.files,
-            "known": self.known,
+            "already_counted": self.already_counted,
             "refused": [each.as_dict() for each in self.refused],
         }
         marks = b"".join(name + mark for name, mark in self.marks.items())
@@ -56,7 +56,7 @@ class PartialCount:
             row["state"],
             {marks[at : at + 16]: marks[at + 16 : at + 32] for at in range(0, len(marks), 32)},
             tuple(about["files"]),
-            about["known"],
+            about["already_counted"],
             tuple(RefusedFile(**each) for each in about["refused"]),
         )
 
@@ -69,17 +69,23 @@ class GatheredCounts:
     files: int
     counted: int
     """Reports that are among the sums."""
-    known: int
+    already_counted: int
     """Reports that were left out, for they had been counted before."""
     marks: Marks = field(repr=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"files": self.files, "counted": self.counted, "known": self.known}
+        return {
+            "files": self.files,
+            "counted": self.counted,
+            "already_counted": self.already_counted,
+        }
 
     def __str__(self) -> str:
-        known = f", {self.known:,} counted before" if self.known else ""
-        return f"{self.counted:,} reports from {self.files:,} files{known}"
+        already_counted = (
+            f", {self.already_counted:,} counted before" if self.already_counted else ""
+        )
+        return f"{self.counted:,} reports from {self.files:,} files{already_counted}"
 
 
 class FileCounter:
@@ -88,19 +94,22 @@ class FileCounter:
     Args:
         protocol: of the reports.
         source: where the files come from, as for `absorb_files`.
-        known: marks of pieces that a collector has counted; they are not counted again. None where
+        counted_marks: marks of pieces that a collector has counted; they are not counted again. None where
             no collector will ever ask.
     """
 
     def __init__(
-        self, protocol: Protocol, source: str = "", known: Mapping[bytes, bytes] | None = None
+        self,
+        protocol: Protocol,
+        source: str = "",
+        counted_marks: Mapping[bytes, bytes] | None = None,
     ) -> None:
-        self._protocol, self._source, self._before = protocol, source, known
+        self._protocol, self._source, self._before = protocol, source, counted_marks
         self._server = protocol.server()
         self._marks: Marks = {}
         self._files: list[str] = []
         self._refused: list[RefusedFile] = []
-        self._known = 0
+        self._already_counted = 0
 
     def add(self, path: str, file: BinaryIO) -> None:
         """Count a file, or write down why not."""
@@ -132,7 +141,7 @@ class FileCounter:
         name, mark = batch.marks
         before = self._before.get(name)
         if before == mark:
-            self._known += (len(batch.data) - HEAD) // -(-self._protocol.report_bits // 8)
+            self._already_counted += (len(batch.data) - HEAD) // -(-self._protocol.report_bits // 8)
             return
         if before is not None:
             raise InputError("CEL-R078", "it was changed after it had been counted.")
@@ -147,7 +156,7 @@ class FileCounter:
             self._server.to_bytes(),
             self._marks,
             tuple(self._files),
-            self._known,
+            self._already_counted,
             tuple(self._refused),
         )
 
@@ -161,7 +170,7 @@ def merge_parts(protocol: Protocol, parts: Iterable[PartialCount]) -> PartialCou
     marks: Marks = {}
     files: list[str] = []
     refused: list[RefusedFile] = []
-    known = 0
+    already_counted = 0
     for part in parts:
         server.load(part.state)
         if marks.keys() & part.marks.keys():
@@ -169,8 +178,8 @@ def merge_parts(protocol: Protocol, parts: Iterable[PartialCount]) -> PartialCou
         marks |= part.marks
         files += part.files
         refused += part.refused
-        known += part.known
-    return PartialCount(server.to_bytes(), marks, tuple(files), known, tuple(refused))
+        already_counted += part.already_counted
+    return PartialCount(server.to_bytes(), marks, tuple(files), already_counted, tuple(refused))
 
 
 def combine_parts(protocol: Protocol, whole: PartialCount) -> GatheredCounts:
@@ -196,7 +205,9 @@ def combine_parts(protocol: Protocol, whole: PartialCount) -> GatheredCounts:
             refused=[each.as_dict() for each in refused],
         )
     server = protocol.server().load(whole.state)
-    return GatheredCounts(server, len(whole.files), server.users, whole.known, whole.marks)
+    return GatheredCounts(
+        server, len(whole.files), server.users, whole.already_counted, whole.marks
+    )
 
 
 def check_each(places: Collection[str], files: Collection[str]) -> None:

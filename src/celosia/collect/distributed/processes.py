@@ -35,7 +35,7 @@ def gather_in_processes(  # noqa: PLR0913 - one fact each
     *,
     processes: int | None = None,
     source: str = "",
-    known: Mapping[bytes, bytes] | None = None,
+    counted_marks: Mapping[bytes, bytes] | None = None,
     progress: Progress = silent,
 ) -> GatheredCounts:
     """Count the Parquet and Arrow files of reports in several processes; all of them, or nothing.
@@ -49,7 +49,7 @@ def gather_in_processes(  # noqa: PLR0913 - one fact each
         places: files, and folders of them.
         processes: how many; None for one on each core.
         source: where the files come from; of a collector.
-        known: what a collector has counted (`Collector.marks`); None where there is none.
+        counted_marks: what a collector has counted (`Collector.marks`); None where there is none.
         progress: called after each share of the files, with files.
 
     Raises:
@@ -76,7 +76,7 @@ def gather_in_processes(  # noqa: PLR0913 - one fact each
     try:
         with ProcessPoolExecutor(number, mp_context=spawned) as workers:
             waiting: list[Future[PartialCount]] = [
-                workers.submit(count_files, protocol, share, source, known)
+                workers.submit(count_files, protocol, share, source, counted_marks)
                 for share in _shares(files, SHARES * number)
             ]
             try:
@@ -97,10 +97,13 @@ def gather_in_processes(  # noqa: PLR0913 - one fact each
 
 
 def count_files(
-    protocol: Protocol, files: Sequence[str], source: str, known: Mapping[bytes, bytes] | None
+    protocol: Protocol,
+    files: Sequence[str],
+    source: str,
+    counted_marks: Mapping[bytes, bytes] | None,
 ) -> PartialCount:
     """The sums of some files of this machine."""
-    counter = FileCounter(protocol, source, known)
+    counter = FileCounter(protocol, source, counted_marks)
     for path in files:
         counter.add_file(path)
     return counter.part()

@@ -48,7 +48,7 @@ def gather_on_spark(  # noqa: PLR0913 - one fact each
     url: str | None = None,
     session: SparkSession | None = None,
     source: str = "",
-    known: Mapping[bytes, bytes] | None = None,
+    counted_marks: Mapping[bytes, bytes] | None = None,
 ) -> GatheredCounts:
     """Count the Parquet and Arrow files of reports on Spark; all of them, or nothing.
 
@@ -62,7 +62,7 @@ def gather_on_spark(  # noqa: PLR0913 - one fact each
         url: of Spark, as for `spark_session`; not with `session`.
         session: one that runs.
         source: where the files come from; of a collector.
-        known: what a collector has counted (`Collector.marks`); None where there is none.
+        counted_marks: what a collector has counted (`Collector.marks`); None where there is none.
 
     Raises:
         InputError: CEL-R082 a file is damaged or not of this protocol, or there is none; CEL-R078
@@ -72,7 +72,7 @@ def gather_on_spark(  # noqa: PLR0913 - one fact each
     """
     spark = spark_session(url) if session is None else session
     paths = [spark_place(spark, place) for place in places]
-    whole = _run(spark, partial(_whole, spark, protocol, paths, source, known))
+    whole = _run(spark, partial(_whole, spark, protocol, paths, source, counted_marks))
     check_each(paths, whole.files)
     return combine_parts(protocol, whole)
 
@@ -82,7 +82,7 @@ def _whole(
     protocol: Protocol,
     places: list[str],
     source: str,
-    known: Mapping[bytes, bytes] | None,
+    counted_marks: Mapping[bytes, bytes] | None,
 ) -> PartialCount:
     if not places:
         return merge_parts(protocol, [])
@@ -94,7 +94,7 @@ def _whole(
     )
     # Spark packs files into partitions of at most `maxPartitionBytes`, 128 MiB unless told.
     whole_files = files.select("path", "content")
-    states = map_arrow(whole_files, partial(_counted, protocol, source, known), ROW)
+    states = map_arrow(whole_files, partial(_counted, protocol, source, counted_marks), ROW)
     for partitions in _rounds(_expected(files)):
         states = map_arrow(states.repartition(partitions), partial(_added, protocol), ROW)
     rows = [row.asDict() for row in states.collect()]
@@ -121,13 +121,13 @@ def _rounds(states: int) -> Iterator[int]:
 def _counted(
     protocol: Protocol,
     source: str,
-    known: Mapping[bytes, bytes] | None,
+    counted_marks: Mapping[bytes, bytes] | None,
     batches: Iterable[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     """On a worker: the sums of the files of a partition."""
     import pyarrow as pa  # noqa: PLC0415 - heavy
 
-    counter, empty = FileCounter(protocol, source, known), True
+    counter, empty = FileCounter(protocol, source, counted_marks), True
     for batch in batches:
         for path, content in zip(batch.column("path"), batch.column("content"), strict=True):
             counter.add(path.as_py(), pa.BufferReader(content.as_buffer()))

@@ -1,4 +1,4 @@
-"""Sequence Fragment Puzzle: common words that nobody has listed, put together from pieces."""
+"""Sequence Fragment Puzzle: common words without a list of them, put together from pieces."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ class FragmentPuzzleServer(Server):
         Args:
             top: how many tagged pieces to keep at each position; without it those that stand out so
                 far that chance alone gives one such piece for every four tags.
-            significance: the chance that any text is there that nobody has (`bonferroni`), or the
+            significance: the chance that any absent text is there (`bonferroni`), or the
                 expected share of such texts (`fdr`); None keeps every text that was put together.
             control: `bonferroni` or `fdr` (Benjamini and Hochberg).
             check_tags: drop texts whose own tag is not that of their pieces.

@@ -1,4 +1,4 @@
-"""Putting pieces together: how a server of the fragment puzzle finds its texts."""
+"""The solver of the fragment puzzle: from common pieces to common texts."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def combine_pieces(kept: list[Numbers], base: int) -> tuple[Numbers, Numbers]:
         raise InputError(
             "CEL-R014",
             f"the pieces that are kept make more than {MOST_TEXTS:,} texts.",
-            why="They would mostly be texts that nobody has.",
+            why="Most of them would be texts that no device has.",
             fix="Keep fewer pieces: give a smaller `top`.",
         )
     rows = [
@@ -148,7 +148,7 @@ def combine_pieces(kept: list[Numbers], base: int) -> tuple[Numbers, Numbers]:
 def select_significant(
     scores: NDArray[np.float64], significance: float, *, control: str
 ) -> NDArray[np.bool_]:
-    """Which scores (estimates in standard errors of nobody's text) are beyond chance.
+    """Which scores (estimates in standard errors of an absent text) are beyond chance.
 
     Reference: Benjamini & Hochberg 1995, "Controlling the False Discovery Rate", for `fdr`.
     """

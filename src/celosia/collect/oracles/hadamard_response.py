@@ -52,7 +52,7 @@ class HadamardResponse(DomainProtocol):
     Args:
         epsilon: of one report, for any two values of one person.
         key: the name of the collection.
-        domain: all possible values, in an order that everybody shares.
+        domain: all possible values, in an order that all devices share.
         blocks: B, a power of two; 0 takes the best one, about e^epsilon / 2.
 
     Raises:

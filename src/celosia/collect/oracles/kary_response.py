@@ -81,7 +81,7 @@ class KaryClient(Client):
     def _encode(self, values: Any) -> Packed:
         places = self.protocol.values.places(values)
         size = len(self.protocol.values)
-        # All coins are tossed for everybody: how long it takes tells nothing.
+        # All coins are tossed for all: the time reveals nothing.
         steps = 1 + self.rng.integers(size - 1, places.size)
         kept = self.protocol.coin.toss(places.size, self.rng)
         reported = (places + np.where(kept, 0, steps)) % size

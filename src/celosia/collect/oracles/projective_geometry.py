@@ -49,7 +49,7 @@ class ProjectiveGeometry(DomainProtocol, PureProtocol):
     Args:
         epsilon: of one report, for any two values of one person.
         key: the name of the collection.
-        domain: all possible values, in an order that everybody shares.
+        domain: all possible values, in an order that all devices share.
         order: the prime q; 0 takes the best one.
         coordinates: t; 0 takes the best number.
 

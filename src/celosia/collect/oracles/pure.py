@@ -91,7 +91,7 @@ def set_coin(epsilon: float | Fraction, outside: Fraction | int) -> Coin:
     if coin.heads * (1 + Fraction(outside)) <= WHOLE:
         raise InputError(
             "CEL-R052",
-            "epsilon is too small for so many values.",
+            "epsilon is too small for that many values.",
             why="Chances are multiples of 2^-32, and the true value would be no likelier than the "
             "others.",
             fix="Take a larger epsilon, fewer values, or local hashing, which is not hurt by many.",
@@ -126,7 +126,7 @@ class DomainProtocol(Protocol):
     Args:
         epsilon: of one report, for any two values of one person.
         key: the name of the collection.
-        domain: all possible values, in an order that everybody shares.
+        domain: all possible values, in an order that all devices share.
     """
 
     domain: Sequence[Hashable] = field(repr=False)  # it may be very long

@@ -50,7 +50,7 @@ class SubsetSelection(DomainProtocol, PureProtocol):
     Args:
         epsilon: of one report, for any two values of one person.
         key: the name of the collection.
-        domain: all possible values, in an order that everybody shares.
+        domain: all possible values, in an order that all devices share.
         size: of the set; 0 takes the best one, about k / (e^epsilon + 1).
 
     Raises:

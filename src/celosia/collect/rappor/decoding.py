@@ -116,7 +116,7 @@ class DecodedValues:
 
     estimates: Estimates
     p_values: Numbers = field(repr=False)
-    """The chance of at least such a count if nobody had the value; 1 where it was not selected."""
+    """The chance of at least such a count for an absent value; 1 where it was not selected."""
     found: NDArray[np.bool_] = field(repr=False)
     """Whether a candidate is there with confidence."""
     confidence: float
@@ -175,7 +175,7 @@ def unbiased_estimates(counted: BitCounts, values: Digests) -> tuple[Numbers, Nu
 def _too_many() -> InputError:
     return InputError(
         "CEL-R033",
-        "the bits of these cohorts do not tell so many candidates apart.",
+        "the bits of these cohorts cannot distinguish that many candidates.",
         why="Different counts would fit equally well, so none is without bias.",
         fix="Ask about fewer candidates, use more bits or cohorts, or decode (`decode`, --decode).",
     )

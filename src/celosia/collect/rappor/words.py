@@ -1,4 +1,4 @@
-"""RAPPOR for words that nobody has listed: pieces of words tell which candidates to ask about."""
+"""RAPPOR for words without a list of them: pieces of words give the candidates."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ class WordsServer(Server):
     def discover(
         self, *, confidence: float = 0.95, most: int = 100_000, progress: Progress = silent
     ) -> tuple[str, ...]:
-        """Words whose pieces are common together; some of them may be nobody's.
+        """Words whose pieces are common together; some of them may be absent.
 
         Args:
             confidence: that at one pair of positions no absent pair of pieces is taken.

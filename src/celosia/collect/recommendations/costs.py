@@ -62,7 +62,7 @@ def memory(*, hashes: int, width: int, domain: int, cell: int = CELL) -> Memory:
 
 @singledispatch
 def server_cost(protocol: Protocol, users: int, domain: int) -> ServerCost:
-    """The cost for so many reports and values; here of one bit for each value (OUE, SUE)."""
+    """The cost for `users` reports and `domain` values; here one bit for each value (OUE, SUE)."""
     return ServerCost(CELL * domain, users * domain)
 
 

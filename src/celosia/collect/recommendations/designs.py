@@ -1,4 +1,4 @@
-"""Designs of protocols: good parameters for so many users, values, bytes, and epsilon.
+"""Designs of protocols: good parameters for given users, values, bytes, and epsilon.
 
 A design is judged by the protocol's own variance for a rare value, before any data is there. Of a
 domain only the size is known then.
@@ -38,7 +38,7 @@ MOST_CELLS = 2**26
 """Cells of a server that is planned: half a GiB."""
 LEAST_HASHES, LEAST_WIDTH, MOST_WIDTH = 256, 16, 1024
 ZIPF = 1.1
-"""How uneven values are taken to be where nobody says it: the i-th has a share of about i^-1.1."""
+"""The default skew of the values: the i-th has a share of about i^-1.1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ Designer = Callable[[Need, Fraction], Protocol]
 
 
 def error_of(protocol: Protocol, need: Need) -> float:
-    """The standard error of the count of a value that nobody, or hardly anybody, has."""
+    """The standard error of the count of an absent or rare value."""
     if isinstance(protocol, HadamardResponse):
         # Each block has so many values; the rare one shares its block with the others of it.
         near = (-(-need.domain // protocol.blocks) - 1) / (need.domain - 1)
@@ -185,7 +185,7 @@ def _rappor(need: Need, epsilon: Fraction) -> Protocol:
     while cohorts * bits < 4 * need.domain:  # so that candidates seldom share their bits
         cohorts *= 2
         if cohorts > 2**10:
-            raise UnfitProtocol("so many candidates cannot be told apart by their bits")
+            raise UnfitProtocol("the bits cannot distinguish that many candidates")
     lasting = epsilon if need.repeated else 2 * epsilon
     return Rappor.for_epsilon(
         lasting=lasting, one=lasting / 2, bits=bits, hashes=1, cohorts=cohorts

@@ -29,9 +29,9 @@ MOST_LINES = 6
 """Lines that can be told apart in one figure."""
 HEADER = ["protocol", "error", "collisions", "bits", "memory", "work"]
 RARE = (
-    "Errors are standard errors of the count of a value that hardly anybody has: for such values "
-    "they decide whether one can be told from nothing. Collisions are values that share cells of a "
-    "sketch; more users do not help against them, more hashes do."
+    "Errors are standard errors of the count of a rare value: for such values "
+    "they decide whether a value can be distinguished from noise. Collisions are values that "
+    "share cells of a sketch; more users do not help against them, more hashes do."
 )
 
 

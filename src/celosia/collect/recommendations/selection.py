@@ -1,4 +1,4 @@
-"""Which protocol, with which parameters: by the error that a rare value will have."""
+"""Selection of protocols and parameters by the error of a rare value."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Protocols for a simulation: what a protocol wants to know beforehand is taken from the data.
 
 Only a simulation may do so. In a real collection the domain, the alphabet and the range are public,
-and decided before anybody reports.
+and decided before the collection.
 """
 
 from __future__ import annotations

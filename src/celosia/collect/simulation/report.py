@@ -34,7 +34,7 @@ CAREFUL = (
 def document(found: Simulation) -> Document:
     """The whole report, as blocks."""
     blocks: list[Block] = [
-        Notice("Made from known values: nobody's privacy was protected here.", tone="simulation"),
+        Notice("Made from known values: no privacy is protected here.", tone="simulation"),
         *(Notice(note, tone="info") for note in found.notes),
         Heading("In short"),
         _cards(found),

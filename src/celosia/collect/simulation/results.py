@@ -1,4 +1,4 @@
-"""What a simulated collection gives: estimates beside the truth, errors, and how long it took."""
+"""Results of a simulated collection: estimates beside the truth, errors, and times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What mechanisms share that add noise on whole numbers: reading, adding, bounds on the error."""
+"""The base of additive mechanisms: exact input, added noise, bounds on the error."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class KaryResponse(Mechanism[Any, Any]):
         many = not isinstance(x, (str, int, np.generic))
         codes = self._codes(x if many else [x])
         kept = rng.integers(self.keep.denominator, codes.size) < self.keep.numerator
-        # All coins are tossed for everybody: how long it takes tells nothing.
+        # All coins are tossed for all: the time reveals nothing.
         steps = 1 + rng.integers(len(self.categories) - 1, codes.size)
         drawn = (codes + np.where(kept, 0, steps)) % len(self.categories)
         answers = [self.categories[code] for code in drawn.tolist()]

@@ -126,7 +126,7 @@ class RandomisedResponse(Mechanism[Any, Any]):
         truths = _read_answers(x)
         truthful = _coins(_check_chance(self.truth, name="truth"), truths.size, rng)
         said = _coins(_check_chance(self.yes, name="yes"), truths.size, rng)
-        # Both coins are tossed for everybody: how long it takes tells nothing.
+        # Both coins are tossed for all: the time reveals nothing.
         answers = np.where(truthful.reshape(truths.shape), truths, said.reshape(truths.shape))
         return Measurement(answers if truths.ndim else bool(answers))
 

@@ -1,4 +1,4 @@
-"""What the mechanisms that choose among scored candidates have in common."""
+"""The base of mechanisms that select among scored candidates."""
 
 from __future__ import annotations
 

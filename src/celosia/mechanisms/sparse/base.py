@@ -1,4 +1,4 @@
-"""What all sparse vector mechanisms share: thresholds on a grid, streams, batches, accuracy.
+"""The base of all sparse vector mechanisms: thresholds on a grid, streams, batches, accuracy.
 
 Why the proofs hold on whole numbers. Let answers, thresholds and noises be counted in steps, let a
 neighbour move every answer by at most d whole steps, and let rho and nu be discrete Laplace with

@@ -1,4 +1,4 @@
-"""What statistics of one column share: a price, an answer for no rows, exact noise on integers."""
+"""The base of statistics of one column: a price, an answer for no rows, exact noise."""
 
 from __future__ import annotations
 
