@@ -124,7 +124,8 @@ def _show_refusals(found: IngestionSummary) -> None:
         raise InputError(
             "CEL-R082",
             f"{len(found.refused):,} of {found.files:,} files were refused, in whole or in part.",
-            why=f"{found.counted:,} reports of the others are counted, {found.already_counted:,} had been.",
+            why=f"{found.counted:,} reports of the others are counted, "
+            f"{found.already_counted:,} had been.",
             fix="Mend those files and run the command again.",
             **found.as_dict(),
         )

@@ -94,8 +94,8 @@ class FileCounter:
     Args:
         protocol: of the reports.
         source: where the files come from, as for `absorb_files`.
-        counted_marks: marks of pieces that a collector has counted; they are not counted again. None where
-            no collector will ever ask.
+        counted_marks: marks of pieces that a collector has counted; they are not counted again.
+            None where there is no collector.
     """
 
     def __init__(
