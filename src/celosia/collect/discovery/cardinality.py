@@ -2,10 +2,10 @@
 
 Different values cannot be counted in general from such reports: where each report is epsilon-LDP
 and sent without waiting for others, the error of every method is in the order of the number of
-users (Chen, Ghazi, Kumar & Manurangsi 2021, "On Distributed Differential Privacy and Counting Distinct
-Elements", for any constant epsilon). A value of a single device hides in the noise, as it must.
-What can be estimated is the number of values that at least a given number of devices have; the
-least such number follows from epsilon and the number of reports, and anything below is refused.
+users (Chen, Ghazi, Kumar & Manurangsi 2021, "On Distributed Differential Privacy and Counting
+Distinct Elements", for any constant epsilon). A value of a single device hides in the noise, as it
+must. What can be estimated is the number of values that at least a given number of devices have;
+the least such number follows from epsilon and the number of reports, and anything below is refused.
 """
 
 from __future__ import annotations

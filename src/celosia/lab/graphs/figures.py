@@ -17,9 +17,10 @@ def risk_and_use(findings: Findings, progress: Progress) -> Sequence[Block]:
         Heading("Risk and use of every method"),
         Paragraph(
             "Nothing here was published: each method ran once, with a seed. A guess is right with "
-            "the share shown, over all vertices, for an attacker who knows their degrees, or which "
-            "of their neighbours are joined. Of chances one random world is measured. "
-            "Super-vertices and private graphs cannot be compared so: none of their vertices is a real one."
+            "the share shown, over all vertices, for an attacker who knows their degrees, or "
+            "which of their neighbours are joined. Of chances one random world is measured. "
+            "Super-vertices and private graphs cannot be compared so: none of their vertices is a "
+            "real one."
         ),
     ]
     for network in NETWORKS:
