@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from celosia.accounting.distributions import (
     MOST_POINTS,
     LossDistribution,
-    _convolved,
+    _convolve,
     distribution_from_curve,
     distribution_from_losses,
     fitting_step,
@@ -93,7 +93,7 @@ def test_the_rounding_errors_of_a_fast_convolution_are_put_to_infinity() -> None
     exact = np.zeros(len(one) + len(two) - 1, dtype=np.longdouble)
     for place, amount in enumerate(two):
         exact[place : place + len(one)] += np.longdouble(amount) * one.astype(np.longdouble)
-    found, allowance = _convolved(one, two)
+    found, allowance = _convolve(one, two)
     missing = float(np.abs(found - exact).sum())
     assert missing < allowance < 1e-13
 

@@ -15,7 +15,7 @@ from tests.collect.scripted import Recalling, Scripted
 
 from celosia.collect.coins import WHOLE
 from celosia.collect.memory import Memory
-from celosia.collect.numbers.one_bit_mean import GRID, Mean, OneBitMean
+from celosia.collect.numbers.one_bit_mean import GRID, MeanEstimate, OneBitMean
 from celosia.collect.reports import Reports
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
@@ -150,7 +150,7 @@ def test_merging_and_saving_keep_all_counts() -> None:
 
 
 def test_a_mean_is_told_in_plain_values() -> None:
-    assert str(Mean(2.5, 0.5, 1_000)) == "2.5 ± 0.5 from 1,000 reports (one-bit-mean)"
-    said = Mean(2.5, 0.5, 1_000).as_dict()
+    assert str(MeanEstimate(2.5, 0.5, 1_000)) == "2.5 ± 0.5 from 1,000 reports (one-bit-mean)"
+    said = MeanEstimate(2.5, 0.5, 1_000).as_dict()
     assert (round(said["low"], 2), round(said["high"], 2)) == (1.52, 3.48)
     assert OneBitMean(epsilon=1).server().mean().as_dict()["mean"] is None

@@ -22,7 +22,7 @@ from celosia.collect.recommendations.designs import (
     UnfitProtocol,
     design_protocol,
     error_of,
-    hashes_wanted,
+    required_hashes,
     with_size,
 )
 from celosia.collect.recommendations.results import Recommendation, Recommendations
@@ -93,7 +93,7 @@ def test_a_domain_of_known_size_is_planned_as_one_with_names(epsilon: int, power
 def test_hashes_keep_collisions_below_a_tenth_of_the_noise() -> None:
     # The notes: zipf 1.1 with |p|^2 of 0.03, epsilon 4, m = 1,024, ten million users: 16,000.
     need = _need(users=10**7, squares=0.03)
-    wanted = hashes_wanted(CountMean(epsilon=4, hashes=256, width=1024), need)
+    wanted = required_hashes(CountMean(epsilon=4, hashes=256, width=1024), need)
     assert wanted == pytest.approx(16_000, rel=0.02)
     noise = CountMean(epsilon=4, width=1024)
     enough = CountMean(epsilon=4, hashes=wanted, width=1024)

@@ -179,7 +179,7 @@ def test_many_means_at_once_are_those_that_are_released(
     values = means.sample(20, 0.26) * 60 + 20
     mechanism = kind(epsilon=epsilon, lower=20, upper=80)
     for seed in range(100):
-        (one,) = means.released(mechanism, values, rng=Seeded(seed), size=1)
+        (one,) = means.release_many(mechanism, values, rng=Seeded(seed), size=1)
         assert np.clip(one, 20, 80) == pytest.approx(
             mechanism.release(values, rng=Seeded(seed)), rel=1e-9
         )
@@ -201,7 +201,7 @@ def test_the_implied_means_are_the_nearest_of_two_digits() -> None:
     for setting in means.SETTINGS[2:4]:
         target = float(setting.texts[1])
 
-        def gap(mean: float, target: float = target, setting: means.Setting = setting) -> float:
+        def gap(mean: float, target: float = target, setting: means.MeanSetting = setting) -> float:
             error = exponential_error(mean, size=setting.size, epsilon=setting.epsilon)
             return abs(error - target)
 
@@ -251,7 +251,9 @@ def test_whole_counts_err_less_before_clipping() -> None:
     mechanism = NormalisedMean(epsilon=0.1, lower=0, upper=1)
     values = means.sample(20, 0.26)
     errors = [
-        np.abs(means.released(mechanism, values, rng=Seeded(9), size=100_000, parts=parts) - 0.26)
+        np.abs(
+            means.release_many(mechanism, values, rng=Seeded(9), size=100_000, parts=parts) - 0.26
+        )
         for parts in (1, means.FINE)
     ]
     # .573 and .618, with standard errors of .005.

@@ -67,7 +67,7 @@ def amplify_by_poisson_sampling(
             f"the sampling rate must be a number above 0 and at most 1, got {rate!r}.",
             fix="Give the probability of a unit to be in the sample, such as 0.01.",
         )
-    return _sampled(loss, share, poisson=True)
+    return _amplify(loss, share, poisson=True)
 
 
 def amplify_by_sampling_without_replacement(
@@ -91,7 +91,7 @@ def amplify_by_sampling_without_replacement(
     _expect(neighbours, Relation.CHANGE_ONE, "a sample of a fixed size", "a coin for each unit")
     population = count_amount(population, name="population")
     sample = count_amount(sample, name="sample", most=population)
-    return _sampled(loss, Fraction(sample, population), poisson=False)
+    return _amplify(loss, Fraction(sample, population), poisson=False)
 
 
 def _expect(neighbours: Neighbours, relation: Relation, how: str, instead: str) -> None:
@@ -104,7 +104,7 @@ def _expect(neighbours: Neighbours, relation: Relation, how: str, instead: str) 
         )
 
 
-def _sampled(loss: Loss, rate: Fraction, *, poisson: bool) -> Loss:
+def _amplify(loss: Loss, rate: Fraction, *, poisson: bool) -> Loss:
     if rate == 1:
         return loss
     if isinstance(loss, PureLoss | BoundedRangeLoss):

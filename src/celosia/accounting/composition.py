@@ -76,12 +76,12 @@ def parallel(losses: Iterable[Loss], neighbours: Neighbours, *, moves_only: bool
             fix="Pass ADD_REMOVE or CHANGE_ONE.",
         )
     if neighbours.relation is Relation.ADD_REMOVE:
-        return _merged(parts, max)
+        return _merge(parts, max)
     if not moves_only:
-        return for_group(_merged(parts, max), 2)
+        return for_group(_merge(parts, max), 2)
     if len(set(parts)) == 1:
         return parts[0] if len(parts) == 1 else ComposedLoss((parts[0], parts[0]))
-    return _merged(parts, _two_largest)
+    return _merge(parts, _two_largest)
 
 
 def mixture(losses: Iterable[Loss]) -> Loss:
@@ -92,7 +92,7 @@ def mixture(losses: Iterable[Loss]) -> Loss:
     >>> print(mixture([PureLoss(1), PureLoss(1)]))
     1-DP
     """
-    return _merged(_some(losses), max)
+    return _merge(_some(losses), max)
 
 
 def _some(losses: Iterable[Loss]) -> tuple[Loss, ...]:
@@ -126,7 +126,7 @@ def _priced(cost: Fraction | int, failure: Fraction | int) -> Loss:
     return PureLoss(Fraction(cost))
 
 
-def _merged(parts: tuple[Loss, ...], merge: Merge) -> Loss:
+def _merge(parts: tuple[Loss, ...], merge: Merge) -> Loss:
     if len(set(parts)) == 1 and merge is max:
         return parts[0]
     known = [price for part in parts if (price := _price(part)) is not None]

@@ -117,7 +117,7 @@ class LossDistribution:
             for point in points:
                 mass[point : point + len(large.mass)] += small.mass[point] * large.mass
         else:
-            mass, error = _convolved(small.mass, large.mass)
+            mass, error = _convolve(small.mass, large.mass)
         infinity = self.infinity + other.infinity - self.infinity * other.infinity
         return LossDistribution(
             self.step, self.lowest + other.lowest, mass, min(1.0, infinity + error)
@@ -135,7 +135,7 @@ class LossDistribution:
         )
 
 
-def _convolved(one: Vector, two: Vector) -> tuple[Vector, float]:
+def _convolve(one: Vector, two: Vector) -> tuple[Vector, float]:
     from scipy.fft import irfft, next_fast_len, rfft  # noqa: PLC0415 - slow to load
 
     size = len(one) + len(two) - 1

@@ -88,7 +88,7 @@ def _mistake(mistake: BrokenMechanism) -> AuditTarget:
     def draw(data: Any, rng: Source, size: int) -> Any:
         return mistake.run(data, rng=rng, size=size)
 
-    def run(**wishes: Any) -> Audit:
+    def run(**options: Any) -> Audit:
         return audit_pair(
             draw,
             *mistake.neighbours,
@@ -97,7 +97,7 @@ def _mistake(mistake: BrokenMechanism) -> AuditTarget:
             pair="the neighbours that show its flaw",
             # All of them draw floats; the others must be caught by what they are an example of.
             last_bits=isinstance(mistake, BrokenFloatLaplace),
-            **wishes,
+            **options,
         )
 
     return AuditTarget(name, run, MANY, broken=True)

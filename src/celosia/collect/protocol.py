@@ -244,7 +244,7 @@ class Server(ABC):
                 why="Its reports only tell how common a known value is, or a sum over all of them.",
                 fix="Give a public list of candidates, or collect with sfp, pem or rappor-words.",
             )
-        return self._find(None if candidates is None else _listed(candidates), level, progress)
+        return self._find(None if candidates is None else _as_tuple(candidates), level, progress)
 
     def summary(self) -> Summary | None:
         """What the reports tell that is no list of values; None where they tell of values."""
@@ -252,7 +252,7 @@ class Server(ABC):
 
     def _answer(self, candidates: Sequence[Hashable], post: str, estimator: Estimator) -> Estimates:
         """Estimates by one way to make them, after post-processing."""
-        listed = _listed(candidates)
+        listed = _as_tuple(candidates)
         if post not in POSTS:
             raise InputError(
                 "CEL-R005",
@@ -336,7 +336,7 @@ class Server(ABC):
         """Raw counts and their standard errors."""
 
 
-def _listed(candidates: Sequence[Hashable]) -> tuple[Hashable, ...]:
+def _as_tuple(candidates: Sequence[Hashable]) -> tuple[Hashable, ...]:
     if isinstance(candidates, (str, bytes)):
         raise InputError(
             "CEL-R009",

@@ -75,10 +75,10 @@ def protocol_from(parameters: Mapping[str, Any]) -> Protocol:
             another kind, CEL-R073 the fingerprint is that of another protocol; or what the
             protocol itself refuses.
     """
-    return _made(parameters, inside=False)
+    return _create(parameters, inside=False)
 
 
-def _made(parameters: Mapping[str, Any], *, inside: bool) -> Protocol:
+def _create(parameters: Mapping[str, Any], *, inside: bool) -> Protocol:
     """As `protocol_from`; one that is a parameter itself (`inside`) has no such parameters."""
     kind = protocol_class(parameters.get("protocol", ""))
     known = {each.name: each for each in fields(kind) if each.init}
@@ -155,7 +155,7 @@ def _read(value: Any, field: Field[Any], *, inside: bool) -> Any:
     if isinstance(value, Mapping):
         if inside or "protocol" not in value:
             raise _wrong(f"{field.name} cannot be a table, or it lacks a protocol")
-        return _made(value, inside=True)
+        return _create(value, inside=True)
     if not _is_real(field):
         return value
     if isinstance(value, str):
@@ -201,10 +201,10 @@ def _written(value: Any) -> str:
     if isinstance(value, dict):
         parts = [f"{name} = {_written(each)}" for name, each in value.items()]
         return f"{{ {', '.join(parts)} }}"
-    return _quoted(value) if isinstance(value, str) else repr(value)
+    return _quote(value) if isinstance(value, str) else repr(value)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     # A JSON string is a TOML one, but for U+007F, which TOML wants escaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 

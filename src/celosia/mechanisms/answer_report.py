@@ -43,12 +43,12 @@ def document(answer: NoisyAnswer) -> Document:
     blocks += [Notice(sentence(warning), tone="warning") for warning in answer.warnings]
     blocks.append(Heading("The answer"))
     blocks += _many(answer) if isinstance(answer.value, (dict, list)) else _one(answer)
-    blocks += _promise(answer)
+    blocks += _guarantee(answer)
     if answer.epsilon is not None:
         blocks += belief_blocks(
             answer.epsilon, answer.delta, unit=answer.guarantee.unit, by="this answer"
         )
-    blocks += _made(answer)
+    blocks += _provenance(answer)
     return Document(answer.question, f"{answer.guarantee.promise}.", tuple(blocks))
 
 
@@ -109,7 +109,7 @@ def on_a_line(value: float, interval: tuple[float, float]) -> Svg:
     )
 
 
-def _promise(answer: NoisyAnswer) -> list[Block]:
+def _guarantee(answer: NoisyAnswer) -> list[Block]:
     guarantee = answer.guarantee
     facts = [
         ("Neighbours", guarantee.neighbours or ""),
@@ -122,7 +122,7 @@ def _promise(answer: NoisyAnswer) -> list[Block]:
     return [Heading("What is promised"), Paragraph(words), Facts(facts)]
 
 
-def _made(answer: NoisyAnswer) -> list[Block]:
+def _provenance(answer: NoisyAnswer) -> list[Block]:
     made = answer.provenance
     seed = "none: the operating system's entropy" if made.seed is None else str(made.seed)
     return [

@@ -68,9 +68,9 @@ class NoisyAnswer(Release):
         columns: dict[str, list[Any]] = {}
         if isinstance(self.value, dict):
             columns["key"] = list(self.value)
-        columns["value"] = _listed(self.value)
+        columns["value"] = _as_list(self.value)
         for name, bound in zip(("lower", "upper"), self.interval or (), strict=False):
-            columns[name] = _listed(bound)
+            columns[name] = _as_list(bound)
         return pl.DataFrame({name: _one_kind(values) for name, values in columns.items()})
 
     def check_path(self, path: Path) -> None:
@@ -168,7 +168,7 @@ def release_with_guarantee(  # noqa: PLR0913 - the parts of an answer
     if budget is not None:  # nothing leaves this function that was not charged
         budget.spend(**_charge(mechanism), label=question)
     epsilon, delta = stated_epsilon_delta(mechanism)
-    value = _named(mechanism, measurement.value)
+    value = _with_labels(mechanism, measurement.value)
     is_below = unwrap(mechanism).is_count and isinstance(value, int) and value < 0
     return NoisyAnswer(
         value=value,
@@ -226,7 +226,7 @@ def _charge(mechanism: Mechanism[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _named(mechanism: Mechanism[Any, Any], value: Any) -> Any:
+def _with_labels(mechanism: Mechanism[Any, Any], value: Any) -> Any:
     """Plain values; the counts of bins by their labels, and quantiles by their shares."""
     core = unwrap(mechanism)
     if isinstance(core, Histogram):
@@ -242,12 +242,12 @@ def _finite(
     """Bounds as plain values; a bound at infinity says nothing, and JSON has no word for it."""
     if bounds is None:
         return None
-    low, high = (_named(mechanism, bound) for bound in bounds)
-    numbers = [number for bound in (low, high) for number in _listed(bound)]
+    low, high = (_with_labels(mechanism, bound) for bound in bounds)
+    numbers = [number for bound in (low, high) for number in _as_list(bound)]
     return (low, high) if all(map(isfinite, numbers)) else None
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else [value]

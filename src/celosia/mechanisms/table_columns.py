@@ -28,7 +28,7 @@ from celosia.mechanisms.statistics import (
     Quantile,
     Quantiles,
 )
-from celosia.mechanisms.statistics.columns import Kind, kind_of
+from celosia.mechanisms.statistics.columns import KeyKind, kind_of
 from celosia.mechanisms.statistics.statistic import BoundedStatistic, Statistic
 
 AnyMechanism = Mechanism[Any, Any]
@@ -43,7 +43,7 @@ OF_NUMBERS = (
     SparseMechanism,
     SelectionMechanism,
 )
-CELLS: dict[Kind, frames.ColumnType] = {Kind.TEXT: "string", Kind.WHOLE: "integer"}
+CELLS: dict[KeyKind, frames.ColumnType] = {KeyKind.TEXT: "string", KeyKind.WHOLE: "integer"}
 
 
 def read_columns(  # noqa: PLR0913 - what is asked, and what a file may leave unsaid
@@ -119,7 +119,7 @@ def select_rows(
                 fix="Name the column (--column).",
             )
         column = others[0]
-    rows = _named(frame, column)
+    rows = _select_column(frame, column)
     if isinstance(core, Count) and rows.dtype != pl.Boolean:
         raise _unfit(column, rows, "truth values, of which the true ones are counted")
     if _takes_numbers(core):
@@ -141,7 +141,7 @@ def select_rows(
     return rows, column
 
 
-def _named(frame: pl.DataFrame, column: str) -> pl.Series:
+def _select_column(frame: pl.DataFrame, column: str) -> pl.Series:
     if column not in frame.columns:
         raise InputError(
             "CEL-M121",
@@ -158,7 +158,7 @@ def select_units(frame: pl.DataFrame, unit: str) -> pl.Series:
     Raises:
         InputError: CEL-M121 there is none; CEL-M124 some rows have no unit.
     """
-    units = _named(frame, unit)
+    units = _select_column(frame, unit)
     missing = units.null_count()
     if missing:
         raise InputError(

@@ -101,7 +101,9 @@ def release_from_table(  # noqa: PLR0913 - each is a choice of the curator
     rows, name = select_rows(frame, mechanism, column, unit)
     source = System() if rng is None else rng
     if unit is not None:
-        rows = _bounded(rows, select_units(frame, unit), mechanism, rows_per_unit, source)
+        rows = _bound_contributions(
+            rows, select_units(frame, unit), mechanism, rows_per_unit, source
+        )
     parameters: dict[str, Any] = {"mechanism": str(promised), "column": name}
     if unit is not None:
         parameters |= {"unit": unit, "rows_per_unit": _limit(mechanism, rows_per_unit)}
@@ -165,7 +167,7 @@ def describe_question(mechanism: AnyMechanism, column: str | None) -> str:
     return str(mechanism) if name is None else f"{name} of {column}"
 
 
-def _bounded(
+def _bound_contributions(
     rows: pl.Series,
     units: pl.Series,
     mechanism: AnyMechanism,

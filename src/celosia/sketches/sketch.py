@@ -165,7 +165,7 @@ class Sketch(ABC):
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{value:,} {name}" for name, value in self._sizes().items())
-        facts = ", ".join(f"{name} {_shown(value)}" for name, value in self._facts().items())
+        facts = ", ".join(f"{name} {_format(value)}" for name, value in self._facts().items())
         return f"{self.name} ({sizes}): {facts}, {self.size:,} bytes"
 
     def __repr__(self) -> str:
@@ -228,7 +228,7 @@ def _bad_counts(what: str) -> InputError:
     return InputError("CEL-K004", f"counts {what}", fix="Give one count for each value, or none.")
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     if value is None:
         return "unbounded"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"

@@ -29,7 +29,7 @@ from celosia.lab.collect import (
     rappor,
 )
 from celosia.lab.collect.broken import BrokenHalfDebias
-from celosia.lab.collect.law import Law, compare_among, correlation_floor, pooled_rmse, rmse
+from celosia.lab.collect.law import ErrorLaw, compare_among, correlation_floor, pooled_rmse, rmse
 from celosia.lab.findings import Row
 
 LINES = {
@@ -138,11 +138,11 @@ def test_no_correlation_is_below_the_floor_of_its_mse(
 
 
 def test_the_law_of_equal_variances_is_that_of_chi_squared() -> None:
-    law = Law(np.full(21, 9.0))
+    law = ErrorLaw(np.full(21, 9.0))
     assert isclose(law.rmse, 3)
     assert isclose(law.spread, 1 / sqrt(42))
     assert isclose(law.mean_spread, 0.7555 / sqrt(21), rel_tol=1e-3)
-    biased = Law(np.full(21, 9.0), np.full(21, 4.0))
+    biased = ErrorLaw(np.full(21, 9.0), np.full(21, 4.0))
     assert isclose(biased.rmse, 5)
 
 
@@ -240,7 +240,7 @@ def test_absolute_values_of_normal_numbers_have_the_folded_law(
     mean: float, deviation: float
 ) -> None:
     drawn = np.abs(publication.generator(Seeded(8)).normal(mean, deviation, 200_000))
-    means, deviations = hadamard.folded(np.array([mean]), np.array([deviation]))
+    means, deviations = hadamard.fold(np.array([mean]), np.array([deviation]))
     assert abs(float(means[0]) - drawn.mean()) < 5 * float(deviations[0]) / sqrt(200_000)
     assert isclose(float(deviations[0]), drawn.std(), rel_tol=0.02)
 

@@ -7,8 +7,13 @@ import pytest
 from celosia.datasets.watdiv import QUERIES
 from celosia.lab.sparql import small_graphs
 from celosia.lab.sparql.graphs import count, graph, local_sensitivity, most_frequent
-from celosia.lab.sparql.oracle import corrected
-from celosia.lab.sparql.original_analysis import compat_scale, compat_sensitivity, listed, patterns
+from celosia.lab.sparql.oracle import corrected_sensitivity
+from celosia.lab.sparql.original_analysis import (
+    compat_scale,
+    compat_sensitivity,
+    list_frequencies,
+    patterns,
+)
 from celosia.lab.sparql.publication import FREQUENCIES, SENSITIVITIES
 
 PRINTED = {
@@ -22,7 +27,7 @@ PRINTED = {
 def test_the_fifteen_printed_sensitivities(name: str) -> None:
     """Property 6."""
     given = patterns(QUERIES[name].pattern)
-    assert compat_sensitivity(given, listed(FREQUENCIES)) == PRINTED[name]
+    assert compat_sensitivity(given, list_frequencies(FREQUENCIES)) == PRINTED[name]
     assert SENSITIVITIES[name].printed == PRINTED[name]
 
 
@@ -31,7 +36,7 @@ def test_the_sensitivities_of_stars_follow_their_recurrence() -> None:
     expected = 5
     for size in range(2, 10):
         star = [("?x", f"p{place}", f"?y{place}") for place in range(size)]
-        assert compat_sensitivity(star, listed({})) == expected
+        assert compat_sensitivity(star, list_frequencies({})) == expected
         expected = size + 1 + 3 * expected
     assert expected == 10 + 3 * 14757
 
@@ -49,15 +54,15 @@ def test_the_broken_analysis_says_6_where_one_fact_moves_any_number(size: int) -
         assert (
             small_graphs.bound(small_graphs.COUNTER_EXAMPLE, facts).at(distance) == size + distance
         )
-    assert corrected(given, frequency, distance=1, sets=False) == 2 * (size + 1)
+    assert corrected_sensitivity(given, frequency, distance=1, sets=False) == 2 * (size + 1)
 
 
 def test_patterns_without_a_shared_term_are_not_bounded() -> None:
     for text in ("?x p ?y", "?x p ?y . ?z q ?w"):
         with pytest.raises(ValueError, match="shares no term"):
-            compat_sensitivity(patterns(text), listed({}))
+            compat_sensitivity(patterns(text), list_frequencies({}))
     with pytest.raises(ValueError, match="shares no variable"):
-        corrected(patterns("?x p ?y . ?z q ?w"), listed({}), distance=0)
+        corrected_sensitivity(patterns("?x p ?y . ?z q ?w"), list_frequencies({}), distance=0)
 
 
 def test_the_scale_is_discounted_for_one_distance() -> None:

@@ -19,7 +19,7 @@ from tests.mechanisms.untouchable import Untouchable
 from celosia.core.errors import InputError
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.statistics import DirectMean, Mean, SumCountMean
-from celosia.mechanisms.statistics.columns import Kind, key_codes, key_counts, numbers, tally
+from celosia.mechanisms.statistics.columns import KeyKind, key_codes, key_counts, numbers, tally
 from celosia.mechanisms.statistics.count import Count
 from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.key_histogram import KeyHistogram
@@ -185,6 +185,6 @@ def test_one_row_does_not_rename_the_key_of_others() -> None:
 
 
 def test_keys_tell_their_kind() -> None:
-    assert key_counts(["a"])[1] is Kind.TEXT
-    assert key_counts(pl.Series([1]))[1] is Kind.WHOLE
-    assert key_counts(np.array([True]))[1] is Kind.TRUTH
+    assert key_counts(["a"])[1] is KeyKind.TEXT
+    assert key_counts(pl.Series([1]))[1] is KeyKind.WHOLE
+    assert key_counts(np.array([True]))[1] is KeyKind.TRUTH

@@ -32,8 +32,8 @@ class Access:
         texts = [*(senders or {}).values(), *([] if curator is None else [curator])]
         if len(set(texts)) < len(texts):
             raise _bad("two tokens are the same")
-        self._curator = None if curator is None else _hash(_checked(curator))
-        self._senders = {name: _hash(_checked(text)) for name, text in (senders or {}).items()}
+        self._curator = None if curator is None else _hash(_check_token(curator))
+        self._senders = {name: _hash(_check_token(text)) for name, text in (senders or {}).items()}
 
     @classmethod
     def load(
@@ -70,7 +70,7 @@ def _hash(text: str) -> bytes:
     return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _checked(text: str) -> str:
+def _check_token(text: str) -> str:
     if len(text) < SHORTEST or not text.isascii() or not text.isprintable() or " " in text:
         raise _bad(f"a token must be at least {SHORTEST} ASCII letters without blanks")
     return text

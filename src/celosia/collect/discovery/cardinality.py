@@ -39,7 +39,7 @@ FEWEST_EMPTY = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Cardinality:
+class CardinalityEstimate:
     """How many different values at least `least` devices have.
 
     The count is raw: by chance it can be a little below 0 where there are next to none.
@@ -202,11 +202,11 @@ class CardinalityServer(Server):
             fix="Ask without candidates, or collect with a protocol for frequencies.",
         )
 
-    def summary(self) -> Cardinality:
+    def summary(self) -> CardinalityEstimate:
         """As `cardinality`, of the fewest devices that can be told from none."""
         return self.cardinality()
 
-    def cardinality(self, *, least: int | None = None) -> Cardinality:
+    def cardinality(self, *, least: int | None = None) -> CardinalityEstimate:
         """How many different values at least `least` devices have.
 
         Args:
@@ -241,7 +241,7 @@ class CardinalityServer(Server):
         missed = erfc(apart / sqrt(2)) / 2
         count, error = self._counted(above, false, missed / 2)
         ends = [self._counted(above, false, each)[0] for each in (0.0, missed)]
-        return Cardinality(count, error, abs(ends[1] - ends[0]) / 2, threshold, users)
+        return CardinalityEstimate(count, error, abs(ends[1] - ends[0]) / 2, threshold, users)
 
     def _counted(self, above: int, false: float, missed: float) -> tuple[float, float]:
         """The number of values and its standard error, from how many buckets are above the cut."""

@@ -32,7 +32,7 @@ GRID = 2**32
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class MeanEstimate:
     """An estimated mean with its standard error."""
 
     mean: float
@@ -210,14 +210,14 @@ class OneBitMeanServer(Server):
     def _state(self) -> State:
         return {"ones": self.ones}
 
-    def mean(self) -> Mean:
+    def mean(self) -> MeanEstimate:
         """The mean of all values, without bias.
 
         The error takes values as drawn from one law; for the mean of just these devices it is
         at most that.
         """
         if not self.users:
-            return Mean(float("nan"), inf, 0)
+            return MeanEstimate(float("nan"), inf, 0)
         truth = self.protocol.coin.chance
         seen = int(self.ones[0]) / self.users
         scale = self.protocol._range / (2 * truth - 1)
@@ -226,9 +226,9 @@ class OneBitMeanServer(Server):
         likely = min(max(seen, 1 - truth), truth)
         error = scale * sqrt(likely * (1 - likely) / self.users)
         found = float(self.protocol.lower) + scale * (seen - (1 - truth))
-        return Mean(found, error, self.users)
+        return MeanEstimate(found, error, self.users)
 
-    def summary(self) -> Mean:
+    def summary(self) -> MeanEstimate:
         """As `mean`."""
         return self.mean()
 

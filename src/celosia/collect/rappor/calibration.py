@@ -37,7 +37,7 @@ def calibrate(make: Callable[..., Rappor], hashes: int, lasting: Fraction, one: 
     step = 0
     while True:  # rounding to 2^-32 may cost a hair too much: closer together, bit by bit
         shift = Fraction(step, WHOLE)
-        made = make(f=f, p=_rounded(low, up=True) + shift, q=_rounded(high, up=False) - shift)
+        made = make(f=f, p=_round(low, up=True) + shift, q=_round(high, up=False) - shift)
         if made.epsilon <= one:
             return made
         step = 2 * step + 1
@@ -62,5 +62,5 @@ def _even(f: Fraction, bit: Fraction) -> tuple[Fraction, Fraction]:
     return 1 - high, high
 
 
-def _rounded(chance: Fraction, *, up: bool) -> Fraction:
+def _round(chance: Fraction, *, up: bool) -> Fraction:
     return Fraction(ceil(chance * WHOLE) if up else floor(chance * WHOLE), WHOLE)

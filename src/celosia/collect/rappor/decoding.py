@@ -280,11 +280,11 @@ def _least_squares(counted: BitCounts, design: csr_array) -> tuple[Numbers, Numb
     """
     if not counted.users or not design.shape[0]:
         return np.zeros(design.shape[0]), np.full(design.shape[0], np.inf)
-    found = _fitted(counted, design, others=True)
-    return found if np.all(np.isfinite(found[1])) else _fitted(counted, design, others=False)
+    found = _fit(counted, design, others=True)
+    return found if np.all(np.isfinite(found[1])) else _fit(counted, design, others=False)
 
 
-def _fitted(counted: BitCounts, design: csr_array, *, others: bool) -> tuple[Numbers, Numbers]:
+def _fit(counted: BitCounts, design: csr_array, *, others: bool) -> tuple[Numbers, Numbers]:
     """The fit, with or without values that are no candidates."""
     dense, target = design.toarray(), counted.target
     if others:

@@ -39,7 +39,7 @@ class ServerCost:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class MemoryCost:
     """Bytes of a sketch, and of a counter for each value."""
 
     sketch: int
@@ -51,13 +51,13 @@ class Memory:
         return self.exact / self.sketch
 
 
-def memory(*, hashes: int, width: int, domain: int, cell: int = CELL) -> Memory:
+def memory(*, hashes: int, width: int, domain: int, cell: int = CELL) -> MemoryCost:
     """What a sketch takes, however many values there are, beside exact counting.
 
     >>> round(memory(hashes=65_536, width=1024, domain=350_000_000, cell=4).ratio, 3)
     5.215
     """
-    return Memory(hashes * width * cell, domain * cell)
+    return MemoryCost(hashes * width * cell, domain * cell)
 
 
 @singledispatch

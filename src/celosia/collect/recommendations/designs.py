@@ -100,7 +100,7 @@ def collision_share(protocol: Protocol, need: Need) -> float:
     return max(0.0, 1 - protocol.variance(need.users, squares=need.users) / whole)
 
 
-def hashes_wanted(protocol: SketchProtocol | LocalHashing, need: Need) -> int:
+def required_hashes(protocol: SketchProtocol | LocalHashing, need: Need) -> int:
     """The fewest hash functions that keep collisions below a share t of the noise v of a report.
 
     With n users and squared shares that add up to |p|^2, over m columns: n |p|^2 / (t m v).
@@ -147,7 +147,7 @@ def _sketch(kind: type[Any], least: int) -> Designer:
 
 def _with_hashes(kind: type[Any], need: Need, **words: Any) -> Protocol:
     first = kind(hashes=LEAST_HASHES, **words)
-    wanted = need.hashes or _power(hashes_wanted(first, need), MOST_CELLS // first.width)
+    wanted = need.hashes or _power(required_hashes(first, need), MOST_CELLS // first.width)
     made: Protocol = kind(hashes=wanted, **words)
     return made
 
@@ -163,7 +163,7 @@ def _hashing(need: Need, epsilon: Fraction) -> Protocol:
 
 def _pooled(need: Need, epsilon: Fraction) -> Protocol:
     first = LocalHashing(epsilon=epsilon, pool=LEAST_HASHES)
-    wanted = need.hashes or _power(hashes_wanted(first, need), MOST_CELLS // first.buckets)
+    wanted = need.hashes or _power(required_hashes(first, need), MOST_CELLS // first.buckets)
     return LocalHashing(epsilon=epsilon, pool=wanted)
 
 
@@ -197,7 +197,7 @@ def _puzzle(need: Need, epsilon: Fraction) -> Protocol:
         sizes: dict[str, Any] = {"width": width, "fragment_width": width}
         sizes["fragment_hashes"] = LEAST_HASHES
         first = FragmentPuzzle(epsilon=epsilon, hashes=LEAST_HASHES, **sizes)
-        wanted = need.hashes or _power(hashes_wanted(first.words, need), MOST_CELLS // width)
+        wanted = need.hashes or _power(required_hashes(first.words, need), MOST_CELLS // width)
         return FragmentPuzzle(epsilon=epsilon, hashes=wanted, **sizes)
 
     width = MOST_WIDTH

@@ -25,7 +25,7 @@ from celosia.collect.recommendations.designs import (
     collision_share,
     design_protocol,
     error_of,
-    hashes_wanted,
+    required_hashes,
 )
 from celosia.collect.recommendations.results import Recommendation, Recommendations
 from celosia.core.errors import InputError
@@ -240,7 +240,7 @@ def _warnings(label: str, protocol: Protocol, need: Need) -> list[str]:
     found = []
     sketch = protocol.words if isinstance(protocol, FragmentPuzzle) else protocol
     if isinstance(sketch, SketchProtocol | LocalHashing):
-        wanted = hashes_wanted(sketch, need)
+        wanted = required_hashes(sketch, need)
         has = sketch.hashes if isinstance(sketch, SketchProtocol) else sketch.pool
         if has and has < wanted:
             found.append(

@@ -52,7 +52,7 @@ def document(found: Simulation) -> Document:
         Heading("Time and size"),
         Table(["", "value"], timing_rows(found), "What each side took", numeric=(1,)),
         Heading("How it was made"),
-        Facts(_made(found)),
+        Facts(_provenance(found)),
     ]
     return Document(f"Simulation of {found.name}", sentence(str(found)), tuple(blocks))
 
@@ -155,7 +155,7 @@ def _plot(elements: tuple[Element, ...]) -> list[Block]:
     return [Figure(chart, f"Real and estimated, with 95 % error bars{also}", words)]
 
 
-def _made(found: Simulation) -> list[tuple[str, str]]:
+def _provenance(found: Simulation) -> list[tuple[str, str]]:
     lasting = found.lasting_epsilon
     parts = [(str(name), str(value)) for name, value in found.protocol.items()]
     return [

@@ -94,7 +94,7 @@ def simulate(  # noqa: PLR0913 - all named
     >>> [each.value for each in found.elements], found.metrics.values, found.runs
     (['a', 'b'], 2, 1)
     """
-    listed = _as_told(_listed(values), protocol)
+    listed = _as_told(_as_list(values), protocol)
     often = whole(runs)
     if not len(listed) or often is None or not 1 <= often <= MOST_RUNS:
         raise InputError(
@@ -137,7 +137,7 @@ def simulate(  # noqa: PLR0913 - all named
         elements=tuple(sorted(elements, key=lambda each: (-each.real, -each.estimated))),
         metrics=measured[0],
         pooled_rmse=sqrt(fsum(each.mse for each in measured) / often),
-        predicted_rmse=_predicted(protocol, real, tuple(first.estimated), len(listed)),
+        predicted_rmse=_predict_error(protocol, real, tuple(first.estimated), len(listed)),
         timing=first.timing,
         runs=often,
         seed=seed,
@@ -230,7 +230,7 @@ def _many(server: Server, queried: tuple[Hashable, ...], progress: Progress) -> 
     return replace(found, errors=np.where(np.isfinite(found.errors), found.errors, rare))
 
 
-def _listed(values: Any) -> Any:
+def _as_list(values: Any) -> Any:
     """Values that can be cut into batches: an array of numbers, or a list."""
     found = values.to_numpy() if hasattr(values, "to_numpy") else values
     if isinstance(found, np.ndarray) and found.dtype.kind in "iuf":
@@ -271,7 +271,7 @@ def _true_mean(values: Any, protocol: OneBitMean) -> float:
     return float(np.clip(numbers, float(protocol.lower), float(protocol.upper)).mean())
 
 
-def _predicted(
+def _predict_error(
     protocol: Protocol, real: dict[Hashable, float], queried: tuple[Hashable, ...], users: int
 ) -> float | None:
     if isinstance(protocol, OneBitMean):

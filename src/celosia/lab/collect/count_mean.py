@@ -12,7 +12,7 @@ from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates
 from celosia.lab.collect.identities import correlation, identities
-from celosia.lab.collect.law import Law, rmse
+from celosia.lab.collect.law import ErrorLaw, rmse
 from celosia.lab.collect.publication import (
     EXPONENTIAL_50,
     NORMAL_200,
@@ -51,14 +51,16 @@ def rows(progress: Progress) -> list[Row]:
     return [*found, *_users(), *_sizes()]
 
 
-def law(protocol: CountMean, counts: Counts, *, single: int = 0) -> Law:
+def law(protocol: CountMean, counts: Counts, *, single: int = 0) -> ErrorLaw:
     """Of the errors of all values, over coins, rows and hash functions."""
     users, squares = int(counts.sum()) + single, float(counts @ counts) + single
     variances = np.array(
         [protocol.variance(users, count=f, squares=squares - f**2) for f in counts.tolist()]
     )
     noise = users * (protocol.noise + 1 / protocol.width)
-    return Law(variances, tails=collision_tails(protocol.hashes, protocol.width, counts, noise))
+    return ErrorLaw(
+        variances, tails=collision_tails(protocol.hashes, protocol.width, counts, noise)
+    )
 
 
 def collision_tails(hashes: int, width: int, counts: Counts, noise: float) -> float:

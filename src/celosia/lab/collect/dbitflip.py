@@ -11,7 +11,7 @@ from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates
 from celosia.lab.collect.identities import correlation, identities
-from celosia.lab.collect.law import Law, rmse
+from celosia.lab.collect.law import ErrorLaw, rmse
 from celosia.lab.collect.publication import (
     MANY_RANGE,
     Counts,
@@ -55,10 +55,10 @@ def rows(progress: Progress) -> list[Row]:
     return [*found, *_users()]
 
 
-def law(protocol: DBitFlip, counts: Counts) -> Law:
+def law(protocol: DBitFlip, counts: Counts) -> ErrorLaw:
     """Of the errors of all buckets, which are uncorrelated."""
     users = int(counts.sum())
-    return Law(np.array([protocol.variance(users, count=each) for each in counts.tolist()]))
+    return ErrorLaw(np.array([protocol.variance(users, count=each) for each in counts.tolist()]))
 
 
 def _real(protocol: DBitFlip, counts: Counts) -> float:

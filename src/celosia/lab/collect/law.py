@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Law:
+class ErrorLaw:
     """Of the errors of one run."""
 
     variances: Floats

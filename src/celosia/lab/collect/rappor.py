@@ -21,7 +21,7 @@ from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates
 from celosia.lab.collect.identities import correlation, identities
-from celosia.lab.collect.law import Law, compare_among, pooled_rmse, rmse
+from celosia.lab.collect.law import ErrorLaw, compare_among, pooled_rmse, rmse
 from celosia.lab.collect.publication import (
     MANY_RANGE,
     Counts,
@@ -107,7 +107,7 @@ def _fit(server: RapporServer, counts: Counts) -> Floats:
     return found
 
 
-def law(protocol: Rappor, counts: Counts) -> Law:
+def law(protocol: Rappor, counts: Counts) -> ErrorLaw:
     """Of the errors of least squares with these hash functions, for one cohort."""
     low, high = (float(each) for each in protocol.chances)
     values, users = digests(np.arange(counts.size)), int(counts.sum())
@@ -117,7 +117,7 @@ def law(protocol: Rappor, counts: Counts) -> Law:
     solver = np.linalg.pinv(filters.T)
     spread = (solver * noise) @ solver.T / (high - low) ** 2
     variances = np.diagonal(spread).copy()
-    return Law(variances, tails=2 * float(np.sum(spread**2) - np.sum(variances**2)))
+    return ErrorLaw(variances, tails=2 * float(np.sum(spread**2) - np.sum(variances**2)))
 
 
 def _sizes(

@@ -55,7 +55,7 @@ def parameters(network: str) -> dict[str, dict[str, Any]]:
 
 
 @cache
-def published(network: str, kind: str) -> GraphRelease:
+def publish_network(network: str, kind: str) -> GraphRelease:
     """A network after one method, under random numbers, with its account."""
     method = method_from(kind, parameters(network)[kind])
     return publish(NETWORKS[network](), method, randomness=Seeded(2008))
@@ -71,7 +71,7 @@ def rows(progress: Progress) -> Iterator[Row]:
 
 def _checked(network: str, kind: str) -> Iterator[Row]:
     run = f"{kind}, {network}"
-    graph, release = NETWORKS[network](), published(network, kind)
+    graph, release = NETWORKS[network](), publish_network(network, kind)
     made, options = release.data, parameters(network)[kind]
     yield compare_equal(run, "vertices", graph.order + _fakes(release), made.order)
     if isinstance(made, GeneralisedGraph):
@@ -128,7 +128,7 @@ def measure(network: str, kind: str) -> tuple[float | None, ...]:
 
     None where nobody knows which vertex is which; of chances, what a random world has.
     """
-    account = published(network, kind).account
+    account = publish_network(network, kind).account
     chances = {each.name: each.chance for each in account.attacks}
     if account.utility is None or not account.matched:
         return (None,) * 4
@@ -144,5 +144,5 @@ def run_all(network: str, progress: Progress = silent) -> list[str]:
     """The names of all methods, each of them run."""
     for kind in parameters(network):
         progress(Step(f"{kind}, {network}", 0))
-        published(network, kind)
+        publish_network(network, kind)
     return list(parameters(network))

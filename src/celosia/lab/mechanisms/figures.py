@@ -122,7 +122,7 @@ def errors_of_means(findings: Findings, progress: Progress) -> Sequence[Block]:
     )
     words = "Errors of the private means on [0, 1], by rows times epsilon; Algorithm 3 breaks its "
     words += "promise."
-    return [Heading("Private means"), Figure(drawing, words, f"{words} {_told(runs[-1])}")]
+    return [Heading("Private means"), Figure(drawing, words, f"{words} {_caption(runs[-1])}")]
 
 
 def rates_of_selection(findings: Findings, progress: Progress) -> Sequence[Block]:
@@ -140,7 +140,7 @@ def rates_of_selection(findings: Findings, progress: Progress) -> Sequence[Block
     )
     words = "Score error rates at epsilon 0.1 on 10,000 Zipf counts: where all counts are known "
     words += "beforehand, the exponential mechanism chooses best."
-    return [Heading("The best few"), Figure(drawing, words, f"{words} {_told(runs[-1])}")]
+    return [Heading("The best few"), Figure(drawing, words, f"{words} {_caption(runs[-1])}")]
 
 
 def _density(x: float, centre: float, scale: float) -> float:
@@ -152,5 +152,5 @@ def _computed(findings: Findings, run: str) -> dict[str, float]:
     return {row.cell: float(row.computed) for row in rows}
 
 
-def _told(values: dict[str, float]) -> str:
+def _caption(values: dict[str, float]) -> str:
     return "Rightmost: " + ", ".join(f"{name} {value:.3g}" for name, value in values.items()) + "."

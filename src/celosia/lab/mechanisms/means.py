@@ -50,7 +50,7 @@ METHODS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class MeanSetting:
     """One line of the published table."""
 
     lower: float
@@ -72,11 +72,11 @@ class Setting:
 
 
 SETTINGS = (
-    Setting(0, 1, 1000, 1, 2 / 7, (".00213", ".00200", ".00114", ".00114", ".00100")),
-    Setting(20, 80, 1000, 1, 2 / 7, (".00306", ".00199", ".00113", ".00113", ".00100")),
-    Setting(0, 1, 100, 0.1, 0.31, (".254", ".150", ".134", ".112", ".098")),
-    Setting(0, 1, 20, 0.1, 0.26, ("1.147", ".264", ".618", ".275", ".295")),
-    Setting(0, 1, 20, 0.01, 0.26, ("2.50", ".303", "1.32", ".316", ".471")),
+    MeanSetting(0, 1, 1000, 1, 2 / 7, (".00213", ".00200", ".00114", ".00114", ".00100")),
+    MeanSetting(20, 80, 1000, 1, 2 / 7, (".00306", ".00199", ".00113", ".00113", ".00100")),
+    MeanSetting(0, 1, 100, 0.1, 0.31, (".254", ".150", ".134", ".112", ".098")),
+    MeanSetting(0, 1, 20, 0.1, 0.26, ("1.147", ".264", ".618", ".275", ".295")),
+    MeanSetting(0, 1, 20, 0.01, 0.26, ("2.50", ".303", "1.32", ".316", ".471")),
 )
 
 RATIOS = ((0, "2.1", "2.0", "1.1", "1.0"), (1, "3", "2.0", "1.1", "1.0"))
@@ -84,14 +84,14 @@ RATIOS = ((0, "2.1", "2.0", "1.1", "1.0"), (1, "3", "2.0", "1.1", "1.0"))
 
 
 @dataclass(frozen=True, slots=True)
-class Error:
+class MeanError:
     """A mean absolute error, and the deviation of one draw."""
 
     mean: float
     deviation: float
 
     @classmethod
-    def of(cls, errors: Floats) -> Error:
+    def of(cls, errors: Floats) -> MeanError:
         """From many draws."""
         return cls(float(errors.mean()), float(errors.std()))
 
@@ -107,7 +107,7 @@ def rows(progress: Progress) -> list[Row]:
     return [*found, *_ratios(measured), *broken_averages()]
 
 
-def _compare(setting: Setting, errors: Sequence[Error]) -> Iterator[Row]:
+def _compare(setting: MeanSetting, errors: Sequence[MeanError]) -> Iterator[Row]:
     for method, text, error in zip(METHODS, setting.texts, errors, strict=True):
         # The published number and ours were each drawn so many times. The exponential mechanism
         # has no chance in it here; what its draws had when it was published is known all the same.
@@ -115,7 +115,7 @@ def _compare(setting: Setting, errors: Sequence[Error]) -> Iterator[Row]:
         yield compare_printed(setting.name, method, text, error.mean, error=chance)
 
 
-def _ratios(measured: Sequence[Sequence[Error]]) -> Iterator[Row]:
+def _ratios(measured: Sequence[Sequence[MeanError]]) -> Iterator[Row]:
     for place, *texts in RATIOS:
         setting, errors = SETTINGS[place], measured[place]
         unit = 1 / (setting.size * setting.epsilon)
@@ -127,7 +127,7 @@ def _ratios(measured: Sequence[Sequence[Error]]) -> Iterator[Row]:
             yield compare_printed(run, name, text, error.mean / unit, error=chance)
 
 
-def _measure(setting: Setting, rng: Source) -> list[Error]:
+def _measure(setting: MeanSetting, rng: Source) -> list[MeanError]:
     """The five errors of a setting, as parts of the range."""
     low, high, epsilon = setting.lower, setting.upper, setting.epsilon
     width = high - low
@@ -136,17 +136,17 @@ def _measure(setting: Setting, rng: Source) -> list[Error]:
     simple = SumCountMean(epsilon=epsilon, lower=low, upper=high)
     centred = NormalisedMean(epsilon=epsilon, lower=low, upper=high)
     clamped = BrokenClampedMean(epsilon=epsilon, lower=low, upper=high)
-    first = released(simple, values, rng=rng, size=DRAWS, parts=FINE)
-    fourth = released(centred, values, rng=rng, size=DRAWS, parts=FINE)
-    ours = np.clip(released(centred, values, rng=rng, size=DRAWS), low, high)
+    first = release_many(simple, values, rng=rng, size=DRAWS, parts=FINE)
+    fourth = release_many(centred, values, rng=rng, size=DRAWS, parts=FINE)
+    ours = np.clip(release_many(centred, values, rng=rng, size=DRAWS), low, high)
     third = clamped.run(values, rng=rng, size=DRAWS)
     exponential = _exponential_error(values, mean, setting)
     drawn = (first, fourth, ours, third)
-    one, four, clipped, three = (Error.of(np.abs(some - mean) / width) for some in drawn)
+    one, four, clipped, three = (MeanError.of(np.abs(some - mean) / width) for some in drawn)
     return [one, exponential, four, clipped, three]
 
 
-def released(
+def release_many(
     mechanism: RatioMean, values: Floats, *, rng: Source, size: int, parts: int = 1
 ) -> Floats:
     """What a mean of ours releases, many times at once, before it is clipped to the range.
@@ -171,7 +171,7 @@ def released(
     return np.where(void, float(mechanism.span.middle), means)
 
 
-def _exponential_error(values: Floats, mean: float, setting: Setting) -> Error:
+def _exponential_error(values: Floats, mean: float, setting: MeanSetting) -> MeanError:
     """By the exact chance of each of the million points that may be released."""
     low, high = setting.lower, setting.upper
     mechanism = ExponentialMean(epsilon=setting.epsilon, lower=low, upper=high)
@@ -179,7 +179,7 @@ def _exponential_error(values: Floats, mean: float, setting: Setting) -> Error:
     points = np.linspace(low, high, chances.size)
     errors = np.abs(points - mean) / (high - low)
     expected = float(chances @ errors)
-    return Error(expected, sqrt(float(chances @ (errors - expected) ** 2)))
+    return MeanError(expected, sqrt(float(chances @ (errors - expected) ** 2)))
 
 
 def sample(size: int, mean: float) -> Floats:

@@ -66,14 +66,14 @@ def _one_of_two() -> Iterator[Row]:
     kept = smooth(chosen_at_1(parts), beta=beta(EPSILON, DELTA))
     whole = smooth(largest(parts), beta=beta(EPSILON, DELTA))
     yield compare_equal(
-        run, "the one that is larger at distance 1", "1000 + k", _told(chosen_at_1(parts))
+        run, "the one that is larger at distance 1", "1000 + k", _format_growth(chosen_at_1(parts))
     )
     yield compare_equal(run, "its smooth bound", 1000, int(kept.bound))
     ratio = float(whole.bound / kept.bound)
     yield Row(run, "true smooth bound over it", "above 1000", ratio, ratio > 1000)
 
 
-def _told(growth: Growth) -> str:
+def _format_growth(growth: Growth) -> str:
     return f"{growth.at(0)} + k" if growth.at(1) == growth.at(0) + 1 else str(growth)
 
 

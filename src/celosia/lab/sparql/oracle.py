@@ -21,7 +21,7 @@ class _JoinedPatterns:
     predicates: frozenset[str]
 
 
-def corrected(
+def corrected_sensitivity(
     given: Sequence[Pattern], frequency: Frequency, *, distance: int, sets: bool = True
 ) -> int:
     """How many solutions one fact moves at a distance, at most, in the order of the text.
@@ -33,7 +33,7 @@ def corrected(
         sets: whether a pattern with one variable has frequency 1 whatever the graph.
 
     >>> from celosia.lab.sparql.original_analysis import listed, patterns
-    >>> corrected(patterns("?x p ?y . ?x q ?z"), listed({("q", "subject"): 3}), distance=1)
+    >>> corrected_sensitivity(patterns("?x p ?y . ?x q ?z"), listed({("q", "subject"): 3}), distance=1)
     4
     """
     first, *others = (_alone(each, frequency, distance, sets) for each in given)

@@ -49,7 +49,7 @@ def patterns(text: str) -> list[Pattern]:
     return found
 
 
-def listed(frequencies: Mapping[tuple[str, str], int]) -> Frequency:
+def list_frequencies(frequencies: Mapping[tuple[str, str], int]) -> Frequency:
     """Frequencies by predicate and place ("subject", "object"), 1 where none is given.
 
     A pattern with one variable has frequency 1, as a fact is in a graph once.
@@ -75,7 +75,7 @@ def compat_sensitivity(
     Raises:
         ValueError: a pattern shares no term with those before it, or there is only one.
 
-    >>> compat_sensitivity(patterns("?x p ?y . ?x q ?z . ?x r ?w"), listed({}))
+    >>> compat_sensitivity(patterns("?x p ?y . ?x q ?z . ?x r ?w"), list_frequencies({}))
     18
     """
     first, second, *others = given if len(given) > 1 else [*given, ("", "", "")]

@@ -33,7 +33,7 @@ BETA = "0.001518402807472358"
 
 
 @dataclass(frozen=True, slots=True)
-class Sensitivities:
+class PublishedSensitivities:
     """Those of one query."""
 
     printed: int
@@ -48,9 +48,9 @@ class Sensitivities:
     """Of the latter over all distances, with the distance, at epsilon 0.1 and 1, delta 1e-14."""
 
 
-SENSITIVITIES: Mapping[str, Sensitivities] = MappingProxyType(
+SENSITIVITIES: Mapping[str, PublishedSensitivities] = MappingProxyType(
     {
-        name: Sensitivities(printed, at_0, uncapped, capped, (tenth, one))
+        name: PublishedSensitivities(printed, at_0, uncapped, capped, (tenth, one))
         for name, printed, at_0, uncapped, capped, tenth, one in (
             ("F1", 19786, 3808, (480, 3952), (480, 2608), ("2.70514e12", 2620), ("3.25781e8", 251)),
             ("F2", 4916, 255, (1, 128), (1, 128), ("4.0418e22", 4609), ("4.09742e15", 460)),
@@ -83,7 +83,7 @@ EPSILONS = (0.1, 0.01, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class PublishedAnswers:
     """Averages of about a thousand answers, as printed."""
 
     original: float
@@ -93,9 +93,9 @@ class Answers:
     """Of the noise that the printed sensitivity gives, computed again for this study."""
 
 
-ANSWERS: Mapping[str, Answers] = MappingProxyType(
+ANSWERS: Mapping[str, PublishedAnswers] = MappingProxyType(
     {
-        name: Answers(original, private, scales)
+        name: PublishedAnswers(original, private, scales)
         for name, original, private, scales in (
             ("F1", 6, (145591, -5024344, 686.48), ("395120", "3.9566e6", "38975.7")),
             ("F2", 6.12, (9003.3, 9437.58, 139701.52), ("98170.8", "983051", "9683.84")),

@@ -17,12 +17,12 @@ from celosia.datasets.watdiv import QUERIES
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.lab.sparql.graphs import policy_of, sparql_of
-from celosia.lab.sparql.oracle import corrected
+from celosia.lab.sparql.oracle import corrected_sensitivity
 from celosia.lab.sparql.original_analysis import (
     THESIS_DELTA,
     compat_scale,
     compat_sensitivity,
-    listed,
+    list_frequencies,
     patterns,
 )
 from celosia.lab.sparql.publication import (
@@ -73,13 +73,13 @@ def run_name(query: str) -> str:
 def _stars() -> Iterator[Row]:
     for size, number in enumerate(STARS, start=2):
         star = [("?x", f"p{place}", f"?y{place}") for place in range(size)]
-        found = compat_sensitivity(star, listed({}))
+        found = compat_sensitivity(star, list_frequencies({}))
         yield compare_equal("broken analysis", f"star of {size} patterns", number, found)
 
 
 def _broken(name: str) -> Iterator[Row]:
     run, known = run_name(name), SENSITIVITIES[name]
-    given, frequency = patterns(QUERIES[name].pattern), listed(FREQUENCIES)
+    given, frequency = patterns(QUERIES[name].pattern), list_frequencies(FREQUENCIES)
     found = compat_sensitivity(given, frequency)
     yield compare_equal(run, "sensitivity as printed (broken analysis)", known.printed, found)
     found = compat_sensitivity(given, frequency, distance=0)
@@ -88,16 +88,16 @@ def _broken(name: str) -> Iterator[Row]:
 
 def _corrected(name: str) -> Iterator[Row]:
     run, known = run_name(name), SENSITIVITIES[name]
-    given, frequency = patterns(QUERIES[name].pattern), listed(FREQUENCIES)
+    given, frequency = patterns(QUERIES[name].pattern), list_frequencies(FREQUENCIES)
     for distance, number in enumerate(known.uncapped):
-        found = corrected(given, frequency, distance=distance, sets=False)
+        found = corrected_sensitivity(given, frequency, distance=distance, sets=False)
         yield compare_equal(run, f"without the rule of sets, distance {distance}", number, found)
     in_order = bound(name)
     for distance, number in enumerate(known.capped):
         yield compare_equal(
             run, f"corrected, distance {distance}", number, int(in_order.at(distance))
         )
-        plain = corrected(given, frequency, distance=distance)
+        plain = corrected_sensitivity(given, frequency, distance=distance)
         yield compare_equal(
             run, f"corrected, written down plainly, distance {distance}", number, plain
         )

@@ -18,7 +18,7 @@ from sqlglot import exp
 from celosia.core.progress import Progress, silent
 from celosia.core.work_folders import WorkFolder
 from celosia.datasets.watdiv import QUERIES, Query, policy, watdiv
-from celosia.lab.sparql.original_analysis import compat_sensitivity, listed, patterns
+from celosia.lab.sparql.original_analysis import compat_sensitivity, list_frequencies, patterns
 from celosia.queries.algebra import Question
 from celosia.queries.bounds.elastic import elastic
 from celosia.queries.bounds.facts import Declared
@@ -151,7 +151,7 @@ class Shop:
     def broken(self, each: ShopQuery) -> int | None:
         """The sensitivity by the broken analysis, with true frequencies; None if it has none."""
         try:
-            return compat_sensitivity(patterns(each.pattern), listed(self.frequencies))
+            return compat_sensitivity(patterns(each.pattern), list_frequencies(self.frequencies))
         except ValueError:
             return None
 

@@ -66,7 +66,7 @@ def rows(progress: Progress) -> list[Row]:
 
 def _one(case: Case) -> Iterator[Row]:
     run = f"by hand, {case.name}"
-    yield compare_equal(run, "count", case.count, counted(case, TABLES))
+    yield compare_equal(run, "count", case.count, count_rows(case, TABLES))
     yield compare_equal(
         run, "local sensitivity, add or remove", case.added, _largest(case, _added())
     )
@@ -80,7 +80,7 @@ def _one(case: Case) -> Iterator[Row]:
     yield Row(run, "our bound at distance 0", limits, ours, between)
 
 
-def counted(case: Case, tables: Tables) -> int:
+def count_rows(case: Case, tables: Tables) -> int:
     """How many rows the join of a case has, by trying all combinations."""
     tests = [(int(k[0]), "xy".index(k[1]), int(k[3]), "xy".index(k[4])) for k in sum(case.keys, ())]
     return sum(
@@ -126,5 +126,5 @@ def _changed() -> Iterator[Tables]:
 
 
 def _largest(case: Case, neighbours: Iterator[Tables]) -> int:
-    here = counted(case, TABLES)
-    return max(abs(counted(case, tables) - here) for tables in neighbours)
+    here = count_rows(case, TABLES)
+    return max(abs(count_rows(case, tables) - here) for tables in neighbours)

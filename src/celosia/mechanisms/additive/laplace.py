@@ -90,7 +90,7 @@ def laplace_bound(scale: float, *, size: int = 1, failure: float = 0.05) -> floa
     >>> round(laplace_bound(1, size=10_000), 7)
     12.2060726
     """
-    width, many, allowed = _checked(scale, size, failure)
+    width, many, allowed = _check(scale, size, failure)
     return width * log(many / allowed)
 
 
@@ -100,12 +100,12 @@ def laplace_failure(scale: float, error: float, *, size: int = 1) -> float:
     >>> round(laplace_failure(1, laplace_bound(1, size=10_000), size=10_000), 7)
     0.0487707
     """
-    width, many, _ = _checked(scale, size, 0.5)
+    width, many, _ = _check(scale, size, 0.5)
     one = exp(-float(check_error(error)) / width)
     return -expm1(many * log1p(-one)) if one < 1 else 1.0
 
 
-def _checked(scale: float, size: int, failure: float) -> tuple[float, int, float]:
+def _check(scale: float, size: int, failure: float) -> tuple[float, int, float]:
     width = float(check_sensitivity(scale))
     many = check_whole(size, name="the number of coordinates")
     return width, many, check_confidence(failure)

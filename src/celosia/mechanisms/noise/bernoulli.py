@@ -31,11 +31,11 @@ def bernoulli_exp(
 
     tops = np.asarray(numerators)
     if tops.dtype.kind not in "iu" or tops.ndim != 1 or not 0 < denominator < 2**63:
-        raise _refused()
+        raise _bad_chance()
     # Unsigned numbers of 2^63 and more would wrap to negative ones, which are refused as such.
     tops = np.ascontiguousarray(tops, dtype=np.int64)
     if tops.size and tops.min() < 0:
-        raise _refused()
+        raise _bad_chance()
 
     def step(units: NDArray[np.uint32], found: Any, done: int) -> tuple[int, int]:
         return _kernels.exponential_coins(units, tops, denominator, found, done)
@@ -65,7 +65,7 @@ def bernoulli_exp_rate(
     return heads
 
 
-def _refused() -> InputError:
+def _bad_chance() -> InputError:
     return InputError(
         "CEL-M022",
         "the chance of a coin is not exp(-numerator/denominator) of whole numbers within 64 bits.",

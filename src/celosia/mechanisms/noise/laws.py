@@ -68,7 +68,7 @@ class DiscreteLaplace(Law):
         object.__setattr__(self, "scale", scale_within_reach(self.scale))
 
     def draw(self, size: int, rng: Source) -> NDArray[np.int64]:  # noqa: D102 - as in Law
-        count = _checked(size)
+        count = _check_size(size)
         if type(rng) is System and count <= LARGEST:
             return POOL.take(self, count, partial(opendp_samplers.laplace, self.scale))
         return sampler.laplace(self.scale, count, rng)
@@ -82,7 +82,7 @@ class DiscreteLaplace(Law):
         return 1 - tails.laplace_tail(self.scale, 1 - point)
 
     def bound(self, confidence: float, *, size: int = 1) -> int:  # noqa: D102
-        return _bound(self, check_confidence(confidence), _checked(size, least=1))
+        return _bound(self, check_confidence(confidence), _check_size(size, least=1))
 
     @property
     def variance(self) -> float:  # noqa: D102
@@ -113,7 +113,7 @@ class DiscreteGaussian(Law):
         object.__setattr__(self, "parameter", parameter_within_reach(self.parameter))
 
     def draw(self, size: int, rng: Source) -> NDArray[np.int64]:  # noqa: D102 - as in Law
-        count = _checked(size)
+        count = _check_size(size)
         if type(rng) is System and count <= LARGEST:
             return POOL.take(self, count, partial(opendp_samplers.gaussian, self.parameter))
         return sampler.gaussian(self.parameter, count, rng)
@@ -127,14 +127,14 @@ class DiscreteGaussian(Law):
         return 1 - tails.gaussian_tail(self.parameter, 1 - point)
 
     def bound(self, confidence: float, *, size: int = 1) -> int:  # noqa: D102
-        return _bound(self, check_confidence(confidence), _checked(size, least=1))
+        return _bound(self, check_confidence(confidence), _check_size(size, least=1))
 
     @property
     def variance(self) -> float:  # noqa: D102
         return tails.gaussian_variance(self.parameter)
 
 
-def _checked(size: int, *, least: int = 0) -> int:
+def _check_size(size: int, *, least: int = 0) -> int:
     return check_whole(size, name="the number of draws", least=least)
 
 

@@ -22,7 +22,7 @@ from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.statistics.columns import (
     Key,
-    Kind,
+    KeyKind,
     Rows,
     key_counts,
     kind_of,
@@ -171,7 +171,7 @@ def _checked_categories(categories: object, other: bool) -> tuple[Key, ...]:
     values = tuple(plain_key(category) for category in listed)
     if len(set(values)) < len(values):
         raise _bad_bins("a category comes more than once.")
-    if other and kinds == {Kind.TEXT} and OTHER in values:
+    if other and kinds == {KeyKind.TEXT} and OTHER in values:
         raise _bad_bins(f"a category is called {OTHER!r}, as the bin of the other rows.")
     return values
 

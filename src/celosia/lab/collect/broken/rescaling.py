@@ -64,7 +64,7 @@ class BrokenRescaling(BrokenProtocol):
         """Estimates with normal errors."""
         return self.real + generator(rng).normal(0, self.noise, self.different)
 
-    def shown(self, *, rng: Source, runs: int) -> float:
+    def measure(self, *, rng: Source, runs: int) -> float:
         """The mean over runs."""
         real, few = self.real, slice(0, self.common)
         found = []
