@@ -114,7 +114,7 @@ def test_pooled_errors_are_those_of_the_formula(bits: int, epsilon: float) -> No
         true = law.binomial(counts, bits / 26)
         other = law.binomial(USERS - counts, bits / 26)
         truth = protocol.coin.chance
-        server.asked += true + other
+        server.queried += true + other
         server.ones += law.binomial(true, truth) + law.binomial(other, 1 - truth)
         server.users = USERS
         errors.append(server.estimate(range(26)).counts - counts)
@@ -221,8 +221,8 @@ def test_merging_and_saving_keep_all_counts() -> None:
     for server in (other, again):
         assert server.users == 500
         assert np.array_equal(server.ones, whole.ones)
-        assert np.array_equal(server.asked, whole.asked)
-    assert whole.asked.sum() == 1_500
+        assert np.array_equal(server.queried, whole.queried)
+    assert whole.queried.sum() == 1_500
     assert protocol.report_bits == 3 * 5
     assert made.shape[1] == 2
 
@@ -238,7 +238,7 @@ def test_wrong_reports_and_values_are_refused() -> None:
     with pytest.raises(InputError) as refusal:
         server.absorb(DBitFlip(epsilon=2, buckets=10, bits=2).client(rng=Seeded(1)).privatise(1))
     assert refusal.value.code == "CEL-R004"
-    assert server.users == server.asked.sum() == 0
+    assert server.users == server.queried.sum() == 0
     for values in ([10], [-1], ["a"], [1.5], [True]):
         with pytest.raises(InputError) as refusal:
             protocol.client(rng=Seeded(1)).privatise(values)

@@ -32,8 +32,9 @@ def corrected_sensitivity(
         distance: facts by which the graph may differ.
         sets: whether a pattern with one variable has frequency 1 whatever the graph.
 
-    >>> from celosia.lab.sparql.original_analysis import listed, patterns
-    >>> corrected_sensitivity(patterns("?x p ?y . ?x q ?z"), listed({("q", "subject"): 3}), distance=1)
+    >>> from celosia.lab.sparql.original_analysis import list_frequencies, patterns
+    >>> frequency = list_frequencies({("q", "subject"): 3})
+    >>> corrected_sensitivity(patterns("?x p ?y . ?x q ?z"), frequency, distance=1)
     4
     """
     first, *others = (_alone(each, frequency, distance, sets) for each in given)
