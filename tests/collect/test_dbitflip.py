@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.collect.scripted import Scripted
+from tests.collect.scripted_sources import ScriptedSource
 
 from celosia.collect.coins import WHOLE
 from celosia.collect.memory import Memory
@@ -74,7 +74,7 @@ def test_a_bit_is_true_exactly_as_often_as_the_coin_says() -> None:
     protocol = DBitFlip(epsilon=1, buckets=4, bits=4)
     heads = protocol.coin.heads
     there = np.array([[True, True, False, False]])
-    said = protocol.draw_bits(there, Scripted([heads - 1, heads, heads - 1, heads]))
+    said = protocol.draw_bits(there, ScriptedSource([heads - 1, heads, heads - 1, heads]))
     assert said.tolist() == [[True, False, False, True]]
 
 

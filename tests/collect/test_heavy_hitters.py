@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.collect.enumerated import distribution
 from tests.collect.refusals import refused
+from tests.collect.report_distribution import distribution
 
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.collect.discovery.heavy_hitters import PrefixTree, TreeServer

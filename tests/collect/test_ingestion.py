@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from tests.collect.gathering import PROTOCOL, batch, state_of
+from tests.collect.small_protocol import PROTOCOL, batch, state_of
 
 from celosia.collect.collector import ingestion
 from celosia.collect.collector.collector import Collector

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.collect.scripted import Scripted
+from tests.collect.scripted_sources import ScriptedSource
 
 from celosia.collect.coins import WHOLE
 from celosia.collect.memory import Memory
@@ -109,9 +109,11 @@ def test_both_stages_toss_exactly_the_chances_that_the_costs_are_computed_from()
     units = [protocol.lies - 1, protocol.lies, protocol.lies - 1, protocol.lies]
     # A bit that is set is changed as one that is not: a permanent stage that keeps all ones would
     # show them to whoever sees a 0 at their place.
-    assert protocol.permanent(bits, Scripted(units)).tolist() == [[True, False, False, True]]
+    assert protocol.permanent(bits, ScriptedSource(units)).tolist() == [[True, False, False, True]]
     units = [low - 1, low, high - 1, high]
-    assert protocol.instantaneous(bits, Scripted(units)).tolist() == [[True, False, True, False]]
+    assert protocol.instantaneous(bits, ScriptedSource(units)).tolist() == [
+        [True, False, True, False]
+    ]
 
 
 def test_set_bits_are_changed_as_often_as_unset_ones() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.collect.gathering import PROTOCOL, batch, name, state_of
+from tests.collect.small_protocol import PROTOCOL, batch, name, state_of
 
 from celosia.collect.collector.access import Access
 from celosia.collect.collector.batches import Batch, BatchLimits

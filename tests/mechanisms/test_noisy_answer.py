@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.accounting import Budget
 from celosia.accounting.belief import belief_interval
@@ -268,7 +268,7 @@ def test_a_weak_promise_is_warned_of(mechanism: Mechanism[Any, Any], warned: boo
 def test_bad_input_costs_nothing(mechanism: Mechanism[Any, Any], x: Any) -> None:
     budget = Budget(epsilon=1)
     with pytest.raises(InputError) as refused:
-        release(mechanism, x, budget=budget, rng=Untouchable())
+        release(mechanism, x, budget=budget, rng=ForbiddenSource())
     assert "planted" not in str(refused.value)
     assert budget.spent["epsilon"] == 0
     assert budget.history == ()
@@ -277,7 +277,7 @@ def test_bad_input_costs_nothing(mechanism: Mechanism[Any, Any], x: Any) -> None
 def test_a_bad_confidence_costs_nothing() -> None:
     budget = Budget(epsilon=1)
     with pytest.raises(InputError, match="confidence"):
-        release(Count(epsilon=1), AGES, confidence=1.5, budget=budget, rng=Untouchable())
+        release(Count(epsilon=1), AGES, confidence=1.5, budget=budget, rng=ForbiddenSource())
     assert budget.history == ()
 
 
@@ -285,7 +285,7 @@ def test_an_exceeded_budget_draws_no_answer() -> None:
     budget = Budget(epsilon=1)
     release(Count(epsilon=0.75), AGES, budget=budget, question="first", rng=Seeded(1))
     with pytest.raises(BudgetExceeded):
-        release(Count(epsilon=0.5), AGES, budget=budget, rng=Untouchable())
+        release(Count(epsilon=0.5), AGES, budget=budget, rng=ForbiddenSource())
     assert [charge.label for charge in budget.history] == ["first"]
     assert budget.remaining["epsilon"] == Fraction(1, 4)
 
@@ -322,13 +322,13 @@ def test_a_promise_with_a_delta_is_charged_with_it(make: Callable[[], Any]) -> N
     assert 0 < spent["delta"] <= Fraction(1, 10**7)  # type: ignore[operator]
     assert 0.49 < float(spent["epsilon"] or 0) <= 0.5
     with pytest.raises(BudgetExceeded):
-        release(replace(mechanism, epsilon=0.6), x, budget=budget, rng=Untouchable())
+        release(replace(mechanism, epsilon=0.6), x, budget=budget, rng=ForbiddenSource())
 
 
 def test_a_budget_for_others_is_not_charged() -> None:
     budget = Budget(epsilon=1)  # for rows
     with pytest.raises(PrivacyError):
-        release(per_unit(Count(epsilon=0.5), 2), AGES, budget=budget, rng=Untouchable())
+        release(per_unit(Count(epsilon=0.5), 2), AGES, budget=budget, rng=ForbiddenSource())
     assert budget.history == ()
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia import frames
 from celosia.accounting import Budget
@@ -153,7 +153,7 @@ def test_a_histogram_of_keys_counts_each_key_of_a_unit_once() -> None:
     assert sum(alone.value.values()) == 60  # each person in one of the two
     with pytest.raises(InputError) as refused:
         release_from_table(
-            table, one, column="ward", unit="who", rows_per_unit=2, rng=Untouchable()
+            table, one, column="ward", unit="who", rows_per_unit=2, rng=ForbiddenSource()
         )
     assert refused.value.code == "CEL-M126"
 
@@ -235,7 +235,7 @@ def test_what_cannot_be_asked_is_refused_before_any_noise(
     if "unit" in wish:
         budget = Budget(epsilon=9, neighbours=Neighbours(unit=wish["unit"]))
     with pytest.raises(CelosiaError) as refused:
-        release_from_table(table, mechanism, budget=budget, rng=Untouchable(), **wish)
+        release_from_table(table, mechanism, budget=budget, rng=ForbiddenSource(), **wish)
     assert refused.value.code == code
     assert MARK not in str(refused.value)
     assert budget.history == ()
@@ -256,7 +256,7 @@ def test_answers_and_scores_have_no_rows_of_a_unit(mechanism: Any) -> None:
     table = {"score": [1, 2, 3], "who": [1, 2, 3]}
     with pytest.raises(PrivacyError) as refused:
         release_from_table(
-            table, mechanism, column="score", unit="who", rows_per_unit=1, rng=Untouchable()
+            table, mechanism, column="score", unit="who", rows_per_unit=1, rng=ForbiddenSource()
         )
     assert refused.value.code == "CEL-M125"
     assert release_from_table(table, mechanism, column="score", rng=Seeded(1)).epsilon == 1
@@ -274,9 +274,9 @@ def test_a_budget_for_patients_pays_for_patients() -> None:
     assert budget.remaining["epsilon"] == 0
     assert [charge.label for charge in budget.history] == ["mean of cost"]
     with pytest.raises(BudgetExceeded):
-        release_from_table(VISITS, MEAN, budget=budget, rng=Untouchable(), **wish)
+        release_from_table(VISITS, MEAN, budget=budget, rng=ForbiddenSource(), **wish)
     with pytest.raises(PrivacyError):  # a promise for rows says nothing for patients
-        release_from_table(VISITS, MEAN, column="cost", budget=budget, rng=Untouchable())
+        release_from_table(VISITS, MEAN, column="cost", budget=budget, rng=ForbiddenSource())
 
 
 @pytest.mark.parametrize("odd", ["", "1", "007", "x"])

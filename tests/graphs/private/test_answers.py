@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.graphs.private.small_graphs import all_edge_sets, without_vertex
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.accounting import Budget
 from celosia.assess.audit import audit
@@ -42,7 +42,7 @@ from celosia.graphs.private import (
 )
 from celosia.mechanisms import NoisyAnswer
 
-UNTOUCHABLE = Untouchable()
+UNTOUCHABLE = ForbiddenSource()
 GRAPH = power_law(200, 600, 2.5, Seeded(1))
 MECHANISMS: list[GraphMechanism[Any]] = [
     EdgeCount(epsilon=0.5),

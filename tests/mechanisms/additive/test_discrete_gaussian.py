@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.accounting.losses import ConcentratedLoss, GaussianLoss
 from celosia.core.errors import InputError
@@ -81,7 +81,7 @@ def test_bad_parameters_are_refused_on_creation(bad: dict[str, Any], code: str) 
 @pytest.mark.parametrize("bad", [0.5, float("nan"), "7", True, [1, 2.5], [None]])
 def test_what_is_not_whole_is_refused_before_any_noise(bad: Any) -> None:
     with pytest.raises(InputError) as refusal:
-        GaussianCounts(rho=1).release(bad, rng=Untouchable())
+        GaussianCounts(rho=1).release(bad, rng=ForbiddenSource())
     assert refusal.value.code == "CEL-M040"
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import kstest, norm
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.accounting.losses import ConcentratedLoss, GaussianLoss
 from celosia.core.errors import InputError
@@ -137,7 +137,7 @@ def test_a_bad_delta_is_refused_on_creation(delta: Any) -> None:
 @pytest.mark.parametrize("bad", [float("nan"), "1", None, 1e300])
 def test_what_is_no_number_on_the_grid_is_refused_before_any_noise(bad: Any) -> None:
     with pytest.raises(InputError) as refusal:
-        Gaussian(epsilon=1, delta=1e-6, sensitivity=1).release(bad, rng=Untouchable())
+        Gaussian(epsilon=1, delta=1e-6, sensitivity=1).release(bad, rng=ForbiddenSource())
     assert refusal.value.code == "CEL-M009"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError, PrivacyError
@@ -128,7 +128,7 @@ MASKED = np.ma.masked_array([0, 1], mask=[False, True])
 )
 def test_what_is_no_answer_is_refused_before_any_coin(bad: Any) -> None:
     with pytest.raises(InputError) as refusal:
-        RandomisedResponse.two_coins().release(bad, rng=Untouchable())
+        RandomisedResponse.two_coins().release(bad, rng=ForbiddenSource())
     assert refusal.value.code == "CEL-M046"
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError, PrivacyError
@@ -57,7 +57,7 @@ def test_one_answer_gives_one_and_a_list_gives_a_list() -> None:
 @pytest.mark.parametrize("bad", ["boat", None, 7, ["bus", "boat"], [["bus"]], [None]])
 def test_an_answer_outside_the_categories_is_refused_before_any_coin(bad: Any) -> None:
     with pytest.raises(InputError) as refusal:
-        KaryResponse(epsilon=1, categories=MODES).release(bad, rng=Untouchable())
+        KaryResponse(epsilon=1, categories=MODES).release(bad, rng=ForbiddenSource())
     assert refusal.value.code == "CEL-M047"
     assert "boat" not in str(refusal.value)
     assert refusal.value.__context__ is None  # a KeyError would hold the answer

@@ -9,8 +9,8 @@ from math import exp, inf, log
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.mechanisms.forbidden_source import ForbiddenSource
 from tests.mechanisms.selection_oracles import FALSE_ALARM, loss_span, p_value
-from tests.mechanisms.untouchable import Untouchable
 
 from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
@@ -157,7 +157,7 @@ def test_one_candidate_is_always_chosen() -> None:
 @pytest.mark.parametrize("scores", [[], [0.5], ["a"], [2**51]])
 def test_bad_scores_are_refused_before_anything_is_drawn(scores: list[object]) -> None:
     with pytest.raises(InputError):
-        NoisyMax(epsilon=1).release(scores, rng=Untouchable())  # type: ignore[arg-type]
+        NoisyMax(epsilon=1).release(scores, rng=ForbiddenSource())  # type: ignore[arg-type]
 
 
 def test_chances_that_would_take_hours_are_refused() -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.mechanisms.forbidden_source import ForbiddenSource
 from tests.mechanisms.selection_oracles import FALSE_ALARM, loss_span, p_value
-from tests.mechanisms.untouchable import Untouchable
 
 from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
@@ -162,4 +162,4 @@ def test_its_shortfall_bound_is_that_of_the_exponential_mechanism() -> None:
 @pytest.mark.parametrize("scores", [[], [0.5], ["a"], [2**51]])
 def test_bad_scores_are_refused_before_anything_is_drawn(scores: list[object]) -> None:
     with pytest.raises(InputError):
-        PermuteAndFlip(epsilon=1).release(scores, rng=Untouchable())  # type: ignore[arg-type]
+        PermuteAndFlip(epsilon=1).release(scores, rng=ForbiddenSource())  # type: ignore[arg-type]

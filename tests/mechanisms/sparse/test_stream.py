@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import binom, chi2_contingency
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.accounting.budget import Budget
 from celosia.accounting.loss import Loss
@@ -128,7 +128,7 @@ def test_without_budget_no_noise_is_drawn() -> None:
     mechanism = AboveThreshold(0.75, threshold=0)
     mechanism.stream(rng=Seeded(8), budget=budget)
     with pytest.raises(BudgetExceeded):
-        mechanism.stream(rng=Untouchable(), budget=budget)
+        mechanism.stream(rng=ForbiddenSource(), budget=budget)
 
 
 def secret_of(mechanism: SparseMechanism, seed: int) -> int:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import laplace
+from tests.mechanisms.forbidden_source import ForbiddenSource
 from tests.mechanisms.selection_oracles import (
     FALSE_ALARM,
     loss_span,
@@ -22,7 +23,6 @@ from tests.mechanisms.selection_oracles import (
     small_tables,
     softmax,
 )
-from tests.mechanisms.untouchable import Untouchable
 
 from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.errors import InputError
@@ -199,7 +199,7 @@ def test_the_error_counts_a_bound_that_lies_beyond_the_last_point(rows: int) -> 
 )
 def test_bad_values_are_refused_before_anything_is_drawn(values: list[float], code: str) -> None:
     with pytest.raises(InputError) as caught:
-        ExponentialMean(epsilon=1, lower=0, upper=1).release(values, rng=Untouchable())
+        ExponentialMean(epsilon=1, lower=0, upper=1).release(values, rng=ForbiddenSource())
     assert caught.value.code == code
 
 

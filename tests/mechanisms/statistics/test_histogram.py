@@ -18,7 +18,7 @@ from tests.mechanisms.exact_laws import (
     pairs,
     worst_log_ratio,
 )
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.accounting.losses import ComposedLoss, LaplaceLoss
 from celosia.core.errors import InputError
@@ -129,7 +129,7 @@ def test_a_row_of_no_bin_is_never_an_error() -> None:
 def test_rows_of_another_kind_than_the_categories_are_refused() -> None:
     for rows in (["1", "2"], [True, False]):
         with pytest.raises(InputError) as caught:
-            Histogram(epsilon=1, categories=[1, 2]).release(rows, rng=Untouchable())
+            Histogram(epsilon=1, categories=[1, 2]).release(rows, rng=ForbiddenSource())
         assert caught.value.code == "CEL-M083"
 
 

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.mechanisms.forbidden_source import ForbiddenSource
 from tests.mechanisms.selection_oracles import (
     FALSE_ALARM,
     loss_span,
@@ -21,7 +22,6 @@ from tests.mechanisms.selection_oracles import (
     small_tables,
     softmax,
 )
-from tests.mechanisms.untouchable import Untouchable
 
 from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.errors import InputError
@@ -203,14 +203,16 @@ def test_a_million_rows_are_told_apart_exactly() -> None:
 )
 def test_missing_and_other_values_are_refused_before_anything_is_drawn(values: object) -> None:
     with pytest.raises(InputError) as caught:
-        on_points(Fraction(1, 2)).release(values, rng=Untouchable())  # type: ignore[arg-type]
+        on_points(Fraction(1, 2)).release(values, rng=ForbiddenSource())  # type: ignore[arg-type]
     assert caught.value.code == "CEL-M066"
 
 
 def test_an_empty_table_is_refused_unless_it_may_be_empty() -> None:
     for relation in (ADD_REMOVE, CHANGE_ONE):
         with pytest.raises(InputError) as caught:
-            Median(epsilon=1, lower=0, upper=1, neighbours=relation).release([], rng=Untouchable())
+            Median(epsilon=1, lower=0, upper=1, neighbours=relation).release(
+                [], rng=ForbiddenSource()
+            )
         assert caught.value.code == "CEL-M067"
 
 

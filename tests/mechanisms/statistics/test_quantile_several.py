@@ -7,6 +7,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from tests.mechanisms.forbidden_source import ForbiddenSource
 from tests.mechanisms.selection_oracles import (
     FALSE_ALARM,
     loss_span,
@@ -17,7 +18,6 @@ from tests.mechanisms.selection_oracles import (
     small_tables,
     softmax,
 )
-from tests.mechanisms.untouchable import Untouchable
 
 from celosia.accounting.losses import BoundedRangeLoss, ComposedLoss
 from celosia.core.errors import InputError
@@ -189,7 +189,7 @@ def test_shares_that_do_not_rise_from_0_to_1_are_refused(q: object) -> None:
 )
 def test_bad_values_are_refused_before_anything_is_drawn(values: list[float], code: str) -> None:
     with pytest.raises(InputError) as caught:
-        Quantiles(epsilon=1, lower=0, upper=1).release(values, rng=Untouchable())
+        Quantiles(epsilon=1, lower=0, upper=1).release(values, rng=ForbiddenSource())
     assert caught.value.code == code
 
 

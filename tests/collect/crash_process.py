@@ -1,8 +1,8 @@
-"""Collectors that die: run as a process, it kills a child at every single step of its work.
+"""A process that crashes collectors: it kills a child at every single step of its work.
 
-`python -m tests.collect.dying steps FOLDER` loads everything once, then forks a child for step
-1, 2, 3 ... of the lines of Python that a collector runs, and of the steps of the machine inside
-SQLite that its statements run. Each child ends itself with SIGKILL at its step. What it had
+`python -m tests.collect.crash_process steps FOLDER` loads everything once, then forks a child for
+step 1, 2, 3 ... of the lines of Python that a collector runs, and of the steps of the machine
+inside SQLite that its statements run. Each child ends itself with SIGKILL at its step. What it had
 acknowledged is in `acknowledged` in the folder of that step. `batches` counts ten batches, and
 `full` as many of sixty as fit on a disk that is too small; both end with SIGKILL, and print what
 they have acknowledged.
@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tests.collect.gathering import PROTOCOL, batch, name
+from tests.collect.small_protocol import PROTOCOL, batch, name
 
 from celosia.collect.collector import collector, journal
 from celosia.collect.collector.collector import Collector

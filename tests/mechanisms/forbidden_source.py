@@ -5,7 +5,7 @@ from __future__ import annotations
 from celosia.core.randomness import Source
 
 
-class Untouchable(Source):
+class ForbiddenSource(Source):
     """Randomness that must not be drawn."""
 
     simulation = True

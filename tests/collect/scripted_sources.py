@@ -1,4 +1,4 @@
-"""Helpers: a source that says what it is told, a memory without a disk."""
+"""Helpers: a source of given units, and a memory without a disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from celosia.collect.protocol import Protocol
 from celosia.core.randomness import Source
 
 
-class Scripted(Source):
+class ScriptedSource(Source):
     """Gives 32-bit units from a list, whatever is asked for."""
 
     simulation = True
@@ -26,7 +26,7 @@ class Scripted(Source):
         return given
 
 
-class Recalling:
+class MemoryInProcess:
     """As `Memory`, in a dictionary, for many devices at once; draws come from a seed."""
 
     def __init__(self, rng: Source) -> None:
