@@ -43,11 +43,11 @@ def find_audit_targets(only: Sequence[str] | None, *, broken: bool) -> list[Audi
         from celosia.lab.mechanisms.broken import BROKEN
 
         known += [_mistake(mistake) for mistake in BROKEN]
-    return _check_samples(_select(known, only) if only else known)
+    return _with_enough_samples(_select(known, only) if only else known)
 
 
 def _select(known: Sequence[AuditTarget], only: Sequence[str]) -> list[AuditTarget]:
-    names = sorted({suspect.name for suspect in known})
+    names = sorted({target.name for target in known})
     plain = {_plain(name): name for name in names}
     for name in only:
         if _plain(name) not in plain:
@@ -58,16 +58,15 @@ def _select(known: Sequence[AuditTarget], only: Sequence[str]) -> list[AuditTarg
                 fix=f"Use one of: {', '.join(names)}.",
             )
     wanted = {plain[_plain(name)] for name in only}
-    return [suspect for suspect in known if suspect.name in wanted]
+    return [target for target in known if target.name in wanted]
 
 
-def _check_samples(suspects: list[AuditTarget]) -> list[AuditTarget]:
+def _with_enough_samples(targets: list[AuditTarget]) -> list[AuditTarget]:
     """More samples for outputs that are drawn one by one, where few are to be audited."""
-    slow = sum(suspect.samples == FEW for suspect in suspects)
+    slow = sum(target.samples == FEW for target in targets)
     room = min(MOST, max(FEW, TOGETHER // max(1, slow)))
     return [
-        replace(suspect, samples=room) if suspect.samples == FEW else suspect
-        for suspect in suspects
+        replace(target, samples=room) if target.samples == FEW else target for target in targets
     ]
 
 

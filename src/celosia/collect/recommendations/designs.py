@@ -235,7 +235,7 @@ def design_protocol(label: str, need: Need, epsilon: Fraction) -> Protocol:
     """A design by its name.
 
     Raises:
-        Unfit: it cannot be used, and why.
+        UnfitProtocol: it cannot be used, and why.
     """
     if need.repeated and label not in REPEATED:
         raise UnfitProtocol("its devices keep no answers: every further report costs as much again")

@@ -190,7 +190,7 @@ def epsilon_for(label: str, need: Need, target: float) -> Fraction:
     """The least epsilon, in thousandths, with which a rare value has an error of at most `target`.
 
     Raises:
-        Unfit: there is none, and why.
+        UnfitProtocol: there is none, and why.
     """
     if _error(label, need, Fraction(ENOUGH)) > target:
         floor = error_of(design_protocol(label, need, Fraction(ENOUGH)), need)
@@ -208,7 +208,7 @@ def users_for(label: str, need: Need, epsilon: Fraction, share: float) -> int:
     """The fewest users with whom the error of a rare value is at most this share of them.
 
     Raises:
-        Unfit: more than 2^40 are needed.
+        UnfitProtocol: more than 2^40 are needed.
     """
 
     def enough(users: int) -> bool:
