@@ -3,11 +3,9 @@
 It walks the triple patterns in the order in which they are written, at the fixed distance 1, and
 takes terms for what tables are to SQL. So every join counts as a join of a table with itself; the
 frequency of a variable is looked up on the side where it does not occur, and comes out far too
-small; and nothing is smoothed. Its bound is below the true sensitivity (`small_graphs`), so its answers
-protect nobody. Nothing outside the lab may import this.
-
-Reference: an engineering thesis of the Universidad Técnica Federico Santa María (2018), sections on
-RDF, and its public code.
+small; and nothing is smoothed. Its bound is below the true sensitivity (`small_graphs`), so its
+answers are not protected. Nothing outside the lab may import this.  Reference: an engineering
+thesis of the Universidad Técnica Federico Santa María (2018), sections on RDF, and its public code.
 """
 
 from __future__ import annotations
