@@ -46,7 +46,7 @@ from celosia.mechanisms import (
     release,
 )
 from celosia.mechanisms.answer_report import on_a_line
-from celosia.mechanisms.guarantees import guarantee_of, round_up
+from celosia.mechanisms.guarantees import format_rounded_up, guarantee_of
 
 AGES = [20 + place % 50 for place in range(200)]
 WARDS = ["a"] * 90 + ["b"] * 60 + ["c"] * 50
@@ -161,7 +161,7 @@ def test_what_stays_open_depends_on_the_neighbours() -> None:
 
 @given(st.floats(1e-9, 1e9), st.integers(2, 9))
 def test_a_shortened_number_never_says_less(number: float, digits: int) -> None:
-    told = float(round_up(number, digits))
+    told = float(format_rounded_up(number, digits))
     assert Fraction(repr(number)) <= Fraction(repr(told)) <= Fraction(number) * (1 + Fraction(1, 9))
 
 

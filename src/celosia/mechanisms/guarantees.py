@@ -79,7 +79,7 @@ def weaknesses(mechanism: AnyMechanism) -> tuple[str, ...]:
     name = f"an epsilon of {epsilon:g}" if epsilon is not None else ""
     if epsilon is None:
         epsilon = mechanism.privacy_loss().epsilon(TYPICAL_DELTA)
-        name = f"a rho that means an epsilon of {round_up(epsilon)} at delta {TYPICAL_DELTA:g}"
+        name = f"a rho that means an epsilon of {format_rounded_up(epsilon)} at delta {TYPICAL_DELTA:g}"
     warnings = []
     if epsilon >= WEAK:
         belief = belief_interval(0.001, epsilon).high
@@ -100,10 +100,10 @@ def unwrap(mechanism: AnyMechanism) -> AnyMechanism:
     return mechanism.mechanism if isinstance(mechanism, PerUnit) else mechanism
 
 
-def round_up(number: float, digits: int = 6) -> str:
+def format_rounded_up(number: float, digits: int = 6) -> str:
     """A number in few digits that do not say less than it is.
 
-    >>> round_up(0.5), round_up(1.0100501671)
+    >>> format_rounded_up(0.5), format_rounded_up(1.0100501671)
     ('0.5', '1.01006')
     """
     if not isfinite(number):
@@ -115,10 +115,10 @@ def round_up(number: float, digits: int = 6) -> str:
 def _in_words(mechanism: AnyMechanism) -> str:
     epsilon, delta = stated_epsilon_delta(mechanism)
     if epsilon is None:
-        return f"{round_up(mechanism.privacy_loss().rho)}-zero-concentrated differential privacy"
+        return f"{format_rounded_up(mechanism.privacy_loss().rho)}-zero-concentrated differential privacy"
     if delta:
-        return f"({round_up(epsilon)}, {round_up(delta)})-differential privacy"
-    return f"{round_up(epsilon)}-differential privacy"
+        return f"({format_rounded_up(epsilon)}, {format_rounded_up(delta)})-differential privacy"
+    return f"{format_rounded_up(epsilon)}-differential privacy"
 
 
 def _protects(mechanism: AnyMechanism) -> str:
@@ -130,11 +130,11 @@ def _protects(mechanism: AnyMechanism) -> str:
     subject = f"whatever one {unit} holds"
     if relation is Relation.ADD_REMOVE:
         subject = f"whether or not one {unit} is in the table, and whatever it holds"
-    factor = round_up(exp(epsilon) if epsilon < 700 else inf, 4)
+    factor = format_rounded_up(exp(epsilon) if epsilon < 700 else inf, 4)
     if delta:
         return (
             f"{subject}, no set of answers becomes more than {factor} times as likely by it, but "
-            f"for a further chance of {round_up(delta)}"
+            f"for a further chance of {format_rounded_up(delta)}"
         )
     return f"{subject}, no answer becomes more than {factor} times as likely by it"
 
