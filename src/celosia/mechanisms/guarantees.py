@@ -79,7 +79,8 @@ def weaknesses(mechanism: AnyMechanism) -> tuple[str, ...]:
     name = f"an epsilon of {epsilon:g}" if epsilon is not None else ""
     if epsilon is None:
         epsilon = mechanism.privacy_loss().epsilon(TYPICAL_DELTA)
-        name = f"a rho that means an epsilon of {format_rounded_up(epsilon)} at delta {TYPICAL_DELTA:g}"
+        shown = format_rounded_up(epsilon)
+        name = f"a rho that means an epsilon of {shown} at delta {TYPICAL_DELTA:g}"
     warnings = []
     if epsilon >= WEAK:
         belief = belief_interval(0.001, epsilon).high
@@ -115,7 +116,8 @@ def format_rounded_up(number: float, digits: int = 6) -> str:
 def _in_words(mechanism: AnyMechanism) -> str:
     epsilon, delta = stated_epsilon_delta(mechanism)
     if epsilon is None:
-        return f"{format_rounded_up(mechanism.privacy_loss().rho)}-zero-concentrated differential privacy"
+        rho = format_rounded_up(mechanism.privacy_loss().rho)
+        return f"{rho}-zero-concentrated differential privacy"
     if delta:
         return f"({format_rounded_up(epsilon)}, {format_rounded_up(delta)})-differential privacy"
     return f"{format_rounded_up(epsilon)}-differential privacy"
