@@ -15,9 +15,9 @@ from typing import Any
 from dp_accounting.pld import common
 from dp_accounting.pld import privacy_loss_distribution as peer
 
+from celosia.accounting.accountant import Accountant
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import GaussianLoss, LaplaceLoss, Pure
-from celosia.accounting.running import Running
+from celosia.accounting.losses import GaussianLoss, LaplaceLoss, PureLoss
 
 DELTA = 1e-6
 RELEASES = 1000
@@ -57,8 +57,8 @@ def run(rows: int = RELEASES) -> dict[str, dict[str, Any]]:
 
 
 def _timed(loss: Callable[[int], Loss], count: int) -> dict[str, Any]:
-    Running([loss(0)]).epsilon(DELTA)  # load what is loaded late
-    account, times, epsilon = Running(), [], 0.0
+    Accountant([loss(0)]).epsilon(DELTA)  # load what is loaded late
+    account, times, epsilon = Accountant(), [], 0.0
     for turn in range(count):
         started = perf_counter()
         account.add(loss(turn))
@@ -71,7 +71,7 @@ def _same(turn: int) -> Loss:
     losses: tuple[Loss, ...] = (
         LaplaceLoss(Fraction(20), 2),
         GaussianLoss(Fraction(400), 2),
-        Pure(Fraction(1, 10)),
+        PureLoss(Fraction(1, 10)),
     )
     return losses[turn % 3]
 
@@ -81,7 +81,7 @@ def _different(turn: int) -> Loss:
         return LaplaceLoss(Fraction(10 * 2**20 + turn), 2**20)
     if turn % 3 == 1:
         return GaussianLoss(Fraction(100 * 2**40 + turn), 2**20)
-    return Pure(Fraction(100 + turn % 7, 1000) + Fraction(turn, 10**9))
+    return PureLoss(Fraction(100 + turn % 7, 1000) + Fraction(turn, 10**9))
 
 
 def _from_scratch(count: int) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 
 from bench.timing import seconds
 from celosia.core.randomness import System
-from celosia.mechanisms.noise import DiscreteGaussian, DiscreteLaplace, vetted
+from celosia.mechanisms.noise import DiscreteGaussian, DiscreteLaplace, opendp_samplers
 
 THEIRS = 20_000
 """Draws of OpenDP in one run."""
@@ -36,7 +36,11 @@ def run(*, rows: int = 1_000_000) -> dict[str, dict[str, Any]]:
         law = DiscreteLaplace(scale)
         name = f"discrete Laplace, scale {scale}"
         measure(f"{name}, ours", rows, lambda law=law: law.draw(rows, rng))  # type: ignore[misc]
-        measure(f"{name}, OpenDP", THEIRS, lambda scale=scale: vetted.laplace(scale, THEIRS))  # type: ignore[misc]
+        measure(
+            f"{name}, OpenDP",
+            THEIRS,
+            lambda scale=scale: opendp_samplers.laplace(scale, THEIRS),  # type: ignore[misc]
+        )
         ratios[name] = rates[f"{name}, ours"] / rates[f"{name}, OpenDP"]
     for sigma in (1, 100):
         normal = DiscreteGaussian(Fraction(sigma**2))
@@ -45,7 +49,7 @@ def run(*, rows: int = 1_000_000) -> dict[str, dict[str, Any]]:
         measure(
             f"{name}, OpenDP",
             THEIRS,
-            lambda law=normal: vetted.gaussian(law.parameter, THEIRS),  # type: ignore[misc]
+            lambda law=normal: opendp_samplers.gaussian(law.parameter, THEIRS),  # type: ignore[misc]
         )
         ratios[name] = rates[f"{name}, ours"] / rates[f"{name}, OpenDP"]
     generator = np.random.default_rng()

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from celosia.core.randomness import Seeded
-from celosia.sketches import CountMin, HyperLogLog, Sketch, Theta
+from celosia.sketches import CountMin, HyperLogLog, Sketch, ThetaSketch
 
 PAIRS: dict[str, tuple[Callable[[], Sketch], Callable[[], Any]]] = {
     "Count-Min": (
@@ -26,7 +26,7 @@ PAIRS: dict[str, tuple[Callable[[], Sketch], Callable[[], Any]]] = {
         lambda: datasketches.count_min_sketch(5, 2719),
     ),
     "HyperLogLog": (lambda: HyperLogLog(precision=12), lambda: datasketches.hll_sketch(12)),
-    "Theta": (lambda: Theta(most=4096), lambda: datasketches.update_theta_sketch(12)),
+    "Theta": (lambda: ThetaSketch(most=4096), lambda: datasketches.update_theta_sketch(12)),
 }
 
 
@@ -83,7 +83,7 @@ def _estimates(numbers: Any) -> dict[str, Any]:
         "HyperLogLog, DataSketches": round(
             _loop(datasketches.hll_sketch(12), listed).get_estimate()
         ),
-        "Theta, ours": round(Theta(most=4096).update(numbers).estimate()),
+        "Theta, ours": round(ThetaSketch(most=4096).update(numbers).estimate()),
         "Theta, DataSketches": round(
             _loop(datasketches.update_theta_sketch(12), listed).get_estimate()
         ),

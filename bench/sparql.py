@@ -27,7 +27,7 @@ from typing import Any
 from bench.timing import once, seconds
 from celosia.core.randomness import Seeded
 from celosia.datasets.watdiv import watdiv
-from celosia.lab.sparql.shop import Asked, Shop, asked, remembering, stored
+from celosia.lab.sparql.shop import Shop, ShopQuery, cached_executor, shop_queries, store_triples
 from celosia.queries.answering import carry_out
 from celosia.queries.bounds.race_program import Incidence, program_totals
 from celosia.queries.emission import Target, count_query, distinct_count_query
@@ -46,9 +46,9 @@ SCOPES = ("people", "everything")
 
 def run(*, rows: int = TRIPLES) -> dict[str, dict[str, Any]]:
     """Errors in per cent by query and policy, what helps where they are large, and seconds."""
-    graph, wanted = watdiv(rows), asked(rows)
+    graph, wanted = watdiv(rows), shop_queries(rows)
     found: dict[str, dict[str, Any]] = {"graph": {str(graph): ""}, "count": {}}
-    with stored(rows) as folder:
+    with store_triples(rows) as folder:
         with _programs_once():
             for scope in SCOPES:
                 found |= _useful(folder, wanted, scope, found["count"])
@@ -57,7 +57,7 @@ def run(*, rows: int = TRIPLES) -> dict[str, dict[str, Any]]:
 
 
 def _useful(
-    folder: Path, wanted: list[Asked], scope: Any, counts: dict[str, Any]
+    folder: Path, wanted: list[ShopQuery], scope: Any, counts: dict[str, Any]
 ) -> dict[str, dict[str, Any]]:
     errors: dict[str, Any] = {}
     adds: dict[str, Any] = {}
@@ -66,7 +66,7 @@ def _useful(
     large: list[str] = []
     rng = Seeded(2026)
     with Shop(folder, unit="entity", private=scope) as shop:
-        ask = remembering(shop.run)
+        ask = cached_executor(shop.run)
         for each in wanted:
             exact, largest = shop.exact(each), shop.largest(each)
             counts[each.name], adds[each.name] = exact, largest
@@ -104,12 +104,12 @@ def _error(plan: Plan, exact: int, ask: Any, rng: Seeded, runs: int = RUNS) -> f
     return float(100 * off / exact) if exact else inf
 
 
-def _advice(shop: Shop, each: Asked, exact: int, largest: int) -> str:
+def _advice(shop: Shop, each: ShopQuery, exact: int, largest: int) -> str:
     """Why a count is far off, and what would bring it near."""
     if not exact:
         return "nothing to count: noise is all there is"
     told = f"one entity is behind 1 / {exact / max(largest, 1):.0f} of it"
-    ask, rng = remembering(shop.run), Seeded(1)
+    ask, rng = cached_executor(shop.run), Seeded(1)
     for epsilon in (3.0, 10.0, 30.0, 100.0):
         plan = shop.plan(each, epsilon=epsilon)
         if _error(plan, exact, ask, rng, FEW_RUNS) < PER_CENT:
@@ -121,11 +121,11 @@ def _advice(shop: Shop, each: Asked, exact: int, largest: int) -> str:
     return told
 
 
-def _distinct(shop: Shop, each: Asked) -> Iterator[tuple[float, str, int]]:
+def _distinct(shop: Shop, each: ShopQuery) -> Iterator[tuple[float, str, int]]:
     """Expected errors of counts of different entities, for each subject that is a variable."""
     for variable in dict.fromkeys(re.findall(r"(?:^|\. )(\?v\d+) ", each.pattern)):
         text = re.sub(r"COUNT\(\?v\d+\)", f"COUNT(DISTINCT {variable})", each.text)
-        counted = Asked(each.name, each.query, text)
+        counted = ShopQuery(each.name, each.query, text)
         plan, question = shop.plan(counted, epsilon=EPSILON), shop.question(counted)
         column = question.aggregates[0].argument
         assert column is not None
@@ -136,7 +136,7 @@ def _distinct(shop: Shop, each: Asked) -> Iterator[tuple[float, str, int]]:
             yield 100 * error / exact, variable, exact
 
 
-def _costs(folder: Path, wanted: list[Asked], rows: int) -> dict[str, dict[str, Any]]:
+def _costs(folder: Path, wanted: list[ShopQuery], rows: int) -> dict[str, dict[str, Any]]:
     plain: dict[str, float] = {}
     private: dict[str, float] = {}
     times: dict[str, float] = {}
@@ -171,7 +171,7 @@ def _costs(folder: Path, wanted: list[Asked], rows: int) -> dict[str, dict[str, 
     }
 
 
-def _answered(vault: Vault, each: Asked) -> float:
+def _answered(vault: Vault, each: ShopQuery) -> float:
     """The median time of three answers, each to another question."""
     times = []
     for number in range(4):
@@ -181,7 +181,7 @@ def _answered(vault: Vault, each: Asked) -> float:
     return median(times[1:])
 
 
-def _oxigraph(wanted: list[Asked], rows: int) -> dict[str, float]:
+def _oxigraph(wanted: list[ShopQuery], rows: int) -> dict[str, float]:
     import pyoxigraph  # noqa: PLC0415 - for comparison only
 
     store = pyoxigraph.Store()

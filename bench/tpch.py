@@ -21,7 +21,7 @@ from bench.timing import seconds
 from celosia.core.randomness import Seeded
 from celosia.datasets import tpch
 from celosia.engines import DuckDBEngine
-from celosia.lab.sql.shop import EPSILON, Asked, ask, query, saved
+from celosia.lab.sql.shop import EPSILON, JoinQuery, query, run_queries, save_shop
 from celosia.queries.answering import carry_out
 from celosia.queries.policy import load_policy
 from celosia.queries.vault import Vault
@@ -37,10 +37,10 @@ def run(*, rows: int = ORDERS) -> dict[str, dict[str, Any]]:
     taken: dict[str, float] = {}
     ratios: dict[str, float] = {}
     rng = Seeded(2026)
-    with saved(shop) as path:
+    with save_shop(shop) as path:
         policy = load_policy(path)
         files = {table: policy.database.located(file) for table, file in policy.database.files}
-        asked = list(ask(shop, path))
+        asked = list(run_queries(shop, path))
         with Vault.open(path, rng=rng) as vault, DuckDBEngine(files=files) as engine:
             for each in asked:
                 text = query(each.joins, distinct=each.distinct)
@@ -62,7 +62,7 @@ def run(*, rows: int = ORDERS) -> dict[str, dict[str, Any]]:
     }
 
 
-def _errors(asked: Asked, rng: Seeded) -> dict[str, list[Any]]:
+def _errors(asked: JoinQuery, rng: Seeded) -> dict[str, list[Any]]:
     lower, values = asked.race_errors(RUNS, rng)
     return {
         "elastic, all private": asked.elastic_errors(asked.published, RUNS, rng),
@@ -76,7 +76,7 @@ def _errors(asked: Asked, rng: Seeded) -> dict[str, list[Any]]:
 
 
 def _by_vault(
-    vault: Vault, engine: DuckDBEngine, text: str, asked: Asked, rng: Seeded
+    vault: Vault, engine: DuckDBEngine, text: str, asked: JoinQuery, rng: Seeded
 ) -> tuple[float, list[Any]]:
     """The median time of three answers, and errors of many, for which the data is read once."""
     times = []

@@ -15,7 +15,7 @@ from celosia.collect.collector.service import serve as collect
 from celosia.engines.postgres import PostgresEngine
 from celosia.engines.postgres_tables import PostgresTables
 from celosia.engines.spark import spark_session
-from celosia.lab.sparql.by_hand import asked_frequency
+from celosia.lab.sparql.small_graphs import asked_frequency
 from celosia.queries.ledger.store import Store
 from celosia.queries.rdf.endpoint import _check_client
 from celosia.queries.rdf.making import check_parser

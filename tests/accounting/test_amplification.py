@@ -20,16 +20,20 @@ from tests.accounting.pairs import (
     worst,
 )
 
-from celosia.accounting.amplification import Sampled, poisson, without_replacement
+from celosia.accounting.amplification import (
+    SampledLoss,
+    amplify_by_poisson_sampling,
+    amplify_by_sampling_without_replacement,
+)
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
-    Approximate,
-    BoundedRange,
-    Composed,
-    Concentrated,
+    ApproximateLoss,
+    BoundedRangeLoss,
+    ComposedLoss,
+    ConcentratedLoss,
     GaussianLoss,
     LaplaceLoss,
-    Pure,
+    PureLoss,
 )
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
@@ -46,7 +50,7 @@ NOISES: list[tuple[Loss, Law, Law]] = [
 def test_a_pure_epsilon_is_amplified_by_the_theorem_and_never_below_it(
     epsilon: float, rate: float
 ) -> None:
-    loss = poisson(Pure(Fraction(epsilon)), rate=rate)
+    loss = amplify_by_poisson_sampling(PureLoss(Fraction(epsilon)), rate=rate)
     expected = log(1 + rate * (exp(epsilon) - 1))
     assert loss.pure == pytest.approx(expected, rel=1e-9, abs=1e-9)
     assert loss.pure <= epsilon * (1 + 1e-11)
@@ -56,21 +60,23 @@ def test_a_pure_epsilon_is_amplified_by_the_theorem_and_never_below_it(
 
 
 def test_epsilon_and_delta_are_amplified_together() -> None:
-    loss = poisson(Approximate(Fraction(1), 1e-6), rate=0.1)
-    assert isinstance(loss, Approximate)
+    loss = amplify_by_poisson_sampling(ApproximateLoss(Fraction(1), 1e-6), rate=0.1)
+    assert isinstance(loss, ApproximateLoss)
     assert float(loss.value) == pytest.approx(log(1 + 0.1 * (exp(1) - 1)))
     assert loss.failure == pytest.approx(1e-7)
     assert loss.failure >= 1e-7
 
 
 def test_a_sampled_exponential_mechanism_is_only_pure() -> None:
-    assert isinstance(poisson(BoundedRange(Fraction(1)), rate=0.5), Pure)
+    assert isinstance(
+        amplify_by_poisson_sampling(BoundedRangeLoss(Fraction(1)), rate=0.5), PureLoss
+    )
 
 
 def test_a_rate_of_one_changes_nothing() -> None:
     loss = GaussianLoss(Fraction(4), 1)
-    assert poisson(loss, rate=1) is loss
-    assert without_replacement(loss, sample=5, population=5) is loss
+    assert amplify_by_poisson_sampling(loss, rate=1) is loss
+    assert amplify_by_sampling_without_replacement(loss, sample=5, population=5) is loss
 
 
 @pytest.mark.parametrize(("loss", "zero", "moved"), NOISES, ids=[str(noise[0]) for noise in NOISES])
@@ -78,7 +84,7 @@ def test_a_rate_of_one_changes_nothing() -> None:
 def test_a_poisson_sample_of_noise_has_its_exact_curve(
     loss: Loss, zero: Law, moved: Law, rate: float
 ) -> None:
-    sampled = poisson(loss, rate=rate)
+    sampled = amplify_by_poisson_sampling(loss, rate=rate)
     mixture = mixed([(1 - rate, zero), (rate, moved)])
     for epsilon in (0.0, 0.01, 0.05, 0.2, 0.5):
         exact = worst(zero, mixture, epsilon)
@@ -96,7 +102,7 @@ def test_the_renyi_divergence_of_a_sample_bounds_both_directions(
     loss: Loss, zero: Law, moved: Law
 ) -> None:
     rate = 0.2
-    sampled = poisson(loss, rate=rate)
+    sampled = amplify_by_poisson_sampling(loss, rate=rate)
     mixture = mixed([(1 - rate, zero), (rate, moved)])
     for order in (1.3, 1.5, 2.0, 2.5, 3.0, 5.0):
         forwards, backwards = renyi(mixture, zero, order), renyi(zero, mixture, order)
@@ -111,7 +117,7 @@ def test_the_distribution_of_a_sample_dominates_it_and_is_close(
     loss: Loss, zero: Law, moved: Law
 ) -> None:
     rate = 0.2
-    sampled = poisson(loss, rate=rate)
+    sampled = amplify_by_poisson_sampling(loss, rate=rate)
     law = sampled.distribution()
     mixture = mixed([(1 - rate, zero), (rate, moved)])
     for epsilon in (0.0, 0.05, 0.2):
@@ -120,32 +126,36 @@ def test_the_distribution_of_a_sample_dominates_it_and_is_close(
 
 
 def test_the_continuous_law_would_promise_too_much() -> None:
-    sampled = poisson(LaplaceLoss(Fraction(1), 1), rate=0.2)
+    sampled = amplify_by_poisson_sampling(LaplaceLoss(Fraction(1), 1), rate=0.2)
     continuous = from_laplace_mechanism(1.0, sampling_prob=0.2)
     assert continuous.get_delta_for_epsilon(0.1) < sampled.delta(0.1) * 0.99
 
 
 def test_samples_of_wide_noise_and_of_compositions_fall_back_on_the_curve() -> None:
-    wide = poisson(GaussianLoss(Fraction(10**12), 10**6), rate=0.1)
-    assert isinstance(wide, Sampled)
+    wide = amplify_by_poisson_sampling(GaussianLoss(Fraction(10**12), 10**6), rate=0.1)
+    assert isinstance(wide, SampledLoss)
     at = wide.epsilon(1e-6)
     assert 0 < at < GaussianLoss(Fraction(10**12), 10**6).epsilon(1e-5)
     assert wide.distribution().get_delta_for_epsilon(at) == pytest.approx(1e-6, rel=0.05)
-    both = poisson(Composed((Pure(Fraction(1, 2)), Approximate(Fraction(1, 2), 1e-6))), rate=0.1)
+    both = amplify_by_poisson_sampling(
+        ComposedLoss((PureLoss(Fraction(1, 2)), ApproximateLoss(Fraction(1, 2), 1e-6))), rate=0.1
+    )
     assert both.epsilon(1.001e-7) <= log(1 + 0.1 * (exp(1) - 1)) * (1 + 1e-6)
     assert both.delta(1.0) == pytest.approx(1e-7, rel=1e-3)
 
 
 def test_ten_sampled_releases_compose() -> None:
-    one = poisson(GaussianLoss(Fraction(4), 1), rate=0.1)
-    ten = Composed((one,) * 10)
+    one = amplify_by_poisson_sampling(GaussianLoss(Fraction(4), 1), rate=0.1)
+    ten = ComposedLoss((one,) * 10)
     assert one.epsilon(1e-6) < ten.epsilon(1e-6) < 10 * one.epsilon(1e-7)
-    assert ten.epsilon(1e-6) < Composed((GaussianLoss(Fraction(4), 1),) * 10).epsilon(1e-6)
+    assert ten.epsilon(1e-6) < ComposedLoss((GaussianLoss(Fraction(4), 1),) * 10).epsilon(1e-6)
 
 
 def test_a_sample_of_fixed_size_is_bounded_for_every_pair_of_tables() -> None:
     population, sample, scale = 4, 2, 1.0
-    loss = without_replacement(LaplaceLoss(Fraction(1), 1), sample=sample, population=population)
+    loss = amplify_by_sampling_without_replacement(
+        LaplaceLoss(Fraction(1), 1), sample=sample, population=population
+    )
     laws = [discrete_laplace(scale, shift, reach=60) for shift in range(population + 1)]
 
     def released(table: tuple[int, ...]) -> Law:
@@ -166,27 +176,29 @@ def test_a_sample_of_fixed_size_is_bounded_for_every_pair_of_tables() -> None:
 
 def test_a_sample_under_the_wrong_relation_is_refused() -> None:
     with pytest.raises(PrivacyError) as caught:
-        poisson(Pure(Fraction(1)), rate=0.1, neighbours=CHANGE_ONE)
+        amplify_by_poisson_sampling(PureLoss(Fraction(1)), rate=0.1, neighbours=CHANGE_ONE)
     assert caught.value.code == "CEL-B050"
     with pytest.raises(PrivacyError):
-        without_replacement(Pure(Fraction(1)), sample=1, population=2, neighbours=ADD_REMOVE)
+        amplify_by_sampling_without_replacement(
+            PureLoss(Fraction(1)), sample=1, population=2, neighbours=ADD_REMOVE
+        )
 
 
 @pytest.mark.parametrize("rate", [0, -0.1, 1.1, True, "0.1", float("nan")])
 def test_a_rate_is_a_probability(rate: float) -> None:
     with pytest.raises(InputError) as caught:
-        poisson(Pure(Fraction(1)), rate=rate)
+        amplify_by_poisson_sampling(PureLoss(Fraction(1)), rate=rate)
     assert caught.value.code == "CEL-B051"
 
 
 def test_a_sample_is_no_larger_than_its_population() -> None:
     with pytest.raises(InputError) as caught:
-        without_replacement(Pure(Fraction(1)), sample=3, population=2)
+        amplify_by_sampling_without_replacement(PureLoss(Fraction(1)), sample=3, population=2)
     assert caught.value.code == "CEL-B043"
 
 
 def test_what_is_not_known_is_infinite() -> None:
-    loss = poisson(Concentrated(Fraction(1, 2)), rate=0.1)
+    loss = amplify_by_poisson_sampling(ConcentratedLoss(Fraction(1, 2)), rate=0.1)
     assert loss.pure == inf
     assert loss.rho == inf
     assert loss.renyi(2.0) < inf
@@ -199,7 +211,9 @@ def test_a_small_renyi_divergence_of_a_sample_is_not_lost_in_rounding(
     epsilon: Fraction, order: int
 ) -> None:
     mpmath = pytest.importorskip("mpmath")
-    found = poisson(LaplaceLoss(1 / epsilon, 1), rate=Fraction(1, 10**4)).renyi(order)
+    found = amplify_by_poisson_sampling(LaplaceLoss(1 / epsilon, 1), rate=Fraction(1, 10**4)).renyi(
+        order
+    )
     with mpmath.workdps(60):
         share = mpmath.mpf(1) / 10**4
         size = mpmath.mpf(epsilon.numerator) / epsilon.denominator

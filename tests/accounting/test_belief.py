@@ -123,7 +123,7 @@ def test_no_test_of_randomised_response_beats_the_advantage(
         partial(epsilon_for_advantage, 0.001, delta=0.01),
     ],
 )
-def test_impossible_wishes_are_refused(attempt: Callable[[], float]) -> None:
+def test_impossible_targets_are_refused(attempt: Callable[[], float]) -> None:
     with pytest.raises(PrivacyError) as caught:
         attempt()
     assert caught.value.code == "CEL-B071"

@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from celosia.accounting.allowance import FILTERS, Allowance
-from celosia.accounting.amplification import poisson
+from celosia.accounting.amplification import amplify_by_poisson_sampling
 from celosia.accounting.budget import Budget
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
-    Approximate,
-    BoundedRange,
-    Composed,
-    Concentrated,
+    ApproximateLoss,
+    BoundedRangeLoss,
+    ComposedLoss,
+    ConcentratedLoss,
     GaussianLoss,
     LaplaceLoss,
-    Pure,
+    PureLoss,
 )
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
@@ -33,7 +33,9 @@ from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
 TENTH = Fraction(1, 10)
 
 
-@pytest.mark.parametrize("loss", [Pure(TENTH), LaplaceLoss(Fraction(10), 1), BoundedRange(TENTH)])
+@pytest.mark.parametrize(
+    "loss", [PureLoss(TENTH), LaplaceLoss(Fraction(10), 1), BoundedRangeLoss(TENTH)]
+)
 def test_ten_charges_of_a_tenth_are_exactly_one(loss: Loss) -> None:
     budget = Budget(epsilon=1)
     for _ in range(10):
@@ -41,55 +43,55 @@ def test_ten_charges_of_a_tenth_are_exactly_one(loss: Loss) -> None:
     assert left["epsilon"] == 0
     assert budget.spent["epsilon"] == 1
     with pytest.raises(BudgetExceeded):
-        budget.spend(Pure(Fraction(1, 10**30)))
+        budget.spend(PureLoss(Fraction(1, 10**30)))
 
 
 def test_an_epsilon_that_floats_cannot_write_is_charged_exactly() -> None:
     budget = Budget(epsilon=Fraction(1, 3))
     for _ in range(3):
-        budget.spend(Pure(Fraction(1, 9)))
+        budget.spend(PureLoss(Fraction(1, 9)))
     assert budget.remaining["epsilon"] == 0
 
 
 def test_a_refusal_says_what_was_asked_and_what_is_left_and_records_nothing() -> None:
     budget = Budget(epsilon=1)
-    budget.spend(Pure(Fraction(7, 10)), label="ages")
+    budget.spend(PureLoss(Fraction(7, 10)), label="ages")
     before = budget.as_dict()
-    assert not budget.can_afford(Pure(Fraction(4, 10)))
+    assert not budget.can_afford(PureLoss(Fraction(4, 10)))
     with pytest.raises(BudgetExceeded) as caught:
-        budget.spend(Pure(Fraction(4, 10)))
+        budget.spend(PureLoss(Fraction(4, 10)))
     assert caught.value.code == "CEL-B063"
     assert caught.value.details == {
         "requested": {"epsilon": 0.4, "delta": 0.0},
         "remaining": {"epsilon": 0.3, "delta": 0.0},
     }
     assert budget.as_dict() == before
-    assert budget.can_afford(Pure(Fraction(3, 10)))
-    assert budget.spend(Pure(Fraction(3, 10)))["epsilon"] == 0
+    assert budget.can_afford(PureLoss(Fraction(3, 10)))
+    assert budget.spend(PureLoss(Fraction(3, 10)))["epsilon"] == 0
 
 
 def test_deltas_are_spent_too() -> None:
     budget = Budget(epsilon=10, delta=1e-6, filter="basic")
-    budget.spend(Approximate(Fraction(1), 6e-7))
+    budget.spend(ApproximateLoss(Fraction(1), 6e-7))
     with pytest.raises(BudgetExceeded):
-        budget.spend(Approximate(Fraction(1), 6e-7))
-    assert budget.spend(Approximate(Fraction(1), 4e-7))["delta"] == 0
+        budget.spend(ApproximateLoss(Fraction(1), 6e-7))
+    assert budget.spend(ApproximateLoss(Fraction(1), 4e-7))["delta"] == 0
 
 
 def test_a_rho_budget_adds_rhos() -> None:
     budget = Budget(rho=0.5)
     budget.spend(GaussianLoss(Fraction(4), 1))
-    budget.spend(Concentrated(Fraction(1, 4)))
+    budget.spend(ConcentratedLoss(Fraction(1, 4)))
     assert budget.remaining["rho"] == Fraction(1, 8)
-    budget.spend(Pure(Fraction(1, 2)))
+    budget.spend(PureLoss(Fraction(1, 2)))
     assert budget.remaining["rho"] == 0
 
 
 def test_with_a_delta_many_small_releases_cost_less_than_their_sum() -> None:
     budget = Budget(epsilon=1, delta=1e-6)
     charged = 0
-    while budget.can_afford(Pure(Fraction(1, 100))):
-        budget.spend(Pure(Fraction(1, 100)))
+    while budget.can_afford(PureLoss(Fraction(1, 100))):
+        budget.spend(PureLoss(Fraction(1, 100)))
         charged += 1
 
     def delta(rho: float) -> float:
@@ -107,12 +109,12 @@ def test_with_a_delta_many_small_releases_cost_less_than_their_sum() -> None:
 def test_every_rule_counts_charges_of_a_composition_one_by_one() -> None:
     for name in FILTERS:
         one, other = (Budget(epsilon=2, delta=1e-6, filter=name) for _ in range(2))
-        parts = [Pure(TENTH), LaplaceLoss(Fraction(20), 1), BoundedRange(TENTH)]
+        parts = [PureLoss(TENTH), LaplaceLoss(Fraction(20), 1), BoundedRangeLoss(TENTH)]
         if name != "basic":
-            parts.append(Pure(Fraction(1, 50)))
+            parts.append(PureLoss(Fraction(1, 50)))
         for part in parts:
             one.spend(part)
-        other.spend(Composed(tuple(parts)))
+        other.spend(ComposedLoss(tuple(parts)))
         assert one.spent == other.spent
 
 
@@ -130,7 +132,7 @@ def test_gaussian_noise_fits_into_the_rules_that_can_read_it() -> None:
 
 
 def test_a_sampled_gaussian_is_charged_by_its_own_delta() -> None:
-    loss = poisson(GaussianLoss(Fraction(100), 1), rate=0.1)
+    loss = amplify_by_poisson_sampling(GaussianLoss(Fraction(100), 1), rate=0.1)
     budget = Budget(epsilon=1, delta=1e-6)
     with pytest.raises(PrivacyError):
         budget.spend(loss)
@@ -141,23 +143,23 @@ def test_a_sampled_gaussian_is_charged_by_its_own_delta() -> None:
 def test_one_person_in_several_tables_is_protected_by_one_budget() -> None:
     person = Neighbours(unit="person")
     budget = Budget(epsilon=1, neighbours=person)
-    budget.spend(Pure(TENTH), label="patients", neighbours=person)
-    budget.spend(Pure(TENTH), label="visits", neighbours=ADD_REMOVE, rows_per_unit=5)
+    budget.spend(PureLoss(TENTH), label="patients", neighbours=person)
+    budget.spend(PureLoss(TENTH), label="visits", neighbours=ADD_REMOVE, rows_per_unit=5)
     assert [(charge.label, charge.price["epsilon"]) for charge in budget.history] == [
         ("patients", TENTH),
         ("visits", 5 * TENTH),
     ]
     with pytest.raises(PrivacyError) as caught:
-        budget.spend(Pure(TENTH), neighbours=CHANGE_ONE, rows_per_unit=5)
+        budget.spend(PureLoss(TENTH), neighbours=CHANGE_ONE, rows_per_unit=5)
     assert caught.value.code == "CEL-B045"
     with pytest.raises(PrivacyError):
-        budget.spend(Pure(TENTH), neighbours=ADD_REMOVE)
+        budget.spend(PureLoss(TENTH), neighbours=ADD_REMOVE)
     assert budget.spent["epsilon"] == 6 * TENTH
 
 
 def test_add_remove_losses_cost_a_change_one_budget_twice() -> None:
     budget = Budget(epsilon=1, neighbours=Neighbours(Relation.CHANGE_ONE))
-    budget.spend(Pure(TENTH), neighbours=ADD_REMOVE)
+    budget.spend(PureLoss(TENTH), neighbours=ADD_REMOVE)
     assert budget.spent["epsilon"] == 2 * TENTH
 
 
@@ -165,12 +167,12 @@ def test_add_remove_losses_cost_a_change_one_budget_twice() -> None:
 def test_threads_that_race_for_the_last_epsilon_spend_it_once(threads: int) -> None:
     for _ in range(30):
         budget, start = Budget(epsilon=1), Barrier(threads)
-        budget.spend(Pure(Fraction(9, 10)))
+        budget.spend(PureLoss(Fraction(9, 10)))
 
         def race(budget: Budget = budget, start: Barrier = start) -> bool:
             start.wait()
             try:
-                budget.spend(Pure(TENTH))
+                budget.spend(PureLoss(TENTH))
             except BudgetExceeded:
                 return False
             return True
@@ -198,7 +200,7 @@ class Spending(RuleBasedStateMachine):
     @rule(epsilon=st.fractions(0, 2, max_denominator=60), failure=st.sampled_from([0, 1, 20]))
     def spend(self, epsilon: Fraction, failure: int) -> None:
         delta = Fraction(failure, 10**6)
-        loss = Approximate(epsilon, float(delta)) if delta else Pure(epsilon)
+        loss = ApproximateLoss(epsilon, float(delta)) if delta else PureLoss(epsilon)
         before, affordable = self.budget.as_dict(), self.budget.can_afford(loss)
         try:
             self.budget.spend(loss)
@@ -275,7 +277,7 @@ def test_it_explains_itself() -> None:
     budget = Budget(epsilon=1, delta=1e-6)
     assert budget.explain().fixed is None
     for _ in range(50):
-        budget.spend(Pure(Fraction(1, 100)), label="count")
+        budget.spend(PureLoss(Fraction(1, 100)), label="count")
     told = budget.explain()
     assert told.fixed is not None
     epsilons = {bound.name: bound.epsilon for bound in told.fixed.bounds}
@@ -290,6 +292,6 @@ def test_it_explains_itself() -> None:
 def test_an_allowance_may_be_made_first() -> None:
     allowance = Allowance(epsilon=1, delta=1e-6, filter="advanced")
     first, second = Budget(allowance=allowance), Budget(allowance=allowance)
-    first.spend(Pure(TENTH))
+    first.spend(PureLoss(TENTH))
     assert second.spent["squares"] == 0
     assert str(allowance) == "epsilon 1, delta 1e-06 (advanced; add or remove one row)"

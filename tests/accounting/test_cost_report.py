@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from celosia.accounting import GaussianLoss, Loss, Pure, belief_table, explain
+from celosia.accounting import GaussianLoss, Loss, PureLoss, belief_table, explain
 from celosia.accounting.report import belief_figure, document
 from celosia.core.errors import InputError
 
@@ -17,7 +17,7 @@ def page(releases: list[tuple[str, Loss, int]], delta: float = 1e-6) -> str:
 
 
 def test_the_report_names_releases_bounds_and_beliefs() -> None:
-    html = page([("a tenth", Pure(Fraction(1, 10)), 100)])
+    html = page([("a tenth", PureLoss(Fraction(1, 10)), 100)])
     for words in ("a tenth", "sum of epsilons", "4.77457", "tightest", "Where losses are chosen"):
         assert words in html
     assert html.count("<figure>") == 2
@@ -32,7 +32,7 @@ def test_an_infinite_bound_is_told_and_not_drawn() -> None:
 
 
 def test_one_release_does_not_grow() -> None:
-    assert page([("one", Pure(Fraction(1)), 1)]).count("<figure>") == 1
+    assert page([("one", PureLoss(Fraction(1)), 1)]).count("<figure>") == 1
 
 
 def test_beliefs_are_drawn_along_the_epsilons() -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from celosia.accounting.distributions import (
     MOST_POINTS,
     LossDistribution,
-    _convolved,
-    at_losses,
-    connected,
+    _convolve,
+    distribution_from_curve,
+    distribution_from_losses,
     fitting_step,
 )
 
@@ -56,7 +56,7 @@ def test_a_coarser_grid_only_raises_the_curve(
     values: list[float], lowest: int, epsilon: float
 ) -> None:
     grid = made(values, lowest)
-    coarse = grid.coarser()
+    coarse = grid.coarsen()
     assert coarse.step == 2 * grid.step
     assert coarse.mass.sum() == pytest.approx(grid.mass.sum())
     assert height(coarse, epsilon) >= height(grid, epsilon) - 1e-12
@@ -76,12 +76,12 @@ def test_composition_is_the_sum_over_all_pairs(
         for j, other in enumerate(second.mass):
             loss = (first.lowest + i + second.lowest + j) * first.step
             exact += mass * other * max(0.0, 1 - exp(epsilon - loss))
-    assert height(first.then(second), epsilon) == pytest.approx(exact, abs=1e-12)
+    assert height(first.compose(second), epsilon) == pytest.approx(exact, abs=1e-12)
 
 
 def test_trimming_moves_mass_up_only() -> None:
     mass = np.array([1e-18, 0.5, 0.5, 1e-18])
-    grid = LossDistribution(1.0, 0, mass, 0.0).trimmed()
+    grid = LossDistribution(1.0, 0, mass, 0.0).trim()
     assert (grid.lowest, len(grid.mass)) == (1, 2)
     assert grid.infinity == pytest.approx(1e-18)
 
@@ -93,7 +93,7 @@ def test_the_rounding_errors_of_a_fast_convolution_are_put_to_infinity() -> None
     exact = np.zeros(len(one) + len(two) - 1, dtype=np.longdouble)
     for place, amount in enumerate(two):
         exact[place : place + len(one)] += np.longdouble(amount) * one.astype(np.longdouble)
-    found, allowance = _convolved(one, two)
+    found, allowance = _convolve(one, two)
     missing = float(np.abs(found - exact).sum())
     assert missing < allowance < 1e-13
 
@@ -103,7 +103,7 @@ def test_losses_between_points_are_split_against_us(
     loss: float, step: float, epsilon: float
 ) -> None:
     chance = 1 / (1 + exp(-loss))
-    grid = at_losses([loss, -loss], [chance, 1 - chance], infinity=0.0, step=step)
+    grid = distribution_from_losses([loss, -loss], [chance, 1 - chance], infinity=0.0, step=step)
     exact = chance * max(0.0, 1 - exp(epsilon - loss))
     assert height(grid, epsilon) >= exact - 1e-12
     lower = (grid.mass * np.exp(-(grid.lowest + np.arange(len(grid.mass))) * step)).sum()
@@ -116,7 +116,7 @@ def test_connected_dots_keep_both_masses_and_the_curve_at_the_dots() -> None:
         # Continuous Laplace noise.
         return np.asarray(np.maximum(0.0, 1 - np.exp((epsilon - 1.0) / 2)))
 
-    grid = connected(curve, reach=1.0, step=2.0**-7)
+    grid = distribution_from_curve(curve, reach=1.0, step=2.0**-7)
     losses = (grid.lowest + np.arange(len(grid.mass))) * grid.step
     assert grid.mass.sum() + grid.infinity == pytest.approx(1)
     assert (grid.mass * np.exp(-losses)).sum() == pytest.approx(1)
@@ -132,7 +132,7 @@ def test_a_curve_that_is_not_convex_gets_more_mass_not_less() -> None:
 
     # A curve of a release is convex; where it is bounded by one that is not, the bound counts at
     # the dots, and the release is below the chords between them.
-    grid = connected(curve, reach=1.0, step=0.125)
+    grid = distribution_from_curve(curve, reach=1.0, step=0.125)
     for epsilon in np.arange(0, 1, 0.125):
         assert height(grid, epsilon) >= float(curve(np.array(epsilon))) - 1e-12
 

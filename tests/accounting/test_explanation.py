@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from celosia.accounting.explanation import explain
 from celosia.accounting.losses import (
-    Approximate,
-    Composed,
-    Concentrated,
+    ApproximateLoss,
+    ComposedLoss,
+    ConcentratedLoss,
     GaussianLoss,
     LaplaceLoss,
-    Pure,
+    PureLoss,
 )
 from celosia.core.errors import InputError
 
@@ -31,38 +31,40 @@ NAMES = [
 
 
 def test_every_bound_is_shown_and_the_tightest_is_marked() -> None:
-    found = explain([Pure(Fraction("0.1"))] * 100, delta=1e-6)
+    found = explain([PureLoss(Fraction("0.1"))] * 100, delta=1e-6)
     assert [row["name"] for row in found.rows()] == NAMES
     assert [row["tightest"] for row in found.rows()] == [False] * 4 + [True]
     epsilons = [row["epsilon"] for row in found.rows()]
     assert epsilons == sorted(epsilons, reverse=True)
-    assert found.tightest.epsilon == Composed((Pure(Fraction("0.1")),) * 100).epsilon(1e-6)
+    assert found.tightest.epsilon == ComposedLoss((PureLoss(Fraction("0.1")),) * 100).epsilon(1e-6)
     assert found.tightest_adaptive.name == "Renyi"
 
 
 def test_few_releases_are_best_summed() -> None:
-    found = explain([Pure(Fraction(1))], delta=0.0)
+    found = explain([PureLoss(Fraction(1))], delta=0.0)
     assert found.tightest.name == "sum of epsilons"
     assert [bound.epsilon for bound in found.bounds][1:4] == [inf] * 3
     assert "larger delta" in found.bounds[2].reason
 
 
 def test_an_infinite_bound_says_why() -> None:
-    gaussian = explain([GaussianLoss(Fraction(100), 1), Pure(Fraction("0.1"))], delta=1e-6)
+    gaussian = explain([GaussianLoss(Fraction(100), 1), PureLoss(Fraction("0.1"))], delta=1e-6)
     assert gaussian.bounds[0].epsilon == inf
     assert gaussian.bounds[0].reason == "a release has no epsilon with delta 0"
-    spent = explain([Approximate(Fraction("0.1"), 1e-5)] * 3, delta=1e-6)
+    spent = explain([ApproximateLoss(Fraction("0.1"), 1e-5)] * 3, delta=1e-6)
     assert all(bound.epsilon == inf and bound.reason for bound in spent.bounds)
     assert "3e-05" in spent.bounds[0].reason
 
 
 def test_bounds_say_whether_losses_may_be_chosen_on_the_way() -> None:
-    found = explain([Pure(Fraction("0.1"))] * 3, delta=1e-6)
+    found = explain([PureLoss(Fraction("0.1"))] * 3, delta=1e-6)
     assert [bound.adaptive for bound in found.bounds] == [True, False, True, True, False]
 
 
 def test_the_table_is_text_and_the_values_are_plain() -> None:
-    found = explain([Pure(Fraction("0.1"))] * 2 + [Concentrated(Fraction("0.01"))], delta=1e-6)
+    found = explain(
+        [PureLoss(Fraction("0.1"))] * 2 + [ConcentratedLoss(Fraction("0.01"))], delta=1e-6
+    )
     text = str(found)
     assert text.count("<- tightest") == 1
     assert all(name in text for name in NAMES)
@@ -74,14 +76,14 @@ def test_the_table_is_text_and_the_values_are_plain() -> None:
 
 def test_a_bad_delta_is_refused() -> None:
     with pytest.raises(InputError):
-        explain([Pure(Fraction(1))], delta=2)
+        explain([PureLoss(Fraction(1))], delta=2)
 
 
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(
         st.one_of(
-            st.integers(1, 30).map(lambda tenth: Pure(Fraction(tenth, 20))),
+            st.integers(1, 30).map(lambda tenth: PureLoss(Fraction(tenth, 20))),
             st.integers(1, 30).map(lambda tenth: LaplaceLoss(Fraction(tenth), 3)),
             st.integers(1, 30).map(lambda tenth: GaussianLoss(Fraction(10 * tenth), 2)),
         ),
@@ -90,7 +92,7 @@ def test_a_bad_delta_is_refused() -> None:
     ),
     st.sampled_from([1e-9, 1e-6, 1e-3]),
 )
-def test_no_bound_is_below_the_distribution(losses: list[Pure], delta: float) -> None:
+def test_no_bound_is_below_the_distribution(losses: list[PureLoss], delta: float) -> None:
     bounds = {bound.name: bound.epsilon for bound in explain(losses, delta=delta).bounds}
     tight = bounds["privacy loss distribution"]
     # The distribution is exact up to its grid, which is finer than a ten-thousandth of its spread.

@@ -14,19 +14,25 @@ from hypothesis import strategies as st
 from tests.accounting.pairs import Strategy, transcripts
 
 from celosia.accounting.allowance import Allowance
-from celosia.accounting.concentrated import concentrated_curve
+from celosia.accounting.concentrated_loss import concentrated_curve
 from celosia.accounting.filters import (
-    Advanced,
-    Basic,
+    AdvancedFilter,
+    BasicFilter,
     ConcentratedFilter,
-    Either,
+    EpsilonOrRhoFilter,
     Filter,
-    Renyi,
+    RenyiFilter,
     advanced_limit,
     concentrated_limit,
     renyi_limits,
 )
-from celosia.accounting.losses import Approximate, BoundedRange, Composed, GaussianLoss, Pure
+from celosia.accounting.losses import (
+    ApproximateLoss,
+    BoundedRangeLoss,
+    ComposedLoss,
+    GaussianLoss,
+    PureLoss,
+)
 from celosia.accounting.prices import Price
 from celosia.core.errors import PrivacyError
 
@@ -43,7 +49,7 @@ def leaked(rule: Filter, strategy: Strategy, epsilon: float, rounds: int = ROUND
         if key not in cache:
             total = rule.nothing
             for each in (*spent, asked):
-                total = total + rule.price(Pure(Fraction(each)))
+                total = total + rule.price(PureLoss(Fraction(each)))
             cache[key] = rule.admits(total)
         return cache[key]
 
@@ -94,18 +100,18 @@ def test_stubborn_adversaries_are_stopped_and_looser_rules_would_let_them_throug
     # The same rules with limits that are too large break the promise: the test has teeth.
     rho = concentrated_limit(Fraction(1, 2), Fraction(1, 50))
     assert leaked(ConcentratedFilter(8 * rho, Fraction(0)), strategy, epsilon, rounds=10) > delta
-    assert leaked(Basic(Fraction(1), Fraction(0)), strategy, epsilon, rounds=10) > 0
+    assert leaked(BasicFilter(Fraction(1), Fraction(0)), strategy, epsilon, rounds=10) > 0
 
 
 def test_choosing_the_better_rule_costs_nothing_only_with_the_one_that_cannot_fail() -> None:
     few, many = Allowance(epsilon=1, delta=1e-6).rule, Allowance(epsilon=1, delta=1e-6).rule
-    assert isinstance(few, Either)
-    one = few.price(Pure(Fraction(1)))
+    assert isinstance(few, EpsilonOrRhoFilter)
+    one = few.price(PureLoss(Fraction(1)))
     assert few.admits(one)  # basic would, concentrated would not
-    assert not few.admits(one + few.price(Pure(Fraction(1, 10**6))))
+    assert not few.admits(one + few.price(PureLoss(Fraction(1, 10**6))))
     small = many.nothing
     for _ in range(300):  # concentrated would, basic would not
-        small = small + many.price(Pure(Fraction(1, 100)))
+        small = small + many.price(PureLoss(Fraction(1, 100)))
     assert many.admits(small)
     assert small["epsilon"] == 3
 
@@ -134,34 +140,39 @@ def test_the_orders_of_the_renyi_rule_share_delta() -> None:
 
 def test_prices_are_exact() -> None:
     tenth = Fraction(1, 10)
-    basic = Basic(Fraction(1), Fraction(1, 100))
-    assert basic.price(Pure(tenth)) == Price({"epsilon": tenth, "delta": Fraction(0)})
-    both = Composed((Pure(tenth), Approximate(tenth, 1e-6)))
+    basic = BasicFilter(Fraction(1), Fraction(1, 100))
+    assert basic.price(PureLoss(tenth)) == Price({"epsilon": tenth, "delta": Fraction(0)})
+    both = ComposedLoss((PureLoss(tenth), ApproximateLoss(tenth, 1e-6)))
     assert basic.price(both) == Price({"epsilon": tenth * 2, "delta": Fraction(1, 10**6)})
     rho = ConcentratedFilter(Fraction(1), Fraction(1, 100))
-    assert rho.price(Pure(tenth))["rho"] == Fraction(1, 200)
-    assert rho.price(BoundedRange(tenth))["rho"] == Fraction(1, 800)
+    assert rho.price(PureLoss(tenth))["rho"] == Fraction(1, 200)
+    assert rho.price(BoundedRangeLoss(tenth))["rho"] == Fraction(1, 800)
     assert rho.price(GaussianLoss(Fraction(50), 1))["rho"] == Fraction(1, 100)
     assert rho.price(both)["rho"] == Fraction(1, 100)
     assert rho.price(both)["delta"] == Fraction(1, 10**6)
-    assert Advanced(Fraction(1), Fraction(0)).price(Pure(tenth))["squares"] == Fraction(1, 100)
+    assert AdvancedFilter(Fraction(1), Fraction(0)).price(PureLoss(tenth))["squares"] == Fraction(
+        1, 100
+    )
 
 
 def test_gaussian_noise_is_charged_with_a_delta_where_a_rule_needs_an_epsilon() -> None:
     loss, delta = GaussianLoss(Fraction(100), 1), Fraction(1, 10**7)
-    for rule in (Basic(Fraction(1), Fraction(1, 100)), Advanced(Fraction(1), Fraction(1, 100))):
+    for rule in (
+        BasicFilter(Fraction(1), Fraction(1, 100)),
+        AdvancedFilter(Fraction(1), Fraction(1, 100)),
+    ):
         with pytest.raises(PrivacyError) as caught:
             rule.price(loss)
         assert caught.value.code == "CEL-B062"
         assert rule.price(loss, delta=delta)["delta"] == delta
-    charged = Basic(Fraction(1), Fraction(1, 100)).price(loss, delta=delta)["epsilon"]
+    charged = BasicFilter(Fraction(1), Fraction(1, 100)).price(loss, delta=delta)["epsilon"]
     assert charged is not None
     assert loss.delta(float(charged)) <= float(delta) * (1 + 1e-9)
 
 
 def test_a_loss_with_no_finite_divergence_is_refused_by_the_renyi_rule() -> None:
     rule = Allowance(epsilon=1, delta=1e-6, filter="renyi").rule
-    assert isinstance(rule, Renyi)
+    assert isinstance(rule, RenyiFilter)
     with pytest.raises(PrivacyError) as caught:
-        rule.price(Approximate(Fraction(1, 10), 1e-9))
+        rule.price(ApproximateLoss(Fraction(1, 10), 1e-9))
     assert caught.value.code == "CEL-B062"

@@ -14,25 +14,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
-from celosia.accounting.curved import Curved
+from celosia.accounting.curve_loss import CurveLoss
 from celosia.accounting.gaussian_loss import _excess, _summed_curve, continuous_curve
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
-    Approximate,
-    BoundedRange,
-    Composed,
-    Concentrated,
+    ApproximateLoss,
+    BoundedRangeLoss,
+    ComposedLoss,
+    ConcentratedLoss,
     GaussianLoss,
     LaplaceLoss,
-    Pure,
+    PureLoss,
 )
 from celosia.core.errors import InputError
 
-ALL: list[Curved] = [
-    Pure(Fraction(1, 2)),
-    Approximate(Fraction(1, 2), 1e-6),
-    BoundedRange(Fraction(3, 2)),
-    Concentrated(Fraction(1, 8)),
+ALL: list[CurveLoss] = [
+    PureLoss(Fraction(1, 2)),
+    ApproximateLoss(Fraction(1, 2), 1e-6),
+    BoundedRangeLoss(Fraction(3, 2)),
+    ConcentratedLoss(Fraction(1, 8)),
     LaplaceLoss(Fraction(7, 2), 3),
     LaplaceLoss(Fraction(2**22), 2**21),
     GaussianLoss(Fraction(4), 1),
@@ -98,7 +98,7 @@ def test_renyi_divergences_are_the_sums_over_all_outcomes(order: float) -> None:
         assert GaussianLoss(variance, shift).renyi(order) >= exact - 1e-9
     answers = np.array([exp(1.5), 1.0]) / (1 + exp(1.5))
     expected = renyi_sum(answers, answers[::-1], order)
-    assert Pure(Fraction(3, 2)).renyi(order) == pytest.approx(expected, rel=1e-12)
+    assert PureLoss(Fraction(3, 2)).renyi(order) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("value", [0.01, 0.3, 1.0, 4.0])
@@ -112,7 +112,7 @@ def test_the_renyi_divergence_of_bounded_range_is_the_worst_place_of_the_interva
         (order - 1) * (places - value)
     )
     worst = float(np.log(moments.max())) / (order - 1)
-    found = BoundedRange(Fraction(str(value))).renyi(order)
+    found = BoundedRangeLoss(Fraction(str(value))).renyi(order)
     assert worst <= found <= worst * (1 + 1e-6) + 1e-8
     assert found <= order * value**2 / 8
 
@@ -121,13 +121,13 @@ def test_the_renyi_divergence_of_bounded_range_is_the_worst_place_of_the_interva
 def test_a_bounded_range_beyond_the_reach_of_floats_has_a_renyi_divergence_too(
     value: float,
 ) -> None:
-    loss = BoundedRange(Fraction(str(value)))
+    loss = BoundedRangeLoss(Fraction(str(value)))
     assert 0 < loss.renyi(2) <= min(value, 2 * loss.rho)
 
 
 @pytest.mark.parametrize("value", [0.1, 1.0, 5.0])
 def test_the_curve_of_bounded_range_is_the_worst_place_of_the_interval(value: float) -> None:
-    loss = BoundedRange(Fraction(str(value)))
+    loss = BoundedRangeLoss(Fraction(str(value)))
     for epsilon in np.linspace(0, value, 7)[:-1]:
         places = np.linspace(epsilon, value, 20_001)
         chances = (exp(value) - np.exp(places)) / np.expm1(value)
@@ -146,7 +146,7 @@ def test_no_exponential_mechanism_exceeds_the_curve_of_bounded_range(
     rate = 0.7  # utilities of sensitivity 1 with exp(rate u): the losses span at most 2 rate
     one = np.exp(rate * np.array(scores))
     two = np.exp(rate * (np.array(scores) + np.array(moves[: len(scores)])))
-    loss = BoundedRange(Fraction(14, 10))
+    loss = BoundedRangeLoss(Fraction(14, 10))
     for epsilon in (0.0, 0.3, 0.9, 1.3):
         assert stick(one / one.sum(), two / two.sum(), epsilon) <= loss.delta(epsilon) + 1e-12
 
@@ -231,8 +231,8 @@ def test_the_renyi_divergence_of_laplace_noise_is_rounded_up(total: Fraction, or
 def test_rho_is_rounded_up_and_has_no_end() -> None:
     for thousandth in range(1, 2000):
         cost = Fraction(thousandth, 1000)
-        assert Fraction(repr(Pure(cost).rho)) >= cost**2 / 2
-    assert Pure(Fraction(10) ** 200).rho == inf
+        assert Fraction(repr(PureLoss(cost).rho)) >= cost**2 / 2
+    assert PureLoss(Fraction(10) ** 200).rho == inf
 
 
 @pytest.mark.parametrize("rho", [1e-4, 0.02, 0.5, 8.0])
@@ -243,7 +243,7 @@ def test_zero_concentrated_privacy_is_converted_at_the_best_order(rho: float, de
         return order * rho + log(1 - 1 / order) - (log(delta) + log(order)) / (order - 1)
 
     best = optimize.minimize_scalar(at, bounds=(-4, 12), method="bounded").fun
-    loss = Concentrated(Fraction(str(rho)))
+    loss = ConcentratedLoss(Fraction(str(rho)))
     found = loss.epsilon(delta)
     assert found == pytest.approx(max(0.0, best), rel=1e-6, abs=1e-9)
     if found > 0:
@@ -253,13 +253,13 @@ def test_zero_concentrated_privacy_is_converted_at_the_best_order(rho: float, de
 
 
 def test_zero_concentrated_privacy_bounds_the_gaussian_mechanism() -> None:
-    loss, bound = GaussianLoss(Fraction(25), 2), Concentrated(Fraction(4, 50))
+    loss, bound = GaussianLoss(Fraction(25), 2), ConcentratedLoss(Fraction(4, 50))
     for epsilon in np.linspace(0, 3, 13):
         assert loss.delta(epsilon) <= bound.delta(epsilon)
 
 
 @pytest.mark.parametrize("loss", ALL, ids=str)
-def test_epsilon_and_delta_are_inverse_and_fall(loss: Curved) -> None:
+def test_epsilon_and_delta_are_inverse_and_fall(loss: CurveLoss) -> None:
     epsilons = [loss.epsilon(delta) for delta in (1e-9, 1e-5, 1e-3, 0.05)]
     assert epsilons == sorted(epsilons, reverse=True)
     for delta, epsilon in zip((1e-9, 1e-5, 1e-3, 0.05), epsilons, strict=True):
@@ -272,7 +272,7 @@ def test_epsilon_and_delta_are_inverse_and_fall(loss: Curved) -> None:
 
 
 @pytest.mark.parametrize("loss", ALL, ids=str)
-def test_the_distribution_dominates_the_loss_and_hardly_more(loss: Curved) -> None:
+def test_the_distribution_dominates_the_loss_and_hardly_more(loss: CurveLoss) -> None:
     distribution = loss.distribution()
     for epsilon in (0.0, 0.123, 0.3, 0.49, 1.0):
         exact, found = loss.delta(epsilon), distribution.get_delta_for_epsilon(epsilon)
@@ -291,26 +291,32 @@ def test_deltas_agree_with_dp_accounting(epsilon: float) -> None:
         reference.common.DifferentialPrivacyParameters(0.5, 1e-3)
     )
     delta = known.get_delta_for_epsilon(epsilon)
-    assert Approximate(Fraction(1, 2), 1e-3).delta(epsilon) == pytest.approx(delta, rel=1e-3)
+    assert ApproximateLoss(Fraction(1, 2), 1e-3).delta(epsilon) == pytest.approx(delta, rel=1e-3)
 
 
 def test_currencies_are_what_the_theorems_say() -> None:
-    assert (Pure(Fraction("0.3")).pure, Pure(Fraction(1)).rho) == (0.3, 0.5)
-    assert BoundedRange(Fraction(1)).rho == 0.125
+    assert (PureLoss(Fraction("0.3")).pure, PureLoss(Fraction(1)).rho) == (0.3, 0.5)
+    assert BoundedRangeLoss(Fraction(1)).rho == 0.125
     assert (LaplaceLoss(Fraction(10, 3), 1).pure, LaplaceLoss(Fraction(2), 1).rho) == (0.3, 0.125)
     assert (GaussianLoss(Fraction(4), 2).pure, GaussianLoss(Fraction(4), 2).rho) == (inf, 0.5)
     assert GaussianLoss(Fraction(4), 2).renyi(3) == 1.5
-    assert (Concentrated(Fraction("0.5")).pure, Concentrated(Fraction("0.5")).rho) == (inf, 0.5)
-    assert (Approximate(Fraction(1), 1e-6).pure, Approximate(Fraction(1), 1e-6).rho) == (inf, inf)
-    assert Approximate(Fraction(1), 1e-6).finite
-    assert Approximate(Fraction(1), 1e-6).renyi(2) == inf
-    assert Approximate(Fraction(1), 1e-6).epsilon(1e-7) == inf
-    assert Approximate(Fraction(1), 1e-6).delta(inf) == 1e-6
+    assert (ConcentratedLoss(Fraction("0.5")).pure, ConcentratedLoss(Fraction("0.5")).rho) == (
+        inf,
+        0.5,
+    )
+    assert (ApproximateLoss(Fraction(1), 1e-6).pure, ApproximateLoss(Fraction(1), 1e-6).rho) == (
+        inf,
+        inf,
+    )
+    assert ApproximateLoss(Fraction(1), 1e-6).finite
+    assert ApproximateLoss(Fraction(1), 1e-6).renyi(2) == inf
+    assert ApproximateLoss(Fraction(1), 1e-6).epsilon(1e-7) == inf
+    assert ApproximateLoss(Fraction(1), 1e-6).delta(inf) == 1e-6
 
 
 def test_an_epsilon_that_is_no_float_is_rounded_up() -> None:
-    assert Pure(Fraction(1, 3)).pure == nextafter(1 / 3, 1)
-    assert Fraction(Pure(Fraction(1, 3)).pure) > Fraction(1, 3)
+    assert PureLoss(Fraction(1, 3)).pure == nextafter(1 / 3, 1)
+    assert Fraction(PureLoss(Fraction(1, 3)).pure) > Fraction(1, 3)
 
 
 def test_every_delta_of_one_needs_no_epsilon_and_no_delta_needs_the_pure_one() -> None:
@@ -333,29 +339,33 @@ def test_losses_print_as_one_would_write_them() -> None:
         "LaplaceLoss(scale=3.5, shift=3)",
     ]
     assert (
-        str(Composed((Pure(Fraction(1)), Pure(Fraction(1)), Concentrated(Fraction(2)))))
+        str(
+            ComposedLoss(
+                (PureLoss(Fraction(1)), PureLoss(Fraction(1)), ConcentratedLoss(Fraction(2)))
+            )
+        )
         == "2 x 1-DP + 2-zCDP"
     )
-    for loss in (*ALL, Composed(tuple(ALL))):
+    for loss in (*ALL, ComposedLoss(tuple(ALL))):
         assert json.loads(json.dumps(loss.as_dict()))["kind"]
 
 
 @pytest.mark.parametrize(
     ("kind", "arguments", "code"),
     [
-        (Pure, (-1,), "CEL-B001"),
-        (Pure, (float("nan"),), "CEL-B001"),
-        (Pure, ("1",), "CEL-B001"),
-        (Pure, (True,), "CEL-B001"),
-        (Approximate, (1, 1.5), "CEL-B002"),
-        (Approximate, (1, float("nan")), "CEL-B002"),
-        (BoundedRange, (inf,), "CEL-B001"),
-        (Concentrated, (-0.1,), "CEL-B001"),
+        (PureLoss, (-1,), "CEL-B001"),
+        (PureLoss, (float("nan"),), "CEL-B001"),
+        (PureLoss, ("1",), "CEL-B001"),
+        (PureLoss, (True,), "CEL-B001"),
+        (ApproximateLoss, (1, 1.5), "CEL-B002"),
+        (ApproximateLoss, (1, float("nan")), "CEL-B002"),
+        (BoundedRangeLoss, (inf,), "CEL-B001"),
+        (ConcentratedLoss, (-0.1,), "CEL-B001"),
         (LaplaceLoss, (0, 1), "CEL-B003"),
         (LaplaceLoss, (1, 0), "CEL-B004"),
         (LaplaceLoss, (1, 1.0), "CEL-B004"),
         (GaussianLoss, (-2, 1), "CEL-B003"),
-        (Composed, ((Pure(Fraction(1)), 0.5),), "CEL-B005"),
+        (ComposedLoss, ((PureLoss(Fraction(1)), 0.5),), "CEL-B005"),
     ],
 )
 def test_bad_parameters_are_refused(kind: Any, arguments: tuple[Any, ...], code: str) -> None:
@@ -364,7 +374,7 @@ def test_bad_parameters_are_refused(kind: Any, arguments: tuple[Any, ...], code:
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize("loss", [*ALL, Composed((Pure(Fraction(1)),))], ids=str)
+@pytest.mark.parametrize("loss", [*ALL, ComposedLoss((PureLoss(Fraction(1)),))], ids=str)
 def test_bad_questions_are_refused(loss: Loss) -> None:
     for ask, value in ((loss.delta, -1), (loss.epsilon, 2), (loss.epsilon, -1e-9), (loss.renyi, 1)):
         with pytest.raises(InputError):

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.accounting.pairs import Strategy
 
-from celosia.accounting.amplification import poisson
-from celosia.accounting.losses import Approximate, Composed, GaussianLoss, Pure
+from celosia.accounting.amplification import amplify_by_poisson_sampling
+from celosia.accounting.losses import ApproximateLoss, ComposedLoss, GaussianLoss, PureLoss
 from celosia.accounting.odometer import Odometer
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
 
@@ -24,7 +24,7 @@ def ever_wrong(strategy: Strategy, delta: float, rounds: int, *, cut: float = 1.
         meter = Odometer(delta=delta)
         reading = meter.reading
         for each in spent:
-            reading = meter.spend(Pure(Fraction(each)))
+            reading = meter.spend(PureLoss(Fraction(each)))
         if loss > cut * reading.epsilon + 1e-12:
             return 1.0
         if len(answers) == rounds:
@@ -58,11 +58,11 @@ def test_readings_that_are_too_low_are_wrong_at_some_moment() -> None:
 def test_the_sum_is_read_first_and_the_mixture_later() -> None:
     meter = Odometer(delta=1e-6)
     assert meter.reading.epsilon == 0
-    readings = [meter.spend(Pure(Fraction(1, 100))).epsilon for _ in range(2000)]
+    readings = [meter.spend(PureLoss(Fraction(1, 100))).epsilon for _ in range(2000)]
     assert readings[:10] == [pytest.approx(i / 100) for i in range(1, 11)]
     assert readings[0] == 0.01  # to the last digit
     assert readings == sorted(readings)
-    fixed = Composed((Pure(Fraction(1, 100)),) * 2000).epsilon(1e-6)
+    fixed = ComposedLoss((PureLoss(Fraction(1, 100)),) * 2000).epsilon(1e-6)
     # Valid at all times costs more than valid at one, but far less than the sum of 20.
     assert fixed < readings[-1] < 2 * fixed < 20
 
@@ -77,15 +77,18 @@ def test_a_reading_where_it_was_tuned_is_close_to_a_bound_for_that_moment_alone(
 
 def test_losses_with_a_delta_of_their_own_use_what_is_set_aside() -> None:
     meter = Odometer(delta=1e-6)
-    meter.spend(Approximate(Fraction(1, 10), 4e-7))
+    meter.spend(ApproximateLoss(Fraction(1, 10), 4e-7))
     with pytest.raises(BudgetExceeded) as caught:
-        meter.spend(Approximate(Fraction(1, 10), 4e-7))
+        meter.spend(ApproximateLoss(Fraction(1, 10), 4e-7))
     assert caught.value.code == "CEL-B064"
     assert meter.reading.charges == 1
 
 
 def test_a_loss_without_rho_needs_a_delta() -> None:
-    meter, loss = Odometer(delta=1e-6), poisson(GaussianLoss(Fraction(100), 1), rate=0.1)
+    meter, loss = (
+        Odometer(delta=1e-6),
+        amplify_by_poisson_sampling(GaussianLoss(Fraction(100), 1), rate=0.1),
+    )
     with pytest.raises(PrivacyError) as caught:
         meter.spend(loss)
     assert caught.value.code == "CEL-B062"

@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 from celosia.accounting import renyi
-from celosia.accounting.losses import Approximate, Concentrated, GaussianLoss, LaplaceLoss, Pure
+from celosia.accounting.losses import (
+    ApproximateLoss,
+    ConcentratedLoss,
+    GaussianLoss,
+    LaplaceLoss,
+    PureLoss,
+)
 
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-3])
@@ -32,7 +38,7 @@ def test_epsilon_and_delta_are_inverse() -> None:
 
 def test_the_grid_of_orders_loses_little_against_the_best_order() -> None:
     for rho in (1e-6, 1e-3, 0.1, 3.0):
-        loss = Concentrated(Fraction(str(rho)))
+        loss = ConcentratedLoss(Fraction(str(rho)))
         for delta in (1e-10, 1e-5):
             found = renyi.epsilon_of(renyi.divergences(loss), delta)
             exact = loss.epsilon(delta)
@@ -41,10 +47,10 @@ def test_the_grid_of_orders_loses_little_against_the_best_order() -> None:
 
 def test_divergences_rise_with_the_order_up_to_the_pure_epsilon() -> None:
     for loss in (
-        Pure(Fraction(1)),
+        PureLoss(Fraction(1)),
         LaplaceLoss(Fraction(2), 2),
-        Pure(Fraction(1, 10**6)),
-        Pure(Fraction(40)),
+        PureLoss(Fraction(1, 10**6)),
+        PureLoss(Fraction(40)),
     ):
         values = renyi.divergences(loss)
         assert np.all(np.diff(values) >= -1e-9 * values[1:])
@@ -52,7 +58,7 @@ def test_divergences_rise_with_the_order_up_to_the_pure_epsilon() -> None:
 
 
 def test_what_is_unknown_stays_infinite() -> None:
-    values = renyi.divergences(Approximate(Fraction(1), 1e-6))
+    values = renyi.divergences(ApproximateLoss(Fraction(1), 1e-6))
     assert renyi.epsilon_of(values, 0.1) == inf
     assert renyi.delta_of(values, 5.0) == 1.0
-    assert renyi.epsilon_of(renyi.divergences(Pure(Fraction(1))), 0.0) == inf
+    assert renyi.epsilon_of(renyi.divergences(PureLoss(Fraction(1))), 0.0) == inf

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tests.accounting.pairs import Law, hockey_stick, worst
 
 from celosia.accounting import shuffling
-from celosia.accounting.losses import Composed
-from celosia.accounting.shuffling import closed_form, shuffled
+from celosia.accounting.losses import ComposedLoss
+from celosia.accounting.shuffling import amplify_by_shuffling, closed_form
 from celosia.core.errors import InputError
 
 
@@ -63,7 +63,7 @@ def test_the_numerical_bound_is_the_divergence_of_the_clone_counts(
             share, weight = 2 * p, p * (exp(local) + 1)
         one, other = clones(reports, share, local)
         anybody = clones(reports, exp(-local), local)
-        loss = shuffled(local, reports=reports, choices=choices)
+        loss = amplify_by_shuffling(local, reports=reports, choices=choices)
         for epsilon in (0.0, local / 10, local / 3, local * 0.9):
             exact = min(weight * hockey_stick(one, other, epsilon), hockey_stick(*anybody, epsilon))
             assert loss.delta(epsilon) == pytest.approx(exact, rel=1e-9, abs=1e-14)
@@ -75,8 +75,8 @@ def test_the_numerical_bound_is_the_divergence_of_the_clone_counts(
 def test_no_pair_of_shuffled_tables_exceeds_the_bound(
     local: float, choices: int, reports: int
 ) -> None:
-    special = shuffled(local, reports=reports, choices=choices)
-    general = shuffled(local, reports=reports)
+    special = amplify_by_shuffling(local, reports=reports, choices=choices)
+    general = amplify_by_shuffling(local, reports=reports)
     closest = 0.0
     for others in combinations_with_replacement(range(choices), reports - 1):
         one = responses((0, *others), choices, local)
@@ -92,8 +92,8 @@ def test_no_pair_of_shuffled_tables_exceeds_the_bound(
 
 @pytest.mark.parametrize("choices", [2, 3, 16, 1000])
 def test_answers_by_choice_are_never_worse_than_those_of_any_randomiser(choices: int) -> None:
-    some = shuffled(1.0, reports=10_000, choices=choices).epsilon(1e-6)
-    assert some <= shuffled(1.0, reports=10_000).epsilon(1e-6) * (1 + 1e-9)
+    some = amplify_by_shuffling(1.0, reports=10_000, choices=choices).epsilon(1e-6)
+    assert some <= amplify_by_shuffling(1.0, reports=10_000).epsilon(1e-6) * (1 + 1e-9)
 
 
 def test_the_closed_form_is_that_of_the_theorem() -> None:
@@ -118,15 +118,17 @@ def test_the_closed_form_is_that_of_the_theorem() -> None:
 def test_more_reports_hide_better_and_shuffling_never_harms(
     local: float, reports: int, delta: float, more: int
 ) -> None:
-    one = shuffled(local, reports=reports).epsilon(delta)
+    one = amplify_by_shuffling(local, reports=reports).epsilon(delta)
     assert one <= local * (1 + 1e-12)
     assert one <= closed_form(local, reports=reports, delta=delta) * (1 + 1e-12)
-    assert shuffled(local, reports=reports * more).epsilon(delta) <= one * (1 + 1e-8)
-    assert shuffled(local, reports=reports, choices=2).epsilon(delta) <= one * (1 + 1e-8)
+    assert amplify_by_shuffling(local, reports=reports * more).epsilon(delta) <= one * (1 + 1e-8)
+    assert amplify_by_shuffling(local, reports=reports, choices=2).epsilon(delta) <= one * (
+        1 + 1e-8
+    )
 
 
 def test_epsilon_and_delta_are_inverse() -> None:
-    loss = shuffled(2.0, reports=5000)
+    loss = amplify_by_shuffling(2.0, reports=5000)
     at = loss.epsilon(1e-7)
     assert loss.delta(at) <= 1e-7 < loss.delta(at * 0.999)
     assert loss.epsilon(0.0) == loss.pure == 2.0
@@ -134,22 +136,22 @@ def test_epsilon_and_delta_are_inverse() -> None:
 
 
 def test_runs_of_clone_counts_cost_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = shuffled(1.0, reports=10_000).delta(0.0533)
+    exact = amplify_by_shuffling(1.0, reports=10_000).delta(0.0533)
     monkeypatch.setattr(shuffling, "RUNS", 40)
     shuffling._clones.cache_clear()
-    rough = shuffled(1.0, reports=10_000).delta(0.0533)
+    rough = amplify_by_shuffling(1.0, reports=10_000).delta(0.0533)
     shuffling._clones.cache_clear()
     assert exact < rough < 1.2 * exact
 
 
 def test_a_million_reports_gain_more_than_the_closed_form_tells() -> None:
-    found = shuffled(4.0, reports=1_000_000).epsilon(1e-8)
+    found = amplify_by_shuffling(4.0, reports=1_000_000).epsilon(1e-8)
     assert 0.02 < found < closed_form(4.0, reports=1_000_000, delta=1e-8) / 2
 
 
 def test_two_shuffled_collections_compose_by_their_curve() -> None:
-    one = shuffled(1.0, reports=2000)
-    both = Composed((one, one))
+    one = amplify_by_shuffling(1.0, reports=2000)
+    both = ComposedLoss((one, one))
     assert one.epsilon(1e-6) < both.epsilon(1e-6) < 2 * one.epsilon(5e-7)
     law = one.distribution()
     for epsilon in (0.0, 0.05, 0.1):
@@ -172,12 +174,12 @@ def test_bad_numbers_are_refused(
     code: str, local: float, reports: int, choices: int | None
 ) -> None:
     with pytest.raises(InputError) as caught:
-        shuffled(local, reports=reports, choices=choices)
+        amplify_by_shuffling(local, reports=reports, choices=choices)
     assert caught.value.code == code
 
 
 def test_it_prints_and_serialises() -> None:
-    loss = shuffled(Fraction(1, 2), reports=10, choices=2)
+    loss = amplify_by_shuffling(Fraction(1, 2), reports=10, choices=2)
     assert str(loss) == "10 shuffled reports of local epsilon 0.5"
     assert loss.as_dict() == {
         "kind": "shuffled",
@@ -190,5 +192,5 @@ def test_it_prints_and_serialises() -> None:
 @pytest.mark.parametrize("epsilon", [-1.0, float("nan"), "1"])
 def test_a_delta_is_told_for_an_epsilon_only(epsilon: object) -> None:
     with pytest.raises(InputError) as caught:
-        shuffled(1.0, reports=10).delta(epsilon)  # type: ignore[arg-type]
+        amplify_by_shuffling(1.0, reports=10).delta(epsilon)  # type: ignore[arg-type]
     assert caught.value.code == "CEL-B001"

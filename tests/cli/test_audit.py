@@ -10,7 +10,7 @@ import pytest
 from tests.cli.running import MARK, Run
 
 from celosia.assess.audit import SHIPPED
-from celosia.cli.suspects import FEW, MANY, MOST, suspects_named
+from celosia.cli.audit_targets import FEW, MANY, MOST, find_audit_targets
 from celosia.lab.mechanisms.broken import BROKEN
 
 MODULE = f'''
@@ -118,14 +118,14 @@ def test_a_mistake_that_is_not_caught_ends_with_one(audit: Run) -> None:
 
 
 def test_without_a_choice_all_that_ships_is_audited_in_half_a_minute() -> None:
-    everything = suspects_named(None, broken=True)
+    everything = find_audit_targets(None, broken=True)
     assert sum(not suspect.broken for suspect in everything) == len(SHIPPED)
     assert sum(suspect.broken for suspect in everything) == len(BROKEN)
     # About 0.15 ms for each of the four draws that a sample takes with its share of the search.
     slow = sum(suspect.samples for suspect in everything if suspect.samples != MANY)
     assert slow * 4 * 0.15e-3 < 60
     assert {suspect.samples for suspect in everything} == {FEW, MANY}
-    few = suspects_named(["noisy-max"], broken=False)
+    few = find_audit_targets(["noisy-max"], broken=False)
     assert {suspect.samples for suspect in few} == {MOST}
 
 

@@ -49,7 +49,7 @@ def test_values_become_reports_and_reports_become_estimates(
     absorb = ("collect", "absorb", "emoji.toml", f"reports{ending}", "--folder", "state")
     assert run(*absorb).out == "1,000 reports from 1 files; 1,000 in all\n"
     again = run(*absorb, "--json").data()
-    assert (again["counted"], again["known"], again["total"]) == (0, 1000, 1000)
+    assert (again["counted"], again["already_counted"], again["total"]) == (0, 1000, 1000)
     (emoji / "list.txt").write_text("smile\ncry\n")
     asked = ("collect", "estimate", "emoji.toml", "--folder", "state", "--candidates", "list.txt")
     told = run(*asked, "-o", "found.csv", "--json").data()
@@ -86,7 +86,7 @@ def test_a_bad_file_does_not_keep_the_others_from_being_counted(run: Run, emoji:
     assert "bad.clr" in wrong.err
     assert "1,000 reports of the others are counted" in wrong.err
     found = run("collect", "absorb", "emoji.toml", "good.clr", "--folder", "state", "--json")
-    assert found.data()["known"] == 1000
+    assert found.data()["already_counted"] == 1000
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.running import MARK, Run
 
 from celosia.collect.registry import protocol_from, save_protocol
-from celosia.collect.simulation.fitting import NAMES
+from celosia.collect.simulation.protocol_fit import NAMES
 
 SMALL = ("collect", "simulate", "--data", "letters:3000", "--seed", 1)
 CHOICE = ("collect", "choose", "--users", "1e6", "--domain", 1000)
@@ -59,7 +59,7 @@ def test_too_few_hashes_and_unknown_dictionaries_are_told(run: Run) -> None:
         (("--epsilon", -1), "CEL-R007"),
     ],
 )
-def test_wishes_that_make_no_sense_are_refused(
+def test_targets_that_make_no_sense_are_refused(
     words: tuple[object, ...], code: str, run: Run
 ) -> None:
     run(*CHOICE, *words).complains(code)

@@ -209,10 +209,10 @@ def test_a_membership_advantage_is_kept(run: Run) -> None:
     assert found["advantage"] <= 0.3
 
 
-def test_wishes_that_contradict_each_other_end_with_one(run: Run) -> None:
-    wishes = ("epsilon", "choose", "count", "--error", 1, "--belief", 0.6)
-    run(*wishes).complains("CEL-B073", exit_code=1)
-    details = run(*wishes, "--json").envelope()["details"]
+def test_targets_that_contradict_each_other_end_with_one(run: Run) -> None:
+    targets = ("epsilon", "choose", "count", "--error", 1, "--belief", 0.6)
+    run(*targets).complains("CEL-B073", exit_code=1)
+    details = run(*targets, "--json").envelope()["details"]
     assert details["allowed"] == pytest.approx(log(0.5 / 0.4))  # 1 - e^-epsilon / 2 = 0.6
     assert details["needed"] > details["allowed"]
 
@@ -232,7 +232,7 @@ def test_wishes_that_contradict_each_other_end_with_one(run: Run) -> None:
     ],
     ids=str,
 )
-def test_impossible_wishes_are_refused(
+def test_impossible_targets_are_refused(
     words: tuple[object, ...], code: str, exit_code: int, run: Run
 ) -> None:
     run("epsilon", "choose", *words).complains(code, exit_code)

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.running import MARK, Result, Run
 
 from celosia import graphs
-from celosia.mechanisms import Answer
+from celosia.mechanisms import NoisyAnswer
 
 ORIGINAL = ("friends.edges", "--vertices", "people.csv")
 
@@ -201,7 +201,7 @@ def test_a_private_statistic_is_released_with_its_certificate(
     told = _told(run(*asked, "-o", "answer.json"))
     assert told.splitlines()[-1].startswith(question)
     assert "differential privacy" in told.splitlines()[-1]
-    assert Answer.load(tmp_path / "answer.json").question.startswith(question)
+    assert NoisyAnswer.load(tmp_path / "answer.json").question.startswith(question)
     one, other = (run(*asked, "--seed", 3, "--json").data() for _ in range(2))
     assert one["measures"] == other["measures"]
     assert one["guarantee"]["simulation"] is True

@@ -15,7 +15,6 @@ from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Seeded
 from celosia.mechanisms import (
     CHANGE_ONE,
-    Answer,
     Count,
     DirectMean,
     ExponentialMean,
@@ -25,6 +24,7 @@ from celosia.mechanisms import (
     Mean,
     Median,
     MostFrequent,
+    NoisyAnswer,
     Quantile,
     Quantiles,
     SparseVector,
@@ -32,8 +32,8 @@ from celosia.mechanisms import (
     Sum,
     SumCountMean,
     Variance,
-    ask,
     per_unit,
+    release_from_table,
 )
 
 BOUNDS = ("--lower", 0, "--upper", 200_000)
@@ -163,7 +163,7 @@ def test_the_command_line_answers_as_python_does(
 ) -> None:
     verb, *rest = wish
     command = ("release", verb, "salaries.csv", *rest, "--epsilon", 0.5, "--seed", 11)
-    expected = ask(salaries, mechanism, rng=Seeded(11), **asked)
+    expected = release_from_table(salaries, mechanism, rng=Seeded(11), **asked)
     found = run(*command, "--json")
     data = found.data()
     assert data["kind"] == "answer"
@@ -211,10 +211,10 @@ def test_an_answer_is_written_with_its_certificate(
     assert told.code == 0, told.err
     for line in (f"data: {name}", f"certificate: {name}.cert.json", "report: report.html"):
         assert line in told.out.splitlines()
-    expected = ask(
+    expected = release_from_table(
         salaries, Histogram(epsilon=1, categories=["it", "hr"]), column="dept", rng=Seeded(3)
     )
-    back = Answer.load(tmp_path / name)
+    back = NoisyAnswer.load(tmp_path / name)
     assert back.measures() == expected.measures()
     if name != "answer.json":
         assert frames.read(tmp_path / name).rows() == expected.frame().rows()

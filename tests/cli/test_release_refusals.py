@@ -201,9 +201,9 @@ def _stop(*_: Any, **__: Any) -> NoReturn:
     "where",
     [
         "celosia.frames.read",
-        "celosia.mechanisms.asking.draw",
+        "celosia.mechanisms.table_release.release_with_guarantee",
         "celosia.frames.write",
-        "celosia.mechanisms.Answer.certificate",
+        "celosia.mechanisms.NoisyAnswer.certificate",
     ],
 )
 def test_stopping_leaves_nothing(
@@ -224,7 +224,7 @@ def test_a_fault_tells_no_value(
     def fail(*_: Any, **__: Any) -> NoReturn:
         raise error
 
-    monkeypatch.setattr("celosia.mechanisms.asking.draw", fail)
+    monkeypatch.setattr("celosia.mechanisms.table_release.release_with_guarantee", fail)
     run("release", "count", "people.csv", *EPSILON).complains("CEL-X001", 70)
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from celosia.assess.audit import Audit, audit
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
-from celosia.collect.finding.cardinality import LEAST_BUCKETS, PrivateCardinality
-from celosia.collect.finding.heavy_hitters import PrefixTree
+from celosia.collect.discovery.cardinality import LEAST_BUCKETS, PrivateCardinality
+from celosia.collect.discovery.heavy_hitters import PrefixTree
 from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle
 from celosia.collect.numbers.dbitflip import DBitFlip
 from celosia.collect.numbers.one_bit_mean import OneBitMean

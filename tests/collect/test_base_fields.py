@@ -13,9 +13,9 @@ from celosia.collect.fields import (
     check_form,
     cut,
     field_at,
-    joined,
-    packed,
-    unpacked,
+    join,
+    pack,
+    unpack,
 )
 from celosia.core.errors import InputError
 
@@ -30,7 +30,7 @@ def test_fields_come_back_as_they_were_packed(widths: list[int], data: st.DataOb
         for width in widths
     ]
     fields = [(np.array(each, dtype=np.int64), w) for each, w in zip(columns, widths, strict=True)]
-    made = packed(fields)
+    made = pack(fields)
     assert made.shape == (3, -(-sum(widths) // 8))
     for report in range(3):  # bit by bit, as the module says
         expected = [
@@ -39,7 +39,7 @@ def test_fields_come_back_as_they_were_packed(widths: list[int], data: st.DataOb
             for place in range(width)
         ]
         assert bits_of(made[report].tolist(), sum(widths)) == expected
-    assert [each.tolist() for each in unpacked(made, widths)] == columns
+    assert [each.tolist() for each in unpack(made, widths)] == columns
     assert field_at(made, sum(widths[:-1]), widths[-1]).tolist() == columns[-1]
 
 
@@ -52,7 +52,7 @@ def test_joined_reports_are_cut_into_what_they_were(parts: list[int], seed: int)
         rows = generator.integers(0, 2, (4, size), dtype=np.uint8)
         made.append((np.packbits(rows, axis=1, bitorder="little"), size))
         bits.append(rows)
-    whole = joined(made)
+    whole = join(made)
     assert whole.shape == (4, -(-sum(parts) // 8))
     check_form(whole, sum(parts))
     unpacked_bits = np.unpackbits(whole, axis=1, bitorder="little")[:, : sum(parts)]
@@ -75,7 +75,7 @@ def test_joined_reports_are_cut_into_what_they_were(parts: list[int], seed: int)
 )
 def test_reports_of_another_form_are_refused(reports: np.ndarray) -> None:
     with pytest.raises(InputError) as caught:
-        unpacked(reports, [4, 7])
+        unpack(reports, [4, 7])
     assert caught.value.code == "CEL-R001"
 
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.protocol import MOST, Server
 from celosia.collect.reports import Reports
-from celosia.collect.state import read_state, written_state
+from celosia.collect.state import read_state, write_state
 from celosia.core.errors import InputError
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded, System
@@ -74,7 +74,7 @@ def test_a_fingerprint_is_the_same_in_every_process() -> None:
 
 
 def test_a_report_costs_its_epsilon_and_lasts_for_ever() -> None:
-    assert PROTOCOL.loss == Pure(Fraction(1))
+    assert PROTOCOL.loss == PureLoss(Fraction(1))
     assert PROTOCOL.lasting_epsilon == float("inf")
 
 
@@ -172,7 +172,7 @@ def test_a_state_with_a_true_sum_but_a_wrong_head_is_refused(head: Any) -> None:
 
 
 def test_a_state_of_another_form_is_refused() -> None:
-    data = written_state(PROTOCOL.fingerprint, 1, {"ones": np.zeros((4, 7), dtype=np.int64)})
+    data = write_state(PROTOCOL.fingerprint, 1, {"ones": np.zeros((4, 7), dtype=np.int64)})
     with pytest.raises(InputError) as caught:
         PROTOCOL.server().load(data)
     assert code_of(caught) == "CEL-R006"
@@ -185,10 +185,10 @@ def test_counts_that_would_overflow_are_refused_and_nothing_is_added(sign: int) 
     huge["ones"][0, 0] = sign * (MOST + 1)
     before = server.to_bytes()
     with pytest.raises(InputError) as caught:
-        server.load(written_state(PROTOCOL.fingerprint, 1, huge))
+        server.load(write_state(PROTOCOL.fingerprint, 1, huge))
     assert code_of(caught) == "CEL-R008"
     with pytest.raises(InputError) as caught:
-        server.load(written_state(PROTOCOL.fingerprint, MOST, PROTOCOL.server()._state()))
+        server.load(write_state(PROTOCOL.fingerprint, MOST, PROTOCOL.server()._state()))
     assert code_of(caught) == "CEL-R008"
     assert server.to_bytes() == before
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from tests.collect.refusals import refused
 
-from celosia.collect.finding.cardinality import APART, Cardinality, PrivateCardinality
+from celosia.collect.discovery.cardinality import APART, CardinalityEstimate, PrivateCardinality
 from celosia.collect.oracles.unary import OptimisedUnary
 from celosia.collect.reports import Reports
 from celosia.core.randomness import Seeded
 from celosia.sketches.hashing import digests
 
 
-def rounds(values: np.ndarray, times: int, epsilon: float = 4) -> list[Cardinality]:
+def rounds(values: np.ndarray, times: int, epsilon: float = 4) -> list[CardinalityEstimate]:
     found = []
     for seed in range(times):
         protocol = PrivateCardinality(epsilon=epsilon, buckets=256, key=f"round {seed}")

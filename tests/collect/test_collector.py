@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.collect.gathering import PROTOCOL, batch, name, state_of
+from tests.collect.small_protocol import PROTOCOL, batch, name, state_of
 
 from celosia.collect.collector.batches import Batch, BatchLimits, Receipt
 from celosia.collect.collector.collector import Collector

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.collect.scripted import Scripted
+from tests.collect.scripted_sources import ScriptedSource
 
 from celosia.collect.coins import WHOLE
 from celosia.collect.memory import Memory
@@ -74,14 +74,14 @@ def test_a_bit_is_true_exactly_as_often_as_the_coin_says() -> None:
     protocol = DBitFlip(epsilon=1, buckets=4, bits=4)
     heads = protocol.coin.heads
     there = np.array([[True, True, False, False]])
-    said = protocol.answered(there, Scripted([heads - 1, heads, heads - 1, heads]))
+    said = protocol.draw_bits(there, ScriptedSource([heads - 1, heads, heads - 1, heads]))
     assert said.tolist() == [[True, False, False, True]]
 
 
 def test_buckets_are_drawn_uniformly_and_flips_have_their_chance() -> None:
     protocol = DBitFlip(epsilon=1, buckets=5, bits=2)
     made = protocol.client(rng=Seeded(1)).privatise(np.zeros(40_000, dtype=int))
-    asked, said = protocol.read(made.packed)
+    asked, said = protocol.unpack_reports(made.packed)
     pairs = np.bincount(asked[:, 0] * 5 + asked[:, 1], minlength=25)
     seen = np.array([pairs[low * 5 + high] for low, high in combinations(range(5), 2)])
     assert seen.sum() == 40_000
@@ -114,7 +114,7 @@ def test_pooled_errors_are_those_of_the_formula(bits: int, epsilon: float) -> No
         true = law.binomial(counts, bits / 26)
         other = law.binomial(USERS - counts, bits / 26)
         truth = protocol.coin.chance
-        server.asked += true + other
+        server.queried += true + other
         server.ones += law.binomial(true, truth) + law.binomial(other, 1 - truth)
         server.users = USERS
         errors.append(server.estimate(range(26)).counts - counts)
@@ -221,8 +221,8 @@ def test_merging_and_saving_keep_all_counts() -> None:
     for server in (other, again):
         assert server.users == 500
         assert np.array_equal(server.ones, whole.ones)
-        assert np.array_equal(server.asked, whole.asked)
-    assert whole.asked.sum() == 1_500
+        assert np.array_equal(server.queried, whole.queried)
+    assert whole.queried.sum() == 1_500
     assert protocol.report_bits == 3 * 5
     assert made.shape[1] == 2
 
@@ -231,14 +231,14 @@ def test_wrong_reports_and_values_are_refused() -> None:
     protocol = DBitFlip(epsilon=1, buckets=10, bits=2)
     server = protocol.server()
     for asked in ([[3, 12]], [[3, 3]], [[4, 3]]):
-        bad = protocol.written(np.array(asked), np.array([[True, False]]))
+        bad = protocol.pack_reports(np.array(asked), np.array([[True, False]]))
         with pytest.raises(InputError) as refusal:
             server.absorb(Reports(protocol.fingerprint, bad))
         assert refusal.value.code == "CEL-R032"
     with pytest.raises(InputError) as refusal:
         server.absorb(DBitFlip(epsilon=2, buckets=10, bits=2).client(rng=Seeded(1)).privatise(1))
     assert refusal.value.code == "CEL-R004"
-    assert server.users == server.asked.sum() == 0
+    assert server.users == server.queried.sum() == 0
     for values in ([10], [-1], ["a"], [1.5], [True]):
         with pytest.raises(InputError) as refusal:
             protocol.client(rng=Seeded(1)).privatise(values)
@@ -255,7 +255,7 @@ def test_a_device_keeps_its_buckets_and_its_answers(tmp_path: Path) -> None:
     for _ in range(3):
         later = protocol.client(memory=Memory.open(tmp_path / "device"))
         assert np.array_equal(later.privatise(np.arange(16)).packed, first)
-    asked, _ = protocol.read(first)
+    asked, _ = protocol.unpack_reports(first)
     assert np.all(asked == asked[0])
     elsewhere = np.setdiff1d(np.arange(16), asked[0])
     assert np.all(first[elsewhere] == first[elsewhere[0]])

@@ -12,11 +12,11 @@ import pytest
 from scipy.stats import binomtest, norm
 from tests.collect.plain import WORDS, anglicisms
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.estimates import Estimates
 from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle, FragmentPuzzleServer
-from celosia.collect.fragments.puzzle import combined, common_pieces, significant
+from celosia.collect.fragments.solver import combine_pieces, common_pieces, select_significant
 from celosia.collect.reports import Reports
 from celosia.core.errors import InputError
 from celosia.core.progress import Step
@@ -42,7 +42,7 @@ def truth(found: Estimates) -> np.ndarray:
 def test_epsilon_is_that_of_both_parts_together() -> None:
     protocol = FragmentPuzzle(epsilon=8)
     assert (protocol.word_epsilon, protocol.fragment_epsilon) == (Fraction(2), Fraction(6))
-    assert protocol.loss == Pure(Fraction(8))
+    assert protocol.loss == PureLoss(Fraction(8))
     assert protocol.words.coin.epsilon + protocol.fragments.coin.epsilon <= 4
     other = FragmentPuzzle(epsilon=1, fragment_epsilon=0.1)
     assert (other.word_epsilon, other.fragment_epsilon) == (Fraction(9, 10), Fraction(1, 10))
@@ -188,17 +188,17 @@ def test_a_malformed_report_is_refused_as_a_whole() -> None:
 
 def test_pieces_are_combined_tag_by_tag() -> None:
     kept = [np.array([1, 2, 10, 25]), np.array([13, 3, 14, 39])]  # base 10: tags 0, 0, 1, 2 ...
-    pieces, tags = combined(kept, 10)
+    pieces, tags = combine_pieces(kept, 10)
     assert pieces.tolist() == [[1, 3], [2, 3], [0, 3], [0, 4]]
     assert tags.tolist() == [0, 0, 1, 1]
-    none, tags = combined([np.array([1]), np.array([11])], 10)
+    none, tags = combine_pieces([np.array([1]), np.array([11])], 10)
     assert none.shape == (0, 2)
     assert tags.size == 0
 
 
 def test_too_many_combinations_are_refused() -> None:
     with pytest.raises(InputError) as caught:
-        combined([np.arange(100)] * 4, 100)
+        combine_pieces([np.arange(100)] * 4, 100)
     assert caught.value.code == "CEL-R014"
 
 
@@ -215,12 +215,12 @@ def test_significance_is_bonferroni_or_benjamini_hochberg() -> None:
     chances = np.array([0.001, 0.008, 0.039, 0.041, 0.042, 0.06, 0.074, 0.205, 0.212, 0.216])
     scores = norm.isf(chances)
     # The example of Benjamini and Hochberg's rule: two stay under 0.05 (0.008 <= 2 * 0.005).
-    assert significant(scores, 0.05, control="bonferroni").tolist() == [True] + [False] * 9
-    assert significant(scores, 0.05, control="fdr").tolist() == [True] * 2 + [False] * 8
-    assert significant(scores, 0.0001, control="fdr").sum() == 0
+    assert select_significant(scores, 0.05, control="bonferroni").tolist() == [True] + [False] * 9
+    assert select_significant(scores, 0.05, control="fdr").tolist() == [True] * 2 + [False] * 8
+    assert select_significant(scores, 0.0001, control="fdr").sum() == 0
     # A later one below its line takes all before it along.
     line = norm.isf(np.array([0.02, 0.03, 0.045, 0.049]))
-    assert significant(line, 0.05, control="fdr").all()
+    assert select_significant(line, 0.05, control="fdr").all()
 
 
 @pytest.mark.parametrize(

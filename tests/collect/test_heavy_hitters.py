@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.collect.enumerated import distribution
 from tests.collect.refusals import refused
+from tests.collect.report_distribution import distribution
 
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
-from celosia.collect.finding.heavy_hitters import PrefixTree, TreeServer
-from celosia.collect.finding.prefixes import Prefixes
+from celosia.collect.discovery.heavy_hitters import PrefixTree, TreeServer
+from celosia.collect.discovery.prefixes import PrefixLevels
 from celosia.collect.oracles.kary_response import KaryResponse
 from celosia.collect.oracles.local_hashing import LocalHashing
 from celosia.collect.reports import Reports
-from celosia.collect.state import written_state
+from celosia.collect.state import write_state
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
 
@@ -152,7 +152,7 @@ def test_a_state_of_another_form_is_refused() -> None:
     for users, sizes in ((3, [1, 1]), (2, [1, 1])):  # in all, and within a level
         wrong = state | {"users": np.array(sizes), "0/reports": np.arange(1)}
         with refused("CEL-R006"):
-            server.load(written_state(server.protocol.fingerprint, users, wrong))
+            server.load(write_state(server.protocol.fingerprint, users, wrong))
         assert server.to_bytes() == before
 
 
@@ -206,8 +206,8 @@ def test_a_significance_is_between_0_and_1(significance: Any) -> None:
 @given(st.text("abc", max_size=6), st.integers(1, 6), st.integers(1, 3))
 @settings(max_examples=80, deadline=None)
 def test_every_text_is_reached_from_its_prefixes(text: str, first: int, step: int) -> None:
-    tree = Prefixes(0, 6, first, step, "abc", False)
-    value = tree.checked([text])
+    tree = PrefixLevels(0, 6, first, step, "abc", False)
+    value = tree.check_values([text])
     path = [tree.cut(value, level)[0] for level in range(tree.levels)]
     assert path[0] in tree.start()
     for level in range(tree.levels - 1):
@@ -219,8 +219,8 @@ def test_every_text_is_reached_from_its_prefixes(text: str, first: int, step: in
 @given(st.integers(0, 2**10 - 1), st.integers(1, 10), st.integers(1, 4))
 @settings(max_examples=80, deadline=None)
 def test_every_number_is_reached_from_its_prefixes(number: int, first: int, step: int) -> None:
-    tree = Prefixes(10, 0, first, step, "", False)
-    path = [int(tree.cut(tree.checked([number]), level)[0]) for level in range(tree.levels)]
+    tree = PrefixLevels(10, 0, first, step, "", False)
+    path = [int(tree.cut(tree.check_values([number]), level)[0]) for level in range(tree.levels)]
     assert path[0] in tree.start()
     for level in range(tree.levels - 1):
         assert path[level + 1] in tree.longer((path[level],), level)

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from tests.collect.gathering import PROTOCOL, batch, state_of
+from tests.collect.small_protocol import PROTOCOL, batch, state_of
 
 from celosia.collect.collector import ingestion
 from celosia.collect.collector.collector import Collector
-from celosia.collect.collector.ingestion import Ingested, absorb_files
+from celosia.collect.collector.ingestion import IngestionSummary, absorb_files
 from celosia.collect.collector.tables import write_table
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.collect.reports import Reports
@@ -23,7 +23,7 @@ from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
 
 
-def into(folder: Path, *places: Path, source: str = "") -> tuple[Ingested, bytes]:
+def into(folder: Path, *places: Path, source: str = "") -> tuple[IngestionSummary, bytes]:
     """What came of some files, and the state of the collector."""
     with Collector.open(folder / "state", PROTOCOL) as collector:
         return absorb_files(collector, places, source=source), collector.state()
@@ -33,9 +33,9 @@ def test_batches_one_after_the_other_are_counted_once(tmp_path: Path) -> None:
     path = tmp_path / "day.clr"
     path.write_bytes(b"".join(batch(number) for number in range(5)))
     found, state = into(tmp_path, path)
-    assert (found.counted, found.known, state) == (200, 0, state_of(range(5)))
+    assert (found.counted, found.already_counted, state) == (200, 0, state_of(range(5)))
     found, state = into(tmp_path, path)
-    assert (found.counted, found.known, state) == (0, 200, state_of(range(5)))
+    assert (found.counted, found.already_counted, state) == (0, 200, state_of(range(5)))
     assert str(found) == "0 reports from 1 files, 200 counted before"
 
 
@@ -52,7 +52,7 @@ def test_a_file_that_has_grown_is_read_on(tmp_path: Path) -> None:
     assert [each.code for each in found.refused] == ["CEL-R002"]
     path.write_bytes(batch(0) + batch(1) + batch(2) + batch(3))
     found, state = into(tmp_path, path)
-    assert (found.counted, found.known, state) == (80, 80, state_of(range(4)))
+    assert (found.counted, found.already_counted, state) == (80, 80, state_of(range(4)))
     assert not found.refused
 
 
@@ -88,7 +88,7 @@ def test_a_large_batch_is_counted_in_pieces(
         assert 0 < collector.users < 1000
         before = collector.users
         found = absorb_files(collector, [tmp_path / "day.clr"])
-        assert (found.known, found.counted) == (before, 1010 - before)
+        assert (found.already_counted, found.counted) == (before, 1010 - before)
         plain = PROTOCOL.server().absorb(batch(1, 1000)).absorb(batch(2, 10))
         assert collector.state() == plain.to_bytes()
 
@@ -103,11 +103,11 @@ def test_tables_of_reports_are_counted_once(
     expected = state_of([3], 1000)
     for counted, known in ((1000, 0), (0, 1000)):
         found, state = into(tmp_path, path)
-        assert (found.counted, found.known, state) == (counted, known, expected)
+        assert (found.counted, found.already_counted, state) == (counted, known, expected)
     if ending == ".parquet":  # other row groups, the same pieces
         table = parquet.read_table(path)
         parquet.write_table(table, path, row_group_size=77)
-        assert into(tmp_path, path)[0].known == 1000
+        assert into(tmp_path, path)[0].already_counted == 1000
 
 
 def test_a_stream_of_arrow_and_other_columns_are_read(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_folders_are_read_by_name_and_other_files_left_alone(tmp_path: Path) -> 
     (inside / "readme.txt").write_text("not reports")
     found, state = into(tmp_path, inside)
     assert (found.files, found.counted, state) == (2, 80, state_of([1, 2]))
-    assert into(tmp_path, inside / "b" / "a.clr")[0].known == 40  # known by its place
+    assert into(tmp_path, inside / "b" / "a.clr")[0].already_counted == 40  # known by its place
     for wrong in (inside / "readme.txt", tmp_path / "nothing.clr"):
         with pytest.raises(InputError) as caught:
             into(tmp_path, wrong)

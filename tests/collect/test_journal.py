@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.collect.dying import BATCHES, REPORTS
-from tests.collect.gathering import PROTOCOL, batch, name, state_of
+from tests.collect.crash_process import BATCHES, REPORTS
+from tests.collect.small_protocol import PROTOCOL, batch, name, state_of
 
 from celosia.collect.collector.collector import Collector
 from celosia.collect.collector.journal import FILE
@@ -34,7 +34,7 @@ def graves() -> Iterator[Path]:
     place = memory if os.access(memory, os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=place) as folder:
         subprocess.run(
-            [sys.executable, "-m", "tests.collect.dying", "steps", folder],
+            [sys.executable, "-m", "tests.collect.crash_process", "steps", folder],
             cwd=ROOT,
             check=True,
             timeout=600,
@@ -80,7 +80,7 @@ def test_what_was_acknowledged_is_counted_once_after_a_kill_at_any_step(
 
 def dead(kind: str, folder: Path) -> list[str]:
     """What a collector has said before it was killed."""
-    command = [sys.executable, "-m", "tests.collect.dying", kind, str(folder)]
+    command = [sys.executable, "-m", "tests.collect.crash_process", kind, str(folder)]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600
     )
@@ -128,7 +128,7 @@ def test_a_log_with_a_changed_byte_holds_the_batches_before_it(
 
 def test_two_processes_cannot_have_one_folder(tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom tests.collect.gathering import PROTOCOL\n"
+        "import sys\nfrom tests.collect.small_protocol import PROTOCOL\n"
         "from celosia.core.errors import EngineError\n"
         "from celosia.collect.collector.collector import Collector\n"
         "try:\n    Collector.open(sys.argv[1], PROTOCOL)\n"

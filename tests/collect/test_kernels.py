@@ -12,7 +12,7 @@ from tests.collect.plain import bits_of, hadamard, tosses
 
 from celosia.collect.count_mean import _kernels
 from celosia.core.randomness import Seeded
-from celosia.sketches.hashing import Family, digests
+from celosia.sketches.hashing import HashFamily, digests
 
 # Few bits, so that lanes stay open to the last bit of the coin: zeros and ones in long runs.
 WORDS = st.sampled_from([0, 2**64 - 1, 0x5555555555555555, 1, 2**63]) | st.integers(0, 2**64 - 1)
@@ -151,7 +151,7 @@ def test_counted_signs_are_their_sums_also_beyond_a_counter_of_one_byte(reports:
 
 @pytest.mark.parametrize("transformed", [False, True])
 def test_gathered_sums_are_those_of_the_cells_of_each_value(transformed: bool) -> None:
-    family = Family(key=b"gather", rows=5, width=16)
+    family = HashFamily(key=b"gather", rows=5, width=16)
     found = digests(np.arange(1200))
     table = np.random.default_rng(1).integers(-50, 50, (5, 16))
     dense = table @ hadamard(16) if transformed else table
@@ -167,7 +167,7 @@ def test_gathered_sums_are_those_of_the_cells_of_each_value(transformed: bool) -
 
 
 def test_scattering_and_collecting_are_transposes() -> None:
-    family = Family(key=b"transpose", rows=6, width=10)
+    family = HashFamily(key=b"transpose", rows=6, width=10)
     found = digests(np.arange(700))
     generator = np.random.default_rng(2)
     shares, counts = generator.random(6), generator.random(700)

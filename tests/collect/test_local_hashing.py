@@ -8,7 +8,7 @@ from tests.collect.refusals import refused
 
 from celosia.collect.oracles import _kernels as _oracle_kernels
 from celosia.collect.oracles.local_hashing import HashingServer, LocalHashing, PoolServer
-from celosia.collect.state import written_state
+from celosia.collect.state import write_state
 from celosia.core.randomness import Seeded
 from celosia.sketches.hashing import digest, digests
 
@@ -137,8 +137,8 @@ def test_a_state_with_another_number_of_reports_than_it_says_is_refused() -> Non
     protocol = LocalHashing(epsilon=1, buckets=4)
     state = {"reports": np.arange(3)}
     with refused("CEL-R006"):
-        protocol.server().load(written_state(protocol.fingerprint, 4, state))
-    assert protocol.server().load(written_state(protocol.fingerprint, 3, state)).users == 3
+        protocol.server().load(write_state(protocol.fingerprint, 4, state))
+    assert protocol.server().load(write_state(protocol.fingerprint, 3, state)).users == 3
 
 
 def test_all_cores_together_count_what_one_counts() -> None:

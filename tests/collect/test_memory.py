@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.collect.memory import Kept, Memory
+from celosia.collect.memory import KeptAnswers, Memory
 from celosia.collect.numbers.dbitflip import DBitFlip
 from celosia.collect.rappor.rappor import Rappor
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
@@ -188,13 +188,13 @@ def test_the_file_is_private_and_holds_no_value(tmp_path: Path) -> None:
 
 
 def test_kept_draws_are_a_stream_of_uniform_bytes() -> None:
-    one, other = Kept(b"s" * 32, b"case"), Kept(b"s" * 32, b"case")
+    one, other = KeptAnswers(b"s" * 32, b"case"), KeptAnswers(b"s" * 32, b"case")
     assert one.raw(5) + one.raw(100) + one.raw(0) + one.raw(64) == other.raw(169)
-    drawn = np.frombuffer(Kept(b"s" * 32, b"bytes").raw(256_000), dtype=np.uint8)
+    drawn = np.frombuffer(KeptAnswers(b"s" * 32, b"bytes").raw(256_000), dtype=np.uint8)
     counts = np.bincount(drawn, minlength=256)
     # Chi-squared of 255 degrees of freedom: mean 255, standard deviation 22.6.
     assert abs(((counts - 1000) ** 2 / 1000).sum() - 255) < 4 * 22.6
-    assert Kept(b"t" * 32, b"case").raw(8) != Kept(b"s" * 32, b"case").raw(8)
+    assert KeptAnswers(b"t" * 32, b"case").raw(8) != KeptAnswers(b"s" * 32, b"case").raw(8)
 
 
 def test_whoever_comes_while_an_answer_is_drawn_waits_for_it(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.collect.scripted import Recalling, Scripted
+from tests.collect.scripted_sources import MemoryInProcess, ScriptedSource
 
 from celosia.collect.coins import WHOLE
 from celosia.collect.memory import Memory
-from celosia.collect.numbers.one_bit_mean import GRID, Mean, OneBitMean
+from celosia.collect.numbers.one_bit_mean import GRID, MeanEstimate, OneBitMean
 from celosia.collect.reports import Reports
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
@@ -37,7 +37,7 @@ def test_a_bit_is_one_exactly_as_often_as_stated() -> None:
     # The first words are compared with the value, the last units with the coin.
     words = np.array([1, 2, 1, 2], dtype=np.uint64).view(np.uint32)
     units = [*words.tolist(), heads - 1, heads - 1, heads, heads]
-    said = protocol.answered(np.array([2, 2, 2, 2]), 4, Scripted(units))
+    said = protocol.draw_bits(np.array([2, 2, 2, 2]), 4, ScriptedSource(units))
     assert said.tolist() == [True, False, False, True]
 
 
@@ -85,7 +85,7 @@ def test_rounding_with_alpha_goes_to_a_neighbouring_level(
     value: float, levels: int, seed: int
 ) -> None:
     protocol = OneBitMean(epsilon=1, lower=0, upper=24, levels=levels)
-    memory = Recalling(Seeded(seed))
+    memory = MemoryInProcess(Seeded(seed))
     protocol.client(memory=cast("Any", memory)).privatise([value])
     answers = [key[8:] for key in memory.answers]
     level = next(int.from_bytes(each[5:], "little") for each in answers if each[:5] == b"level")
@@ -101,7 +101,7 @@ def test_devices_with_a_memory_estimate_the_same_mean(levels: int) -> None:
     rng = Seeded(5)
     server = protocol.server()
     for value in values.tolist():
-        memory = cast("Any", Recalling(rng))
+        memory = cast("Any", MemoryInProcess(rng))
         server.absorb(protocol.client(memory=memory).privatise([value]))
     found = server.mean()
     assert abs(found.mean - values.mean()) < 4 * found.error
@@ -150,7 +150,7 @@ def test_merging_and_saving_keep_all_counts() -> None:
 
 
 def test_a_mean_is_told_in_plain_values() -> None:
-    assert str(Mean(2.5, 0.5, 1_000)) == "2.5 ± 0.5 from 1,000 reports (one-bit-mean)"
-    said = Mean(2.5, 0.5, 1_000).as_dict()
+    assert str(MeanEstimate(2.5, 0.5, 1_000)) == "2.5 ± 0.5 from 1,000 reports (one-bit-mean)"
+    said = MeanEstimate(2.5, 0.5, 1_000).as_dict()
     assert (round(said["low"], 2), round(said["high"], 2)) == (1.52, 3.48)
     assert OneBitMean(epsilon=1).server().mean().as_dict()["mean"] is None

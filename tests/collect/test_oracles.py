@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.collect.enumerated import distribution
 from tests.collect.refusals import refused
+from tests.collect.report_distribution import distribution
 
 from celosia.collect.coins import Coin
 from celosia.collect.oracles.hadamard_response import HadamardResponse

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.collect.refusals import refused
 
-from celosia.collect.oracles._projective import Space, best_space, is_prime
+from celosia.collect.oracles._projective import ProjectiveSpace, best_space, is_prime
 from celosia.collect.oracles.projective_geometry import ProjectiveGeometry
 from celosia.core.randomness import Seeded
 
@@ -20,7 +20,7 @@ SPACES = [(2, 2), (2, 6), (3, 4), (5, 3), (7, 3), (13, 2)]
 def test_every_point_has_one_number_and_as_many_orthogonal_points(
     order: int, coordinates: int
 ) -> None:
-    space = Space(order, coordinates)
+    space = ProjectiveSpace(order, coordinates)
     points = np.arange(space.points)
     vectors = space.vectors(points)
     assert len({tuple(each) for each in vectors.T.tolist()}) == space.points
@@ -40,7 +40,7 @@ def test_every_point_has_one_number_and_as_many_orthogonal_points(
 def test_fast_sums_over_hyperplanes_equal_all_pairs(
     shape: tuple[int, int], seed: int, most: int
 ) -> None:
-    space = Space(*shape)
+    space = ProjectiveSpace(*shape)
     counts = np.random.Generator(np.random.PCG64(seed)).integers(0, most + 1, space.points)
     vectors = space.vectors(np.arange(space.points))
     orthogonal = vectors.T @ vectors % space.order == 0
@@ -48,7 +48,7 @@ def test_fast_sums_over_hyperplanes_equal_all_pairs(
 
 
 def test_a_completed_vector_has_its_product_and_every_one_comes_once() -> None:
-    space = Space(5, 3)
+    space = ProjectiveSpace(5, 3)
     for point in range(space.points):
         vector = space.vectors(np.array([point]))[:, 0]
         for product, start in ((0, 1), (1, 0)):
@@ -62,8 +62,8 @@ def test_a_completed_vector_has_its_product_and_every_one_comes_once() -> None:
 
 
 def test_the_best_space_of_the_published_setting_is_that_of_149() -> None:
-    assert best_space(Fraction(5), 22_000) == Space(149, 3)
-    assert Space(149, 3).points == 22_351
+    assert best_space(Fraction(5), 22_000) == ProjectiveSpace(149, 3)
+    assert ProjectiveSpace(149, 3).points == 22_351
     for epsilon in (Fraction(1, 2), Fraction(2), Fraction(6)):
         for values in (2, 3, 50, 3000):
             space = best_space(epsilon, values)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.collect.scripted import Scripted
+from tests.collect.scripted_sources import ScriptedSource
 
 from celosia.collect.coins import WHOLE
 from celosia.collect.memory import Memory
@@ -109,9 +109,11 @@ def test_both_stages_toss_exactly_the_chances_that_the_costs_are_computed_from()
     units = [protocol.lies - 1, protocol.lies, protocol.lies - 1, protocol.lies]
     # A bit that is set is changed as one that is not: a permanent stage that keeps all ones would
     # show them to whoever sees a 0 at their place.
-    assert protocol.permanent(bits, Scripted(units)).tolist() == [[True, False, False, True]]
+    assert protocol.permanent(bits, ScriptedSource(units)).tolist() == [[True, False, False, True]]
     units = [low - 1, low, high - 1, high]
-    assert protocol.instantaneous(bits, Scripted(units)).tolist() == [[True, False, True, False]]
+    assert protocol.instantaneous(bits, ScriptedSource(units)).tolist() == [
+        [True, False, True, False]
+    ]
 
 
 def test_set_bits_are_changed_as_often_as_unset_ones() -> None:
@@ -188,7 +190,7 @@ def test_a_wish_that_nothing_fulfils_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("lasting", "one"), [(1e-3, 1e-3), (1e4, 1e4), (1e4, 1e-3)])
-def test_wishes_at_both_ends_of_epsilon_give_finite_estimates(lasting: float, one: float) -> None:
+def test_targets_at_both_ends_of_epsilon_give_finite_estimates(lasting: float, one: float) -> None:
     protocol = Rappor.for_epsilon(lasting=lasting, one=one, bits=8, hashes=1, cohorts=1)
     server = protocol.server().absorb(protocol.client(rng=Seeded(1)).privatise([1] * 50))
     found = server.estimate([1])
@@ -211,7 +213,7 @@ def test_cohorts_are_uniform_and_reports_have_the_stated_size() -> None:
     made = protocol.client(rng=Seeded(1)).privatise(np.arange(20_000))
     assert protocol.report_bits == 16 + 3
     assert made.packed.shape == (20_000, 3)
-    counts = np.bincount(protocol.read(made.packed)[0], minlength=5)
+    counts = np.bincount(protocol.unpack_reports(made.packed)[0], minlength=5)
     # Chi-squared of 4 degrees of freedom is above 23.5 once in 10,000 times.
     assert ((counts - 4_000) ** 2 / 4_000).sum() < 23.5
 
@@ -219,7 +221,7 @@ def test_cohorts_are_uniform_and_reports_have_the_stated_size() -> None:
 def test_sent_bits_have_the_chances_of_the_formulas() -> None:
     protocol = Rappor(bits=32, hashes=3, cohorts=2, f=0.4, p=0.3, q=0.8)
     made = protocol.client(rng=Seeded(2)).privatise(np.zeros(20_000, dtype=np.int64))
-    cohorts, sent = protocol.read(made.packed)
+    cohorts, sent = protocol.unpack_reports(made.packed)
     true = protocol.filters(digests([0] * 20_000), cohorts)
     for value, expected in ((False, 0.5 * 0.4 * 1.1 + 0.6 * 0.3), (True, 0.22 + 0.6 * 0.8)):
         seen = sent[true == value]
@@ -233,7 +235,7 @@ def test_bit_counts_are_unbiased_with_the_stated_variance() -> None:
     rng = Seeded(11)
     for _ in range(runs):
         made = protocol.client(rng=rng).privatise(values)
-        cohorts, _ = protocol.read(made.packed)
+        cohorts, _ = protocol.unpack_reports(made.packed)
         true = np.zeros((3, 12))
         np.add.at(true, cohorts, protocol.filters(digests(values), cohorts))
         server = protocol.server().absorb(made)
@@ -302,7 +304,7 @@ def test_kept_bits_stay_and_sent_bits_vary(tmp_path: Path) -> None:
     sent = noisy.client(rng=Seeded(1), memory=memory).privatise(["cat"] * 200)
     assert len(np.unique(sent.packed, axis=0)) == 200
     # All reports of one device average to its kept bits (p or q), not to the value (p* or q*).
-    share = noisy.read(sent.packed)[1].mean(axis=0)
+    share = noisy.unpack_reports(sent.packed)[1].mean(axis=0)
     assert np.all(np.minimum(abs(share - 0.5), abs(share - 0.75)) < 4 * (0.25 / 200) ** 0.5)
 
 

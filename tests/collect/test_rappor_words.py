@@ -73,7 +73,7 @@ def test_reports_come_apart_into_what_they_were_joined_from() -> None:
     grams = SMALL.grams.client(rng=Seeded(1)).privatise(np.arange(50)).packed
     words = SMALL.words.client(rng=Seeded(2)).privatise(np.arange(50)).packed
     pairs = np.arange(50) % 3
-    found = SMALL.parted(SMALL.joined(pairs, grams, words))
+    found = SMALL.split_parts(SMALL.join_parts(pairs, grams, words))
     assert np.array_equal(found[0], pairs)
     assert np.array_equal(found[1], grams)
     assert np.array_equal(found[2], words)
@@ -100,7 +100,7 @@ def test_a_device_keeps_its_positions_and_pays_once_for_a_word(tmp_path: Path) -
     memory = Memory.open(tmp_path / "device", budget=60, rng=Seeded(2))
     client = SMALL.client(rng=Seeded(1), memory=memory)
     made = client.privatise(["face"] * 8)
-    pairs, _, _ = SMALL.parted(made.packed)
+    pairs, _, _ = SMALL.split_parts(made.packed)
     assert len(set(pairs.tolist())) == 1
     assert float(memory.spent) <= SMALL.lasting_epsilon
     before = memory.spent

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
-from celosia.collect.finding.heavy_hitters import PrefixTree
+from celosia.collect.discovery.heavy_hitters import PrefixTree
 from celosia.collect.oracles.kary_response import KaryResponse
 from celosia.collect.oracles.local_hashing import LocalHashing
 from celosia.collect.registry import (
     PROTOCOLS,
-    declared,
     load_protocol,
+    parameters_of,
     protocol_class,
     protocol_from,
     protocol_text,
@@ -71,7 +71,7 @@ def test_domains_of_texts_and_numbers_are_kept(tmp_path: Path) -> None:
         assert isinstance(again, KaryResponse)
         assert again.domain == domain
         assert again.fingerprint == made.fingerprint
-        assert protocol_from(declared(made)).fingerprint == made.fingerprint
+        assert protocol_from(parameters_of(made)).fingerprint == made.fingerprint
 
 
 def test_a_file_is_as_a_person_would_write_it() -> None:
@@ -181,6 +181,6 @@ def test_every_protocol_is_written_down_and_its_reports_are_of_the_width_it_says
     usual |= {"alphabet": "abcdefghij"} if name == "pem" else {}
     wanted = {each.name for each in fields(protocol_class(name)) if each.init}
     made = protocol_from({"protocol": name} | {key: usual[key] for key in usual.keys() & wanted})
-    assert protocol_from(declared(made)).fingerprint == made.fingerprint
+    assert protocol_from(parameters_of(made)).fingerprint == made.fingerprint
     value: Any = {"dbitflip": [1], "one-bit-mean": [0.5]}.get(name, ["a"])
     assert made.client().privatise(value).packed.shape == (1, -(-made.report_bits // 8))

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.collect.gathering import PROTOCOL, batch, name, state_of
+from tests.collect.small_protocol import PROTOCOL, batch, name, state_of
 
 from celosia.collect.collector.access import Access
 from celosia.collect.collector.batches import Batch, BatchLimits
 from celosia.collect.collector.collector import Collector
-from celosia.collect.collector.replies import refused
+from celosia.collect.collector.responses import error_reply
 from celosia.collect.collector.service import create_app, serve
 from celosia.collect.collector.writer import TooBusy, Writer
-from celosia.collect.finding.cardinality import PrivateCardinality
-from celosia.collect.finding.heavy_hitters import PrefixTree
+from celosia.collect.discovery.cardinality import PrivateCardinality
+from celosia.collect.discovery.heavy_hitters import PrefixTree
 from celosia.collect.numbers.one_bit_mean import OneBitMean
 from celosia.collect.registry import protocol_from
 from celosia.core.errors import InputError, QueryRefused
@@ -126,7 +126,7 @@ def test_refusals_of_estimates_have_a_status_and_a_code(
     odd = {"candidate": "a", "decode": True, "post": "clip"}
     assert code(http.get("/v1/estimates", params=odd, headers=headers)) == (400, "CEL-R085")
     refusal = QueryRefused("CEL-R063", "too few.", why="", fix="")
-    assert refused(refusal).status == 422
+    assert error_reply(refusal).status == 422
 
 
 def test_devices_are_told_the_protocol(http_of: Callable[..., Any]) -> None:

@@ -15,8 +15,8 @@ from celosia.collect.numbers.dbitflip import DBitFlip
 from celosia.collect.numbers.one_bit_mean import OneBitMean
 from celosia.collect.oracles.kary_response import KaryResponse
 from celosia.collect.simulation import report as simulation_report
-from celosia.collect.simulation.fitting import NAMES, fitted
-from celosia.collect.simulation.simulation import AGGREGATE, FOUND, FROM_DATA, SELECTED, simulate
+from celosia.collect.simulation.protocol_fit import NAMES, fit_protocol
+from celosia.collect.simulation.run import AGGREGATE, FOUND, FROM_DATA, SELECTED, simulate
 from celosia.core.errors import Cancelled, InputError
 from celosia.core.progress import Step
 from celosia.datasets import telemetry as data
@@ -28,7 +28,7 @@ WORDS = data.anglicisms(20_000, seed=3)["value"].to_list()
 @pytest.mark.parametrize("name", NAMES)
 def test_every_protocol_can_be_simulated_and_its_errors_are_those_predicted(name: str) -> None:
     values = WORDS if name in ("sfp", "pem", "treehist") else EXPONENTIAL[::5]
-    found = simulate(values, protocol=fitted(name, values, epsilon=8), seed=7)
+    found = simulate(values, protocol=fit_protocol(name, values, epsilon=8), seed=7)
     assert found.users == len(values)
     assert found.elements
     assert found.timing.report_bits > 0
@@ -121,7 +121,7 @@ def test_it_is_said_when_the_values_asked_about_are_those_of_the_data() -> None:
     assert [each.value for each in given.elements] == ["cool", "kaput"]
     assert given.elements[1].real == 0
     assert given.elements[1].relative_error is None
-    found = simulate(WORDS, protocol=fitted("sfp", WORDS, epsilon=8), seed=1)
+    found = simulate(WORDS, protocol=fit_protocol("sfp", WORDS, epsilon=8), seed=1)
     assert found.found
     assert FOUND in found.notes
     assert {each.value for each in found.elements} >= {"cool", "brunch", "outfit"}
@@ -129,7 +129,7 @@ def test_it_is_said_when_the_values_asked_about_are_those_of_the_data() -> None:
 
 def test_texts_are_compared_as_a_fragment_puzzle_tells_them() -> None:
     values = ["celosia argentea"] * 3000 + ["azul "] * 2000
-    found = simulate(values, protocol=fitted("sfp", values, epsilon=16), seed=1)
+    found = simulate(values, protocol=fit_protocol("sfp", values, epsilon=16), seed=1)
     assert {(each.value, each.real) for each in found.elements} == {
         ("celosia ar", 3000),
         ("azul", 2000),
@@ -137,7 +137,7 @@ def test_texts_are_compared_as_a_fragment_puzzle_tells_them() -> None:
 
 
 def test_more_candidates_than_bits_are_selected_from() -> None:
-    protocol = fitted("rappor", WORDS, epsilon=8, settings={"bits": 32, "cohorts": 8})
+    protocol = fit_protocol("rappor", WORDS, epsilon=8, settings={"bits": 32, "cohorts": 8})
     found = simulate(WORDS[:8000], protocol=protocol, seed=1)
     assert len(found.elements) > 256
     assert all(np.isfinite(each.error) for each in found.elements)
@@ -147,7 +147,7 @@ def test_more_candidates_than_bits_are_selected_from() -> None:
 
 def test_buckets_get_the_names_of_their_values_again() -> None:
     values = ["red"] * 900 + ["blue"] * 90 + ["green"] * 10
-    found = simulate(values, protocol=fitted("dbitflip", values, epsilon=64), seed=1)
+    found = simulate(values, protocol=fit_protocol("dbitflip", values, epsilon=64), seed=1)
     assert [(each.value, round(each.estimated)) for each in found.elements] == [
         ("red", 900),
         ("blue", 90),
@@ -180,24 +180,24 @@ def test_nothing_to_simulate_and_values_beyond_the_domain_are_refused() -> None:
         assert "planted" not in str(error.value)
     for name, settings in (("hcms", {"hashse": 3}), ("rappor", {"f": 0.5}), ("grr", {"domain": 3})):
         with pytest.raises(InputError) as error:
-            fitted(name, ["a", "b"], epsilon=1, settings=settings)
+            fit_protocol(name, ["a", "b"], epsilon=1, settings=settings)
         assert error.value.code == "CEL-R101"
     with pytest.raises(InputError) as error:
-        fitted("nothing", ["a", "b"], epsilon=1)
+        fit_protocol("nothing", ["a", "b"], epsilon=1)
     assert error.value.code == "CEL-R070"
 
 
 def test_what_a_protocol_wants_to_know_is_taken_from_the_data() -> None:
-    made = fitted("pem", [3, 200], epsilon=1).parameters()
+    made = fit_protocol("pem", [3, 200], epsilon=1).parameters()
     assert (made["bits"], made["method"]) == (8, "pem")
-    text = fitted("treehist", ["añb", "c"], epsilon=1).parameters()
+    text = fit_protocol("treehist", ["añb", "c"], epsilon=1).parameters()
     assert (text["alphabet"], text["length"], text["method"]) == ("abcñ", 3, "treehist")
-    assert fitted("one-bit-mean", np.array([2, 9]), epsilon=1).parameters()["upper"] == 9
-    assert fitted("sfp", ["Año"], epsilon=4).parameters()["alphabet"].startswith("Añ")
-    rappor = fitted("rappor", ["a"], epsilon=2, settings={"hashes": 1, "lasting": 6})
+    assert fit_protocol("one-bit-mean", np.array([2, 9]), epsilon=1).parameters()["upper"] == 9
+    assert fit_protocol("sfp", ["Año"], epsilon=4).parameters()["alphabet"].startswith("Añ")
+    rappor = fit_protocol("rappor", ["a"], epsilon=2, settings={"hashes": 1, "lasting": 6})
     assert float(rappor.epsilon) == pytest.approx(2)
     assert rappor.lasting_epsilon == pytest.approx(6)
-    sized = fitted("cms", ["a"], epsilon=2, settings={"hashes": 7, "width": 9, "key": "here"})
+    sized = fit_protocol("cms", ["a"], epsilon=2, settings={"hashes": 7, "width": 9, "key": "here"})
     assert sized.parameters()["hashes"] == 7
 
 

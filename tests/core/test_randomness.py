@@ -31,7 +31,7 @@ def test_integers_are_uniform(bound: int) -> None:
 
 
 def test_a_word_beyond_the_last_multiple_of_the_bound_is_drawn_again() -> None:
-    class Scripted(Source):
+    class ScriptedSource(Source):
         simulation = True
 
         def __init__(self) -> None:
@@ -42,7 +42,7 @@ def test_a_word_beyond_the_last_multiple_of_the_bound_is_drawn_again() -> None:
             return np.array(words, dtype=np.uint64).tobytes()
 
     # 2**64 - 1 would give 0 by a plain remainder with 3, and make 0 a little likelier than 1 and 2.
-    assert Scripted().integers(3, 1).tolist() == [2]
+    assert ScriptedSource().integers(3, 1).tolist() == [2]
 
 
 @BOTH

@@ -22,14 +22,14 @@ from celosia.core.report import Figure
 from celosia.lab import Findings, Row
 from celosia.lab.mechanisms import (
     attacks,
-    averages,
     belief,
     composition,
+    means,
     selection,
     sparse,
     top_c,
 )
-from celosia.lab.mechanisms.cells import INFINITE, half_unit, printed, same
+from celosia.lab.mechanisms.cells import INFINITE, compare_equal, compare_printed, half_unit
 from celosia.mechanisms import NormalisedMean, SumCountMean
 from celosia.mechanisms.statistics.mean import RatioMean
 
@@ -140,19 +140,19 @@ def test_a_printed_number_matches_what_rounds_to_it_and_nothing_else(
 ) -> None:
     unit = 10.0**-digits
     text = f"{whole * unit:.{digits}f}"
-    assert printed("", "", text, float(text) + off * unit).matches
-    assert not printed("", "", text, float(text) + (1 + off) * unit + 0.02 * unit).matches
-    assert printed("", "", text, float(text) + (1 + off) * unit, error=unit).matches
-    assert not printed("", "", text, float("nan")).matches
+    assert compare_printed("", "", text, float(text) + off * unit).matches
+    assert not compare_printed("", "", text, float(text) + (1 + off) * unit + 0.02 * unit).matches
+    assert compare_printed("", "", text, float(text) + (1 + off) * unit, error=unit).matches
+    assert not compare_printed("", "", text, float("nan")).matches
 
 
 def test_an_exact_cell_forgives_the_last_digits_of_a_float_and_no_more() -> None:
-    assert same("", "", 0.8, 0.8 * (1 + 1e-12)).matches
-    assert not same("", "", 0.8, 0.8 * (1 + 1e-6)).matches
-    assert not same("", "", 0.0, 1e-300).matches
-    assert not same("", "", 29, 30).matches
-    assert same("", "", float("inf"), float("inf")).published == INFINITE
-    assert not same("", "", float("inf"), 1e300).matches
+    assert compare_equal("", "", 0.8, 0.8 * (1 + 1e-12)).matches
+    assert not compare_equal("", "", 0.8, 0.8 * (1 + 1e-6)).matches
+    assert not compare_equal("", "", 0.0, 1e-300).matches
+    assert not compare_equal("", "", 29, 30).matches
+    assert compare_equal("", "", float("inf"), float("inf")).published == INFINITE
+    assert not compare_equal("", "", float("inf"), 1e300).matches
 
 
 @pytest.mark.parametrize(
@@ -176,10 +176,10 @@ def test_a_wrong_cell_is_found(
 def test_many_means_at_once_are_those_that_are_released(
     kind: type[RatioMean], epsilon: float
 ) -> None:
-    values = averages.sample(20, 0.26) * 60 + 20
+    values = means.sample(20, 0.26) * 60 + 20
     mechanism = kind(epsilon=epsilon, lower=20, upper=80)
     for seed in range(100):
-        (one,) = averages.released(mechanism, values, rng=Seeded(seed), size=1)
+        (one,) = means.release_many(mechanism, values, rng=Seeded(seed), size=1)
         assert np.clip(one, 20, 80) == pytest.approx(
             mechanism.release(values, rng=Seeded(seed)), rel=1e-9
         )
@@ -198,10 +198,10 @@ def exponential_error(mean: float, *, size: int, epsilon: float) -> float:
 
 
 def test_the_implied_means_are_the_nearest_of_two_digits() -> None:
-    for setting in averages.SETTINGS[2:4]:
+    for setting in means.SETTINGS[2:4]:
         target = float(setting.texts[1])
 
-        def gap(mean: float, target: float = target, setting: averages.Setting = setting) -> float:
+        def gap(mean: float, target: float = target, setting: means.MeanSetting = setting) -> float:
             error = exponential_error(mean, size=setting.size, epsilon=setting.epsilon)
             return abs(error - target)
 
@@ -210,8 +210,8 @@ def test_the_implied_means_are_the_nearest_of_two_digits() -> None:
         # Nothing extraordinary for a sample: its standard error is that of Beta(2, 5).
         assert abs(setting.mean - 2 / 7) < 2 * sqrt(10 / (49 * 8) / setting.size)
     # The mean of the twenty was not fitted to the second epsilon, and does for it.
-    last = averages.SETTINGS[4]
-    assert last.mean == averages.SETTINGS[3].mean
+    last = means.SETTINGS[4]
+    assert last.mean == means.SETTINGS[3].mean
     assert round(exponential_error(last.mean, size=20, epsilon=0.01), 3) == float(last.texts[1])
 
 
@@ -229,7 +229,7 @@ def test_large_samples_err_as_two_laplace_draws_do(found: Findings) -> None:
         ):
             expected = (a * a + a * b + b * b) / (a + b)
             # Four standard errors, and a per mille for the square of noise over rows.
-            slack = 4 * 1.1 / sqrt(averages.DRAWS) + 1e-3
+            slack = 4 * 1.1 / sqrt(means.DRAWS) + 1e-3
             assert errors[name] == pytest.approx(expected, rel=slack)
 
 
@@ -238,23 +238,23 @@ def test_large_samples_err_as_two_laplace_draws_do(found: Findings) -> None:
 def test_errors_of_another_epsilon_do_not_match(
     factor: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = averages.SETTINGS[0]
-    monkeypatch.setattr(averages, "SETTINGS", (replace(right, epsilon=factor),))
-    monkeypatch.setattr(averages, "RATIOS", ())
-    monkeypatch.setattr(averages, "broken_averages", lambda: ())
-    rows = averages.rows(silent)
+    right = means.SETTINGS[0]
+    monkeypatch.setattr(means, "SETTINGS", (replace(right, epsilon=factor),))
+    monkeypatch.setattr(means, "RATIOS", ())
+    monkeypatch.setattr(means, "broken_averages", lambda: ())
+    rows = means.rows(silent)
     assert len(rows) == 5
     assert not any(row.matches for row in rows)
 
 
 def test_whole_counts_err_less_before_clipping() -> None:
     mechanism = NormalisedMean(epsilon=0.1, lower=0, upper=1)
-    values = averages.sample(20, 0.26)
+    values = means.sample(20, 0.26)
     errors = [
         np.abs(
-            averages.released(mechanism, values, rng=Seeded(9), size=100_000, parts=parts) - 0.26
+            means.release_many(mechanism, values, rng=Seeded(9), size=100_000, parts=parts) - 0.26
         )
-        for parts in (1, averages.FINE)
+        for parts in (1, means.FINE)
     ]
     # .573 and .618, with standard errors of .005.
     assert errors[0].mean() < errors[1].mean() - 0.02

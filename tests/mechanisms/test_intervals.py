@@ -20,8 +20,8 @@ from celosia.mechanisms import (
     Sum,
     SumCountMean,
     Variance,
-    answer,
     per_unit,
+    release,
 )
 
 BOUNDS: dict[str, Any] = {"lower": 0, "upper": 500}
@@ -45,7 +45,7 @@ def test_an_interval_holds_the_released_number(epsilon: float, neighbours: Neigh
     for mechanism in _mechanisms(epsilon, neighbours):
         rows: Any = VALUES.astype(int) if isinstance(mechanism, KeyHistogram) else VALUES
         for seed in range(30):
-            found = answer(mechanism, rows, rng=Seeded(seed))
+            found = release(mechanism, rows, rng=Seeded(seed))
             assert found.interval is not None
             table = found.frame()
             inside = (table["lower"] <= table["value"]) & (table["value"] <= table["upper"])
@@ -56,12 +56,12 @@ def test_an_interval_holds_the_released_number(epsilon: float, neighbours: Neigh
 def test_no_interval_of_a_count_is_wholly_below_zero(mechanism: Any) -> None:
     bins = {"edges": [0, 500]} if mechanism is Histogram else {}
     for seed in range(30):
-        found = answer(mechanism(epsilon=1e-4, **bins), VALUES, confidence=0.5, rng=Seeded(seed))
+        found = release(mechanism(epsilon=1e-4, **bins), VALUES, confidence=0.5, rng=Seeded(seed))
         assert found.frame()["upper"].min() >= 0  # type: ignore[operator]
 
 
 def test_a_count_below_zero_says_so() -> None:
-    found = [answer(Count(epsilon=1e-4), VALUES, rng=Seeded(seed)) for seed in range(20)]
+    found = [release(Count(epsilon=1e-4), VALUES, rng=Seeded(seed)) for seed in range(20)]
     assert {bool(each.warnings) for each in found} == {True, False}
     for each in found:
         assert (each.value < 0) == any("is below 0" in words for words in each.warnings)
@@ -69,7 +69,7 @@ def test_a_count_below_zero_says_so() -> None:
 
 def test_a_count_of_units_below_zero_says_so() -> None:
     counting = per_unit(Count(epsilon=1e-4), rows_per_unit=2)
-    found = [answer(counting, VALUES, rng=Seeded(seed)) for seed in range(20)]
+    found = [release(counting, VALUES, rng=Seeded(seed)) for seed in range(20)]
     assert any(each.value < 0 for each in found)
     for each in found:
         assert (each.value < 0) == any("is below 0" in words for words in each.warnings)

@@ -103,7 +103,7 @@ def test_no_row_can_make_a_question_fail(query: str, tmp_path: Path) -> None:
     assert seen[0] == seen[1]
 
 
-class Untouchable:
+class ForbiddenSource:
     """An engine whose data must not be touched."""
 
     dialect = "duckdb"
@@ -129,7 +129,7 @@ def untouchable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     """A vault whose data must not be touched; nothing is left behind by what costs nothing."""
     with opened(shop(Random(1)), tmp_path_factory.mktemp("shop")) as vault:
         vault._engine.close()
-        vault._engine = Untouchable()  # type: ignore[assignment]
+        vault._engine = ForbiddenSource()  # type: ignore[assignment]
         yield vault
 
 

@@ -33,7 +33,7 @@ from celosia.tables.models import DistinctDiversity, KAnonymity
 
 BOUNDS = "tests/queries/bounds/"
 HERE = "tests/queries/test_spec_properties.py::"
-COMPAT = "tests/lab/sparql/test_compat.py::"
+COMPAT = "tests/lab/sparql/test_original_analysis.py::"
 PROPERTIES: dict[int, list[str]] = {
     1: [
         BOUNDS + "test_local_sensitivity.py::"
@@ -64,8 +64,8 @@ PROPERTIES: dict[int, list[str]] = {
         COMPAT + "test_the_sensitivities_of_stars_follow_their_recurrence",
     ],
     7: [
-        "tests/lab/sql/test_compat.py::test_the_four_printed_sensitivities",
-        "tests/lab/sql/test_compat.py::test_the_twelve_bounds_behind_the_columns",
+        "tests/lab/sql/test_flex.py::test_the_four_printed_sensitivities",
+        "tests/lab/sql/test_flex.py::test_the_twelve_bounds_behind_the_columns",
     ],
     8: [
         HERE + "test_the_frequency_that_is_measured_is_that_of_the_most_frequent_value",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from celosia.sketches import Family
+from celosia.sketches import HashFamily
 
 PRIME = 2**61 - 1
 WORD = 2**64
@@ -33,7 +33,7 @@ def column(number: int, coefficients: Sequence[int], width: int) -> int:
     return sum(powers) % PRIME % width
 
 
-def columns(family: Family, value: int | str | bytes) -> list[int]:
+def columns(family: HashFamily, value: int | str | bytes) -> list[int]:
     """The column of a value in each row."""
     return [column(digest(value), row, family.width) for row in family.coefficients.tolist()]
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia import InputError, Seeded
-from celosia.sketches import AmsSketch, Bloom, CountingBloom, CountMin, CountSketch
-from celosia.sketches.count_min import combined
+from celosia.sketches import AmsSketch, BloomFilter, CountingBloomFilter, CountMin, CountSketch
+from celosia.sketches.count_min import combine_rows
 
 SKEWED = np.repeat(np.arange(500), [4000 // (1 + rank) for rank in range(500)])
 """500 values whose counts fall as 1 / rank."""
@@ -25,8 +25,8 @@ def test_sizes_follow_the_corrected_formulas() -> None:
     assert CountMin.size_for(error=0.01, confidence=0.99) == {"width": 272, "depth": 5}  # C-7
     assert CountSketch.size_for(error=0.1, confidence=0.99) == {"width": 400, "depth": 37}  # C-8
     assert AmsSketch.size_for(error=0.1, confidence=0.95) == {"width": 800, "depth": 24}
-    assert Bloom.size_for(items=1000, rate=0.02) == {"bits": 8143, "hashes": 6}
-    assert CountingBloom.size_for(items=1000, rate=0.02) == {"cells": 8143, "hashes": 6}
+    assert BloomFilter.size_for(items=1000, rate=0.02) == {"bits": 8143, "hashes": 6}
+    assert CountingBloomFilter.size_for(items=1000, rate=0.02) == {"cells": 8143, "hashes": 6}
 
 
 @pytest.mark.parametrize("wrong", [0, 1, -0.5, 2, float("nan"), True, "0.1", None])
@@ -35,10 +35,10 @@ def test_wishes_out_of_range_are_refused(wrong: Any) -> None:
         lambda: CountMin.size_for(error=wrong),
         lambda: CountMin.size_for(error=0.1, confidence=wrong),
         lambda: CountSketch.size_for(error=wrong),
-        lambda: Bloom.size_for(items=10, rate=wrong),
+        lambda: BloomFilter.size_for(items=10, rate=wrong),
         lambda: CountMin(width=9, depth=2).error(wrong),
         lambda: AmsSketch(width=9, depth=2).interval(wrong),
-        lambda: Bloom(bits=9, hashes=2).interval(wrong),
+        lambda: BloomFilter(bits=9, hashes=2).interval(wrong),
     ):
         with pytest.raises(InputError) as told:
             work()
@@ -48,18 +48,18 @@ def test_wishes_out_of_range_are_refused(wrong: Any) -> None:
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, True, "3"])
 def test_a_number_of_items_is_a_whole_number_from_one(wrong: Any) -> None:
     with pytest.raises(InputError) as told:
-        Bloom.size_for(items=wrong, rate=0.1)
+        BloomFilter.size_for(items=wrong, rate=0.1)
     assert told.value.code == "CEL-K008"
 
 
 @given(st.lists(st.text(max_size=5), max_size=40))
 def test_a_bloom_filter_knows_every_value_it_has_seen(values: list[str]) -> None:
-    assert Bloom(bits=64, hashes=2).update(values).contains(values).all()
-    assert CountingBloom(cells=64, hashes=2).update(values).contains(values).all()
+    assert BloomFilter(bits=64, hashes=2).update(values).contains(values).all()
+    assert CountingBloomFilter(cells=64, hashes=2).update(values).contains(values).all()
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("kind", [Bloom, CountingBloom])
+@pytest.mark.parametrize("kind", [BloomFilter, CountingBloomFilter])
 def test_false_positives_come_at_the_rate_of_the_formula(kind: Any) -> None:
     items, wished, asked = 2000, 0.05, 20_000
     rates = []
@@ -77,14 +77,14 @@ def test_false_positives_come_at_the_rate_of_the_formula(kind: Any) -> None:
 def test_a_bloom_filter_counts_different_values_within_its_interval() -> None:
     runs, held = 400, 0
     for run in range(runs):
-        seen = Bloom(bits=4096, hashes=3, key=f"run {run}").update(np.arange(1000))
+        seen = BloomFilter(bits=4096, hashes=3, key=f"run {run}").update(np.arange(1000))
         low, high = seen.interval(0.9)
         held += low <= 1000 <= high
     assert abs(held / runs - 0.9) < 4 * sqrt(0.9 * 0.1 / runs)  # a binomial law
 
 
 def test_a_full_bloom_filter_says_that_it_knows_nothing() -> None:
-    full = Bloom(bits=2, hashes=2).update(np.arange(100))
+    full = BloomFilter(bits=2, hashes=2).update(np.arange(100))
     assert full.estimate() == full.error() == float("inf")
     assert full.interval() == (0, float("inf"))
     assert full.as_dict()["estimate"] is None
@@ -93,11 +93,11 @@ def test_a_full_bloom_filter_says_that_it_knows_nothing() -> None:
 
 def test_the_published_cells_give_eight() -> None:
     cells = np.array([[14], [12], [8], [20]])
-    assert combined(cells, total=100, width=50).tolist() == [8]
-    assert combined(cells, method="mean", total=100, width=50) == pytest.approx(
+    assert combine_rows(cells, total=100, width=50).tolist() == [8]
+    assert combine_rows(cells, method="mean", total=100, width=50) == pytest.approx(
         [(13.5 * 50 - 100) / 49]
     )
-    assert combined(cells, method="median", total=100, width=50) == pytest.approx(
+    assert combine_rows(cells, method="median", total=100, width=50) == pytest.approx(
         [(13 * 50 - 100) / 49]
     )
 
@@ -105,7 +105,7 @@ def test_the_published_cells_give_eight() -> None:
 @given(st.dictionaries(st.integers(0, 99), st.integers(0, 50)))
 def test_smallest_cells_are_never_too_low(counts: dict[int, int]) -> None:
     values, often = list(counts), list(counts.values())
-    for sketch in (CountMin(width=8, depth=2), CountingBloom(cells=20, hashes=2)):
+    for sketch in (CountMin(width=8, depth=2), CountingBloomFilter(cells=20, hashes=2)):
         sketch.update(values, counts=often)
         found = sketch.estimate(values)
         assert (found >= np.array(often, dtype=int)).all()
@@ -241,5 +241,5 @@ def test_bounds_from_the_sizes_are_no_worse_than_the_wished_error() -> None:
 def test_the_error_of_the_smallest_cell_is_the_published_one_at_the_published_sizes() -> None:
     sketch = CountMin(width=1000, depth=5).update(np.arange(100))
     assert sketch.error(1 - e**-5) == pytest.approx(e * 100 / 1000)
-    counting = CountingBloom(cells=1000, hashes=5).update(np.arange(100))
+    counting = CountingBloomFilter(cells=1000, hashes=5).update(np.arange(100))
     assert counting.error(1 - e**-5) == pytest.approx(5 * e * 100 / 1000)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.sketches import plain
 
 from celosia import InputError
-from celosia.sketches import Family, digest, digests
+from celosia.sketches import HashFamily, digest, digests
 
 TEXTS = ["a", "bé", "", "日本"] * 600
 
@@ -118,7 +118,7 @@ def test_texts_and_bytes_and_numbers_do_not_meet() -> None:
 def test_another_process_gives_the_same_columns() -> None:
     code = (
         "from celosia.sketches import Family, digests\n"
-        "print(Family(key=b'k', rows=3, width=1000).every_column(digests(['a', 'b'])).tolist())"
+        "print(HashFamily(key=b'k', rows=3, width=1000).every_column(digests(['a', 'b'])).tolist())"
     )
     outputs = {
         subprocess.run(
@@ -130,7 +130,7 @@ def test_another_process_gives_the_same_columns() -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    here = Family(key=b"k", rows=3, width=1000).every_column(digests(["a", "b"])).tolist()
+    here = HashFamily(key=b"k", rows=3, width=1000).every_column(digests(["a", "b"])).tolist()
     assert outputs == {f"{here}\n"}
 
 
@@ -145,7 +145,7 @@ def test_another_process_gives_the_same_columns() -> None:
 def test_columns_are_a_polynomial_modulo_the_prime_modulo_the_width(
     numbers: list[int], width: int, degree: int
 ) -> None:
-    family = Family(key=b"any", rows=3, width=width, degree=degree)
+    family = HashFamily(key=b"any", rows=3, width=width, degree=degree)
     numbers += [0, 2**61 - 2, 2**61 - 1, 2**61, 2**64 - 1]
     words = np.array(numbers, dtype=np.uint64)
     wanted = [
@@ -164,14 +164,14 @@ def test_a_remainder_is_right_next_to_every_multiple_of_the_width() -> None:
         many = (2**61 - 2) // width
         near = [n * width + off for n in (0, 1, many // 3, many) for off in (-1, 0, 1)]
         numbers = [each for each in near if 0 <= each < 2**61 - 1]
-        identity = Family(key=b"", rows=1, width=width, degree=1)
+        identity = HashFamily(key=b"", rows=1, width=width, degree=1)
         vars(identity)["coefficients"] = np.array([[0, 1]], dtype=np.uint64)
         found = identity.columns(np.array(numbers, dtype=np.uint64), 0).tolist()
         assert found == [each % width for each in numbers]
 
 
 def test_coefficients_follow_from_the_key_by_blake2b() -> None:
-    family = Family(key=b"emoji", rows=2, width=10)
+    family = HashFamily(key=b"emoji", rows=2, width=10)
     said = hashlib.blake2b(b"1,2", digest_size=8, key=b"emoji").digest()
     assert int(family.coefficients[1, 2]) == int.from_bytes(said, "little") % plain.PRIME
 
@@ -179,7 +179,7 @@ def test_coefficients_follow_from_the_key_by_blake2b() -> None:
 @pytest.mark.statistical
 def test_two_values_meet_in_one_row_of_m_and_three_in_one_of_m_squared() -> None:
     rows, width = 40_000, 16
-    family = Family(key=b"independence", rows=rows, width=width)
+    family = HashFamily(key=b"independence", rows=rows, width=width)
     first, second, third = family.every_column(digests(["a", "b", "c"])).T
     for share, both in (
         (1 / width, first == second),
@@ -192,7 +192,7 @@ def test_two_values_meet_in_one_row_of_m_and_three_in_one_of_m_squared() -> None
 @pytest.mark.statistical
 def test_columns_are_uniform() -> None:
     size, width = 100_000, 512
-    found = Family(key=b"uniform", rows=1, width=width).columns(digests(np.arange(size)), 0)
+    found = HashFamily(key=b"uniform", rows=1, width=width).columns(digests(np.arange(size)), 0)
     counts = np.bincount(found, minlength=width)
     statistic = float(((counts - size / width) ** 2).sum() / (size / width))
     assert abs(statistic - (width - 1)) < 4 * sqrt(2 * (width - 1))  # mean, s.d. of chi squared
@@ -203,13 +203,13 @@ def test_columns_are_uniform() -> None:
 )
 def test_a_family_out_of_range_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError) as told:
-        Family(**{"key": b"", "rows": 1, "width": 1, **wrong})
+        HashFamily(**{"key": b"", "rows": 1, "width": 1, **wrong})
     assert told.value.code == "CEL-K002"
 
 
 def test_digests_give_the_same_columns_in_blocks_of_any_size() -> None:
     words = digests(np.arange(1300))
-    family = Family(key=b"blocks", rows=2, width=77)
+    family = HashFamily(key=b"blocks", rows=2, width=77)
     whole = family.every_column(words)
     parts = np.concatenate([family.every_column(part) for part in np.split(words, [1, 600])], 1)
     assert (whole == parts).all()

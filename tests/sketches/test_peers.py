@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from celosia import Seeded
-from celosia.sketches import CountMin, HyperLogLog, Theta
+from celosia.sketches import CountMin, HyperLogLog, ThetaSketch
 
 peer = pytest.importorskip("datasketches", reason="the peer is a development dependency only")
 
@@ -32,7 +32,7 @@ def test_hyperloglog_agrees_with_the_peer(items: int) -> None:
 @pytest.mark.statistical
 def test_theta_and_its_set_operations_agree_with_the_peer() -> None:
     left, right = np.arange(30_000), np.arange(20_000, 50_000)
-    mine = [Theta(most=4096).update(left), Theta(most=4096).update(right)]
+    mine = [ThetaSketch(most=4096).update(left), ThetaSketch(most=4096).update(right)]
     theirs = [fed(peer.update_theta_sketch(12), each) for each in (left, right)]
     union = peer.theta_union(12)
     for each in theirs:
@@ -54,7 +54,7 @@ def test_theta_and_its_set_operations_agree_with_the_peer() -> None:
 
 @pytest.mark.statistical
 def test_intervals_of_theta_are_those_of_the_peer_where_both_keep_as_many() -> None:
-    sketch = Theta(most=4096).update(np.arange(100_000))
+    sketch = ThetaSketch(most=4096).update(np.arange(100_000))
     theirs = fed(peer.update_theta_sketch(12), np.arange(100_000))
     low, high = sketch.interval(0.9545)
     mine = (high - low) / sketch.estimate() * sqrt(sketch.kept)

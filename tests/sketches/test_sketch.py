@@ -16,26 +16,26 @@ from tests.sketches import plain
 from celosia import InputError
 from celosia.sketches import (
     AmsSketch,
-    Bloom,
-    CountingBloom,
+    BloomFilter,
+    CountingBloomFilter,
     CountMin,
     CountSketch,
     FlajoletMartin,
     HyperLogLog,
     Sketch,
-    Theta,
+    ThetaSketch,
 )
-from celosia.sketches.stored import read, written
+from celosia.sketches.storage import from_bytes, to_bytes
 
 KINDS: list[tuple[Any, dict[str, int]]] = [
     (AmsSketch, {"width": 7, "depth": 3}),
-    (Bloom, {"bits": 101, "hashes": 3}),
-    (CountingBloom, {"cells": 50, "hashes": 3}),
+    (BloomFilter, {"bits": 101, "hashes": 3}),
+    (CountingBloomFilter, {"cells": 50, "hashes": 3}),
     (CountMin, {"width": 11, "depth": 3}),
     (CountSketch, {"width": 9, "depth": 3}),
     (FlajoletMartin, {"maps": 4}),
     (HyperLogLog, {"precision": 4}),
-    (Theta, {"most": 10}),
+    (ThetaSketch, {"most": 10}),
 ]
 COUNTERS = [kind for kind in KINDS if "total" in kind[0](**kind[1]).as_dict()]
 SETS = [kind for kind in KINDS if kind not in COUNTERS]
@@ -94,8 +94,8 @@ def test_any_changed_byte_is_found(kind: Any, sizes: dict[str, int]) -> None:
 
 
 def forged(sketch: Sketch, **arrays: Any) -> bytes:
-    head, state = read(sketch.to_bytes())
-    return written(head, state | arrays)
+    head, state = from_bytes(sketch.to_bytes())
+    return to_bytes(head, state | arrays)
 
 
 @pytest.mark.parametrize(
@@ -104,11 +104,11 @@ def forged(sketch: Sketch, **arrays: Any) -> bytes:
         forged(HyperLogLog(precision=4), registers=np.full(16, 62, dtype=np.uint8)),
         forged(HyperLogLog(precision=4), registers=np.zeros(8, dtype=np.uint8)),
         forged(HyperLogLog(precision=4), more=np.zeros(8, dtype=np.uint8)),
-        forged(Bloom(bits=3, hashes=1), words=np.array([8], dtype=np.uint64)),
-        forged(Theta(most=2), hashes=np.array([5, 4], dtype=np.uint64)),
-        forged(Theta(most=2), hashes=np.array([4, 4], dtype=np.uint64)),
-        forged(Theta(most=2), hashes=np.array([1, 2, 3], dtype=np.uint64)),
-        forged(Theta(most=2), limit=np.array([2**63 + 1], dtype=np.uint64)),
+        forged(BloomFilter(bits=3, hashes=1), words=np.array([8], dtype=np.uint64)),
+        forged(ThetaSketch(most=2), hashes=np.array([5, 4], dtype=np.uint64)),
+        forged(ThetaSketch(most=2), hashes=np.array([4, 4], dtype=np.uint64)),
+        forged(ThetaSketch(most=2), hashes=np.array([1, 2, 3], dtype=np.uint64)),
+        forged(ThetaSketch(most=2), limit=np.array([2**63 + 1], dtype=np.uint64)),
         forged(CountMin(width=2, depth=1), cells=np.array([[1, 2]])),
         forged(CountMin(width=2, depth=1), sums=np.array([0, 2**62 + 1])),
     ],
@@ -118,12 +118,12 @@ def test_a_state_that_no_updates_can_make_is_refused(data: bytes) -> None:
 
 
 def test_a_head_that_lies_is_refused_before_memory_is_asked_for() -> None:
-    head, state = read(CountMin(width=2, depth=1).to_bytes())
+    head, state = from_bytes(CountMin(width=2, depth=1).to_bytes())
     for parameters in ({"width": 2**30, "depth": 2, "key": ""}, {"width": 2}, {"any": 1}, 5):
-        data = written({**head, "parameters": parameters}, state)
+        data = to_bytes({**head, "parameters": parameters}, state)
         assert code_of(lambda data=data: Sketch.from_bytes(data)) == "CEL-K005"  # type: ignore[misc]
     for changed in ({**head, "sketch": "none"}, {**head, "fingerprint": "00"}, {}):
-        data = written(changed, state)
+        data = to_bytes(changed, state)
         assert code_of(lambda data=data: Sketch.from_bytes(data)) == "CEL-K005"  # type: ignore[misc]
     body = b"CSK1" + (2).to_bytes(4, "little") + b"[]"
     data = body + hashlib.blake2b(body, digest_size=16).digest()
@@ -132,7 +132,7 @@ def test_a_head_that_lies_is_refused_before_memory_is_asked_for() -> None:
 
 def test_another_kind_of_sketch_is_not_read() -> None:
     data = HyperLogLog(precision=4).to_bytes()
-    assert code_of(lambda: Theta.from_bytes(data)) == "CEL-K005"
+    assert code_of(lambda: ThetaSketch.from_bytes(data)) == "CEL-K005"
 
 
 @every
@@ -230,7 +230,7 @@ def test_states_equal_those_of_plain_python(values: list[int]) -> None:
             cells[row, column] += 2 * signs[row] - 1
     assert np.array_equal(signed._state["cells"], cells)
 
-    bloom = Bloom(bits=101, hashes=3).update(values)
+    bloom = BloomFilter(bits=101, hashes=3).update(values)
     bits = {column for value in values for column in plain.columns(bloom._family, value)}
     words = bloom._state["words"].tolist()
     assert {at for at in range(128) if words[at // 64] >> at % 64 & 1} == bits
@@ -239,7 +239,7 @@ def test_states_equal_those_of_plain_python(values: list[int]) -> None:
     assert registers.tolist() == plain.registers(values, "celosia", 4)
     maps = FlajoletMartin(maps=4).update(values)._state["maps"]
     assert maps.tolist() == plain.bitmaps(values, "celosia", 4)
-    theta = Theta(most=10).update(values)._state
+    theta = ThetaSketch(most=10).update(values)._state
     assert (int(theta["limit"][0]), theta["hashes"].tolist()) == plain.smallest(
         values, "celosia", 10
     )
@@ -247,5 +247,5 @@ def test_states_equal_those_of_plain_python(values: list[int]) -> None:
 
 def test_long_streams_through_the_table_of_theta_equal_plain_python() -> None:
     values = [each % 3000 for each in range(0, 70_000, 7)]
-    theta = Theta(most=50, key="long").update(values)._state
+    theta = ThetaSketch(most=50, key="long").update(values)._state
     assert (int(theta["limit"][0]), theta["hashes"].tolist()) == plain.smallest(values, "long", 50)

@@ -1,22 +1,26 @@
 """Accounting: what releases cost, alone and together, and budgets that are never exceeded.
 
 A `Loss` is the price of one release in every currency (pure, approximate, concentrated, Renyi,
-privacy loss distribution). `explain` puts the bounds on several of them side by side, `Running`
+privacy loss distribution). `explain` puts the bounds on several of them side by side, `Accountant`
 keeps the tightest one up to date, `Budget` refuses what was not promised, also when the charges are
 chosen adaptively.
 """
 
-from celosia.accounting.advanced import (
+from celosia.accounting.accountant import Accountant
+from celosia.accounting.advanced_composition import (
     advanced,
     advanced_corollary,
     advanced_inverse,
     advanced_mixed,
     basic,
-    best_of,
+    best_composition,
     optimal,
 )
 from celosia.accounting.allowance import Allowance
-from celosia.accounting.amplification import poisson, without_replacement
+from celosia.accounting.amplification import (
+    amplify_by_poisson_sampling,
+    amplify_by_sampling_without_replacement,
+)
 from celosia.accounting.belief import (
     Belief,
     BeliefTable,
@@ -35,40 +39,39 @@ from celosia.accounting.divergence import (
     max_divergence,
 )
 from celosia.accounting.explanation import Explanation, explain
-from celosia.accounting.groups import convert, for_group
+from celosia.accounting.group_privacy import convert, for_group
 from celosia.accounting.loss import Loss
-from celosia.accounting.loss_from_dict import loss_from_dict
+from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.losses import (
-    Approximate,
-    BoundedRange,
-    Composed,
-    Concentrated,
+    ApproximateLoss,
+    BoundedRangeLoss,
+    ComposedLoss,
+    ConcentratedLoss,
     GaussianLoss,
     LaplaceLoss,
-    Pure,
+    PureLoss,
 )
 from celosia.accounting.odometer import Odometer
-from celosia.accounting.running import Running
-from celosia.accounting.shuffling import shuffled
-from celosia.accounting.splitting import Split, split
+from celosia.accounting.shuffling import amplify_by_shuffling
+from celosia.accounting.splits import Split, split
 
 __all__ = [
+    "Accountant",
     "Allowance",
-    "Approximate",
+    "ApproximateLoss",
     "Belief",
     "BeliefTable",
-    "BoundedRange",
+    "BoundedRangeLoss",
     "Budget",
     "Charge",
-    "Composed",
-    "Concentrated",
+    "ComposedLoss",
+    "ConcentratedLoss",
     "Explanation",
     "GaussianLoss",
     "LaplaceLoss",
     "Loss",
     "Odometer",
-    "Pure",
-    "Running",
+    "PureLoss",
     "Split",
     "Statement",
     "advanced",
@@ -76,11 +79,14 @@ __all__ = [
     "advanced_inverse",
     "advanced_mixed",
     "advantage",
+    "amplify_by_poisson_sampling",
+    "amplify_by_sampling_without_replacement",
+    "amplify_by_shuffling",
     "approximate_max_divergence",
     "basic",
     "belief_interval",
     "belief_table",
-    "best_of",
+    "best_composition",
     "both_directions",
     "convert",
     "epsilon_for_advantage",
@@ -93,9 +99,6 @@ __all__ = [
     "mixture",
     "optimal",
     "parallel",
-    "poisson",
     "sequential",
-    "shuffled",
     "split",
-    "without_replacement",
 ]

@@ -10,12 +10,12 @@ from typing import Any
 from celosia.accounting.amounts import delta_amount, epsilon_amount, share_amount
 from celosia.accounting.filters import (
     ORDERS,
-    Advanced,
-    Basic,
+    AdvancedFilter,
+    BasicFilter,
     ConcentratedFilter,
-    Either,
+    EpsilonOrRhoFilter,
     Filter,
-    Renyi,
+    RenyiFilter,
     advanced_limit,
     concentrated_limit,
     renyi_limits,
@@ -76,15 +76,19 @@ class Allowance:
             return ConcentratedFilter(epsilon_amount(self.rho, name="rho"), delta)
         epsilon = epsilon_amount(self.epsilon)
         if name == "basic":
-            return Basic(epsilon, delta)
+            return BasicFilter(epsilon, delta)
         if name == "renyi":
-            return Renyi(self._orders(epsilon, delta))
+            return RenyiFilter(self._orders(epsilon, delta))
         slack = delta * share_amount(self.slack, name="slack")
         own = delta - slack
         if name == "advanced":
-            return Advanced(advanced_limit(epsilon, slack), own)
+            return AdvancedFilter(advanced_limit(epsilon, slack), own)
         rho = concentrated_limit(epsilon, slack)
-        return ConcentratedFilter(rho, own) if name == "concentrated" else Either(epsilon, rho, own)
+        return (
+            ConcentratedFilter(rho, own)
+            if name == "concentrated"
+            else EpsilonOrRhoFilter(epsilon, rho, own)
+        )
 
     def _name(self, delta: Fraction) -> str:
         name = self.filter

@@ -1,6 +1,6 @@
 """Amounts of privacy as users write them, read exactly; and computed ones, rounded to one side.
 
-These are for what is promised or wished: limits keep out slips. What a loss is made of, or asked
+These are for promises and targets: limits keep out slips. What a loss is made of, or asked
 about, may be any number that makes sense, and is checked in `celosia.accounting.checks`.
 """
 

@@ -1,7 +1,7 @@
-"""What is gained when a release sees only a secret random sample of the units.
+"""Privacy amplification by sampling: a release uses only a secret random sample of the units.
 
-The sample must be drawn afresh for every release, independently of the data, and nobody may learn
-who is in it.
+The sample must be drawn afresh for every release, independently of the data, and its members must
+stay secret.
 """
 
 from __future__ import annotations
@@ -15,11 +15,17 @@ import numpy as np
 
 from celosia.accounting.amounts import above, count_amount, raised
 from celosia.accounting.checks import check_chance, check_order
-from celosia.accounting.curved import DEFAULT_STEP
-from celosia.accounting.derived import Derived, Vector, curve_of
+from celosia.accounting.curve_loss import DEFAULT_STEP
+from celosia.accounting.derived_loss import DerivedLoss, Vector, curve_of
 from celosia.accounting.distributions import fitting_step
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Approximate, BoundedRange, GaussianLoss, LaplaceLoss, Pure
+from celosia.accounting.losses import (
+    ApproximateLoss,
+    BoundedRangeLoss,
+    GaussianLoss,
+    LaplaceLoss,
+    PureLoss,
+)
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
 from celosia.core.numbers import exact
@@ -33,13 +39,15 @@ MOST_ORDER = 256
 """Up to this order the binomial sum of a sampled Renyi divergence is worked out."""
 
 
-def poisson(loss: Loss, *, rate: float | Fraction, neighbours: Neighbours = ADD_REMOVE) -> Loss:
+def amplify_by_poisson_sampling(
+    loss: Loss, *, rate: float | Fraction, neighbours: Neighbours = ADD_REMOVE
+) -> Loss:
     """The loss of a release on a sample that each unit joins by its own coin.
 
     Epsilon becomes ln(1 + rate (e^epsilon - 1)) and delta becomes rate * delta (Balle, Barthe &
     Gaboardi 2018, Thm 8).
 
-    >>> print(round(poisson(Pure(Fraction(1)), rate=0.1).pure, 6))
+    >>> print(round(amplify_by_poisson_sampling(PureLoss(Fraction(1)), rate=0.1).pure, 6))
     0.158565
 
     Args:
@@ -51,7 +59,7 @@ def poisson(loss: Loss, *, rate: float | Fraction, neighbours: Neighbours = ADD_
         InputError: CEL-B051 the rate is no such probability.
         PrivacyError: CEL-B050 another relation.
     """
-    _expect(neighbours, Relation.ADD_REMOVE, "a coin for each unit", "without_replacement")
+    _expect(neighbours, Relation.ADD_REMOVE, "a coin for each unit", "a sample of a fixed size")
     share = exact(rate)
     if share is None or not 0 < share <= 1:
         raise InputError(
@@ -59,15 +67,16 @@ def poisson(loss: Loss, *, rate: float | Fraction, neighbours: Neighbours = ADD_
             f"the sampling rate must be a number above 0 and at most 1, got {rate!r}.",
             fix="Give the probability of a unit to be in the sample, such as 0.01.",
         )
-    return _sampled(loss, share, poisson=True)
+    return _amplify(loss, share, poisson=True)
 
 
-def without_replacement(
+def amplify_by_sampling_without_replacement(
     loss: Loss, *, sample: int, population: int, neighbours: Neighbours = CHANGE_ONE
 ) -> Loss:
     """The loss of a release on a sample of a fixed size, each subset being as likely as another.
 
-    The same form as `poisson` with rate sample / population (Balle, Barthe & Gaboardi 2018, Thm 9).
+    The same form as `amplify_by_poisson_sampling` with rate sample / population (Balle, Barthe &
+    Gaboardi 2018, Thm 9).
 
     Args:
         loss: of the release on the sample, under `neighbours`.
@@ -79,10 +88,10 @@ def without_replacement(
         InputError: CEL-B043 not whole numbers, or a sample larger than its population.
         PrivacyError: CEL-B050 another relation.
     """
-    _expect(neighbours, Relation.CHANGE_ONE, "a sample of a fixed size", "poisson")
+    _expect(neighbours, Relation.CHANGE_ONE, "a sample of a fixed size", "a coin for each unit")
     population = count_amount(population, name="population")
     sample = count_amount(sample, name="sample", most=population)
-    return _sampled(loss, Fraction(sample, population), poisson=False)
+    return _amplify(loss, Fraction(sample, population), poisson=False)
 
 
 def _expect(neighbours: Neighbours, relation: Relation, how: str, instead: str) -> None:
@@ -95,26 +104,26 @@ def _expect(neighbours: Neighbours, relation: Relation, how: str, instead: str) 
         )
 
 
-def _sampled(loss: Loss, rate: Fraction, *, poisson: bool) -> Loss:
+def _amplify(loss: Loss, rate: Fraction, *, poisson: bool) -> Loss:
     if rate == 1:
         return loss
-    if isinstance(loss, Pure | BoundedRange):
-        # Losses of a sampled exponential mechanism leave the interval of a BoundedRange.
-        return Pure(above(amplified(float(loss.value), float(rate))))
-    if isinstance(loss, Approximate):
-        epsilon = above(amplified(float(loss.value), float(rate)))
-        return Approximate(epsilon, float(above(loss.failure * float(rate))))
-    return Sampled(loss, rate, poisson=poisson)
+    if isinstance(loss, PureLoss | BoundedRangeLoss):
+        # Losses of a sampled exponential mechanism leave the interval of a BoundedRangeLoss.
+        return PureLoss(above(amplified_epsilon(float(loss.value), float(rate))))
+    if isinstance(loss, ApproximateLoss):
+        epsilon = above(amplified_epsilon(float(loss.value), float(rate)))
+        return ApproximateLoss(epsilon, float(above(loss.failure * float(rate))))
+    return SampledLoss(loss, rate, poisson=poisson)
 
 
-def amplified(epsilon: float, rate: float) -> float:
+def amplified_epsilon(epsilon: float, rate: float) -> float:
     """The epsilon of a sampled release: ln(1 + rate (e^epsilon - 1))."""
     if epsilon < 1:
         return log1p(rate * expm1(epsilon))
     return epsilon + log(rate + (1 - rate) * exp(-epsilon))  # does not overflow
 
 
-def strengthened(epsilon: Vector, rate: float) -> Vector:
+def base_epsilon(epsilon: Vector, rate: float) -> Vector:
     """The epsilon of a release whose sampled epsilon this is; a little less, to be safe."""
     near = np.log1p(np.expm1(np.minimum(epsilon, 1.0)) / rate)
     far = epsilon - log(rate) + np.log1p(-(1 - rate) * np.exp(-np.maximum(epsilon, 1.0)))
@@ -122,7 +131,7 @@ def strengthened(epsilon: Vector, rate: float) -> Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled(Derived):
+class SampledLoss(DerivedLoss):
     """A release on a secret sample, by the whole curve of the release on the sample.
 
     Guarantee: at every epsilon, delta'(epsilon') = rate * delta(epsilon) with
@@ -137,19 +146,25 @@ class Sampled(Derived):
     @property
     def pure(self) -> float:
         """The amplified epsilon."""
-        return raised(amplified(self.base.pure, float(self.rate))) if self.base.pure < inf else inf
+        return (
+            raised(amplified_epsilon(self.base.pure, float(self.rate)))
+            if self.base.pure < inf
+            else inf
+        )
 
     def curve(self, epsilon: Vector) -> Vector:
         """The rate times the delta of the sample at the larger epsilon."""
         rate = float(self.rate)
-        return raised(rate) * curve_of(self.base, strengthened(epsilon, rate))
+        return raised(rate) * curve_of(self.base, base_epsilon(epsilon, rate))
 
     def epsilon(self, delta: float) -> float:
         """The epsilon of the sample at the larger delta, amplified."""
         larger = check_chance(delta) / float(self.rate) * (1 - 1e-12)
         if larger >= 1:
             return 0.0
-        return min(self.pure, raised(amplified(self.base.epsilon(larger), float(self.rate))))
+        return min(
+            self.pure, raised(amplified_epsilon(self.base.epsilon(larger), float(self.rate)))
+        )
 
     def renyi(self, order: float) -> float:
         """The least of the three bounds that hold.
@@ -162,7 +177,7 @@ class Sampled(Derived):
         # Joint convexity of sum P^a Q^(1-a): with probability 1 - q both samples are the same.
         bounds = [_log_mean_exp(q, (order - 1) * found) / (order - 1), found]
         if self.pure < inf:
-            bounds.append(Pure(above(self.pure)).renyi(order))
+            bounds.append(PureLoss(above(self.pure)).renyi(order))
         if self.poisson and isinstance(self.base, LaplaceLoss | GaussianLoss):
             bounds.append(self._binomial(order))
         return raised(min(bounds))
@@ -243,4 +258,4 @@ def _log_mean_exp(rate: float, exponent: float) -> float:
     """ln(1 - rate + rate e^exponent), also where e^exponent overflows."""
     if exponent == inf:
         return inf
-    return amplified(exponent, rate)
+    return amplified_epsilon(exponent, rate)

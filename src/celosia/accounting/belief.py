@@ -1,4 +1,4 @@
-"""What an epsilon does to the belief of somebody who guesses."""
+"""The effect of an epsilon on the belief of an attacker."""
 
 from __future__ import annotations
 
@@ -122,10 +122,10 @@ def epsilon_for_belief(prior: float, *, at_most: float, delta: float = 0) -> flo
 
     Raises:
         InputError: CEL-B042 not two probabilities; CEL-B041 not a delta.
-        PrivacyError: CEL-B071 the wish is below the prior (and delta): no epsilon takes knowledge
+        PrivacyError: CEL-B071 the target is below the prior (and delta): no epsilon takes knowledge
             away.
     """
-    p, b = share_amount(prior, name="prior"), share_amount(at_most, name="belief wished for")
+    p, b = share_amount(prior, name="prior"), share_amount(at_most, name="target belief")
     failure = delta_amount(delta, zero=True)
     if b < p + failure:
         raise PrivacyError(
@@ -133,7 +133,7 @@ def epsilon_for_belief(prior: float, *, at_most: float, delta: float = 0) -> flo
             f"a belief of {float(p):g} before cannot be kept at or below {float(b):g} after.",
             why="A mechanism that answers nothing leaves the belief as it is, and none lowers it; "
             "delta may add to it.",
-            fix="Wish for a belief above the prior, by more than delta.",
+            fix="Give a target belief above the prior, by more than delta.",
         )
     found = max(log((b - failure) / p), log((1 - p - failure) / (1 - b)))
     return found * (1 - float(MARGIN))
@@ -160,14 +160,14 @@ def epsilon_for_advantage(at_most: float, *, delta: float = 0) -> float:
         InputError: CEL-B042, CEL-B041 not an advantage and a delta.
         PrivacyError: CEL-B071 delta alone gives a greater advantage.
     """
-    wish = share_amount(at_most, name="advantage")
+    target = share_amount(at_most, name="advantage")
     failure = delta_amount(delta, zero=True)
-    if failure > wish:
+    if failure > target:
         raise PrivacyError(
             "CEL-B071",
-            f"a delta of {float(failure):g} alone allows an advantage above {float(wish):g}.",
+            f"a delta of {float(failure):g} alone allows an advantage above {float(target):g}.",
             why="With probability delta the promise may fail altogether.",
             fix="Take a smaller delta or allow a greater advantage.",
         )
-    gain = 2 * (wish - failure) / (1 - wish)
+    gain = 2 * (target - failure) / (1 - target)
     return log1p(gain) * (1 - float(MARGIN))

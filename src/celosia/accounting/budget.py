@@ -10,7 +10,7 @@ from typing import Any
 from celosia.accounting.allowance import Allowance
 from celosia.accounting.amounts import delta_amount
 from celosia.accounting.explanation import Explanation, explain
-from celosia.accounting.groups import convert
+from celosia.accounting.group_privacy import convert
 from celosia.accounting.loss import Loss
 from celosia.accounting.prices import Price
 from celosia.core.errors import BudgetExceeded, InputError
@@ -81,9 +81,9 @@ class Budget:
     long as every release is charged before it is made.
 
     >>> budget = Budget(epsilon=1)
-    >>> from celosia.accounting.losses import Pure
+    >>> from celosia.accounting.losses import PureLoss
     >>> for _ in range(10):
-    ...     left = budget.spend(Pure(Fraction(1, 10)))
+    ...     left = budget.spend(PureLoss(Fraction(1, 10)))
     >>> print(left)
     epsilon 0, delta 0
     """
@@ -133,7 +133,7 @@ class Budget:
                 raise self._exceeded(price)
             self._total = total
             self._history.append(Charge(label, converted, price))
-            return total.taken_from(rule.limits)
+            return total.subtracted_from(rule.limits)
 
     def can_afford(
         self,
@@ -179,7 +179,7 @@ class Budget:
         return loss, self.allowance.rule.price(loss, delta=failure)
 
     def _exceeded(self, price: Price) -> BudgetExceeded:
-        left = self._total.taken_from(self.allowance.rule.limits)
+        left = self._total.subtracted_from(self.allowance.rule.limits)
         return BudgetExceeded(
             "CEL-B063",
             f"the budget does not allow this charge: it costs {price}, and what remains is {left}.",
@@ -198,7 +198,7 @@ class Budget:
     @property
     def remaining(self) -> Price:
         """What is left of each limit."""
-        return self.spent.taken_from(self.allowance.rule.limits)
+        return self.spent.subtracted_from(self.allowance.rule.limits)
 
     @property
     def history(self) -> tuple[Charge, ...]:
@@ -216,7 +216,7 @@ class Budget:
         with self._lock:
             spent, history = self._total, tuple(self._history)
         fixed = explain([charge.loss for charge in history], delta=at) if history else None
-        left = spent.taken_from(self.allowance.rule.limits)
+        left = spent.subtracted_from(self.allowance.rule.limits)
         return Statement(self.allowance, spent, left, fixed)
 
     def as_dict(self) -> dict[str, Any]:

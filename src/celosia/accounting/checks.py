@@ -1,6 +1,6 @@
 """What losses are made of and asked about, refused before anything is computed from it.
 
-What users promise or wish for is read in `celosia.accounting.amounts`, within narrower limits.
+Promises and targets of users are read in `celosia.accounting.amounts`, within narrower limits.
 """
 
 from __future__ import annotations
@@ -133,12 +133,12 @@ def check_order(value: object) -> float:
 
 
 @lru_cache(maxsize=4096)
-def up(value: Fraction) -> float:
+def round_up(value: Fraction) -> float:
     """The nearest float that does not mean less than a fraction.
 
     A float means its shortest decimal, as everywhere here, so 3/10 is 0.3.
 
-    >>> up(Fraction(3, 10)), up(Fraction(1, 3)) > 1 / 3
+    >>> round_up(Fraction(3, 10)), round_up(Fraction(1, 3)) > 1 / 3
     (0.3, True)
     """
     try:
@@ -149,10 +149,10 @@ def up(value: Fraction) -> float:
     return number if meant is not None and meant >= value else nextafter(number, inf)
 
 
-def written(value: Fraction) -> str:
+def format_amount(value: Fraction) -> str:
     """A fraction as a person would write it: as a decimal where it is short, else as a fraction.
 
-    >>> written(Fraction(3, 10)), written(Fraction(1, 3)), written(Fraction(2))
+    >>> format_amount(Fraction(3, 10)), format_amount(Fraction(1, 3)), format_amount(Fraction(2))
     ('0.3', '1/3', '2')
     """
     if value.denominator == 1:

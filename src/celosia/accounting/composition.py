@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from math import inf
 
-from celosia.accounting.checks import up
-from celosia.accounting.composed import Composed, parts_of
-from celosia.accounting.concentrated import Concentrated
-from celosia.accounting.groups import for_group
+from celosia.accounting.checks import round_up
+from celosia.accounting.composed_loss import ComposedLoss, parts_of
+from celosia.accounting.concentrated_loss import ConcentratedLoss
+from celosia.accounting.epsilon_losses import ApproximateLoss, PureLoss
+from celosia.accounting.group_privacy import for_group
 from celosia.accounting.loss import Loss
-from celosia.accounting.pure import Approximate, Pure
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.numbers import exact
@@ -22,18 +22,18 @@ Merge = Callable[[Sequence[Fraction]], Fraction]
 def sequential(losses: Iterable[Loss]) -> Loss:
     """Releases of the same data one after the other: epsilons and deltas add up.
 
-    Where a release has neither, the result is `Composed`, which knows every other way; it is also
-    what to use for the tightest bound.
+    Where a release has neither, the result is a `ComposedLoss`, which knows every other way; it is
+    also what to use for the tightest bound.
 
     Reference: Dwork & Roth 2014, Thm 3.16; each release may be chosen by the answers before.
 
-    >>> print(sequential([Approximate(0.1, 1e-6)] * 3 + [Pure(0.5)]))
+    >>> print(sequential([ApproximateLoss(0.1, 1e-6)] * 3 + [PureLoss(0.5)]))
     (0.8, 3e-06)-DP
     """
     parts = parts_of(_some(losses))
     prices = [_price(part) for part in parts]
     if any(price is None for price in prices):
-        return Composed(parts)
+        return ComposedLoss(parts)
     known = [price for price in prices if price is not None]
     return _priced(sum(cost for cost, _ in known), sum(failure for _, failure in known))
 
@@ -59,7 +59,7 @@ def parallel(losses: Iterable[Loss], neighbours: Neighbours, *, moves_only: bool
             enough.
 
     >>> from celosia.core.neighbours import ADD_REMOVE
-    >>> print(parallel([Pure(0.1), Pure(0.7), Pure(0.3)], ADD_REMOVE))
+    >>> print(parallel([PureLoss(0.1), PureLoss(0.7), PureLoss(0.3)], ADD_REMOVE))
     0.7-DP
 
     Raises:
@@ -76,12 +76,12 @@ def parallel(losses: Iterable[Loss], neighbours: Neighbours, *, moves_only: bool
             fix="Pass ADD_REMOVE or CHANGE_ONE.",
         )
     if neighbours.relation is Relation.ADD_REMOVE:
-        return _merged(parts, max)
+        return _merge(parts, max)
     if not moves_only:
-        return for_group(_merged(parts, max), 2)
+        return for_group(_merge(parts, max), 2)
     if len(set(parts)) == 1:
-        return parts[0] if len(parts) == 1 else Composed((parts[0], parts[0]))
-    return _merged(parts, _two_largest)
+        return parts[0] if len(parts) == 1 else ComposedLoss((parts[0], parts[0]))
+    return _merge(parts, _two_largest)
 
 
 def mixture(losses: Iterable[Loss]) -> Loss:
@@ -89,10 +89,10 @@ def mixture(losses: Iterable[Loss]) -> Loss:
 
     Reference: Kifer & Lin 2010 (convexity).
 
-    >>> print(mixture([Pure(1), Pure(1)]))
+    >>> print(mixture([PureLoss(1), PureLoss(1)]))
     1-DP
     """
-    return _merged(_some(losses), max)
+    return _merge(_some(losses), max)
 
 
 def _some(losses: Iterable[Loss]) -> tuple[Loss, ...]:
@@ -108,13 +108,13 @@ def _some(losses: Iterable[Loss]) -> tuple[Loss, ...]:
 
 
 def _price(loss: Loss) -> tuple[Fraction, Fraction] | None:
-    if isinstance(loss, Composed):
+    if isinstance(loss, ComposedLoss):
         prices = [price for part in loss.parts if (price := _price(part)) is not None]
         if len(prices) < len(loss.parts):
             return None
         zero = Fraction(0)
         return sum((cost for cost, _ in prices), zero), sum((fail for _, fail in prices), zero)
-    if isinstance(loss, Approximate):
+    if isinstance(loss, ApproximateLoss):
         return loss.value, exact(loss.failure) or Fraction(0)
     cost = exact(loss.pure)
     return None if cost is None else (cost, Fraction(0))
@@ -122,11 +122,11 @@ def _price(loss: Loss) -> tuple[Fraction, Fraction] | None:
 
 def _priced(cost: Fraction | int, failure: Fraction | int) -> Loss:
     if failure:
-        return Approximate(Fraction(cost), min(1.0, up(Fraction(failure))))
-    return Pure(Fraction(cost))
+        return ApproximateLoss(Fraction(cost), min(1.0, round_up(Fraction(failure))))
+    return PureLoss(Fraction(cost))
 
 
-def _merged(parts: tuple[Loss, ...], merge: Merge) -> Loss:
+def _merge(parts: tuple[Loss, ...], merge: Merge) -> Loss:
     if len(set(parts)) == 1 and merge is max:
         return parts[0]
     known = [price for part in parts if (price := _price(part)) is not None]
@@ -134,7 +134,7 @@ def _merged(parts: tuple[Loss, ...], merge: Merge) -> Loss:
         return _priced(merge([cost for cost, _ in known]), merge([fail for _, fail in known]))
     rhos = [exact(part.rho) for part in parts if part.rho < inf]
     if len(rhos) == len(parts):
-        return Concentrated(merge([rho for rho in rhos if rho is not None]))
+        return ConcentratedLoss(merge([rho for rho in rhos if rho is not None]))
     raise PrivacyError(
         "CEL-B012",
         "these losses have no currency in common.",

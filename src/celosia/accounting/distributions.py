@@ -75,7 +75,7 @@ class LossDistribution:
         found = max(0.0, log((upper[last] - delta) / lower[last]))
         return min(float(losses[last]), found + 8 * ROUNDING * (1 + found))
 
-    def coarser(self) -> LossDistribution:
+    def coarsen(self) -> LossDistribution:
         """The same on a grid of twice the step.
 
         A mass between two coarser losses goes to the lower one with the weight 1 / (1 + e^step),
@@ -92,9 +92,9 @@ class LossDistribution:
         weight = 1 / (1 + exp(min(self.step, LARGEST)))
         even[: len(odd)] += weight * odd
         even[1 : len(odd) + 1] += (1 - weight) * odd
-        return LossDistribution(2 * self.step, low // 2, even, self.infinity).trimmed()
+        return LossDistribution(2 * self.step, low // 2, even, self.infinity).trim()
 
-    def trimmed(self) -> LossDistribution:
+    def trim(self) -> LossDistribution:
         """Without ends of next to no mass: the upper goes to infinity, the lower moves up."""
         rising = np.cumsum(self.mass)
         falling = np.cumsum(self.mass[::-1])
@@ -106,7 +106,7 @@ class LossDistribution:
         lost = float(self.mass[last:].sum())
         return LossDistribution(self.step, self.lowest + first, kept, self.infinity + lost)
 
-    def then(self, other: LossDistribution) -> LossDistribution:
+    def compose(self, other: LossDistribution) -> LossDistribution:
         """The composition with another one on the same grid."""
         assert self.step == other.step
         small, large = sorted((self, other), key=lambda each: int(np.count_nonzero(each.mass)))
@@ -117,11 +117,11 @@ class LossDistribution:
             for point in points:
                 mass[point : point + len(large.mass)] += small.mass[point] * large.mass
         else:
-            mass, error = _convolved(small.mass, large.mass)
+            mass, error = _convolve(small.mass, large.mass)
         infinity = self.infinity + other.infinity - self.infinity * other.infinity
         return LossDistribution(
             self.step, self.lowest + other.lowest, mass, min(1.0, infinity + error)
-        ).trimmed()
+        ).trim()
 
     def for_dp_accounting(self) -> PrivacyLossDistribution:
         """The same as a value of dp_accounting."""
@@ -135,7 +135,7 @@ class LossDistribution:
         )
 
 
-def _convolved(one: Vector, two: Vector) -> tuple[Vector, float]:
+def _convolve(one: Vector, two: Vector) -> tuple[Vector, float]:
     from scipy.fft import irfft, next_fast_len, rfft  # noqa: PLC0415 - slow to load
 
     size = len(one) + len(two) - 1
@@ -151,7 +151,9 @@ def _convolved(one: Vector, two: Vector) -> tuple[Vector, float]:
     return np.maximum(mass, 0.0), error
 
 
-def connected(curve: Callable[[Vector], Vector], *, reach: float, step: float) -> LossDistribution:
+def distribution_from_curve(
+    curve: Callable[[Vector], Vector], *, reach: float, step: float
+) -> LossDistribution:
     """The distribution of the grid with the least curve that is nowhere below that of a release.
 
     Between two losses of the grid its curve is linear in exp(epsilon), a chord of the given bound,
@@ -180,10 +182,10 @@ def connected(curve: Callable[[Vector], Vector], *, reach: float, step: float) -
     mass[1:] += drops / -np.expm1(-step)
     mass[:-1] -= drops / np.expm1(min(step, LARGEST))
     # Where the given curve is not quite convex a mass comes out below 0; more mass is allowed.
-    return LossDistribution(step, -top, np.maximum(mass, 0.0), float(right[-1])).trimmed()
+    return LossDistribution(step, -top, np.maximum(mass, 0.0), float(right[-1])).trim()
 
 
-def at_losses(
+def distribution_from_losses(
     losses: list[float], masses: list[float], *, infinity: float, step: float
 ) -> LossDistribution:
     """The distribution of a few losses, each split over its neighbours on the grid."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from celosia.accounting.bound import Bound
 from celosia.accounting.checks import check_chance
-from celosia.accounting.composed import Composed, account_of
+from celosia.accounting.composed_loss import ComposedLoss, account_of
 from celosia.accounting.loss import Loss
 
 
@@ -17,7 +17,7 @@ from celosia.accounting.loss import Loss
 class Explanation:
     """What each way of composition says about the same releases."""
 
-    loss: Composed
+    loss: ComposedLoss
     delta: float
     bounds: tuple[Bound, ...]
 
@@ -52,16 +52,16 @@ class Explanation:
                 "" if bound.adaptive else "losses fixed in advance",
                 bound.reason,
             ]
-            told = "; ".join(note for note in notes if note)
-            lines.append(f"  {bound.name:<{width}}  {value:>10}  {told}".rstrip())
+            remark = "; ".join(note for note in notes if note)
+            lines.append(f"  {bound.name:<{width}}  {value:>10}  {remark}".rstrip())
         return "\n".join(lines)
 
 
 def explain(losses: Iterable[Loss], *, delta: float) -> Explanation:
     """The bounds of the epsilon of a list of releases of the same data.
 
-    >>> from celosia.accounting.losses import Pure
-    >>> print(explain([Pure(0.1)] * 100, delta=1e-6))
+    >>> from celosia.accounting.losses import PureLoss
+    >>> print(explain([PureLoss(0.1)] * 100, delta=1e-6))
     100 releases at delta 1e-06: 100 x 0.1-DP
       sum of epsilons                    10
       advanced composition          5.75611  losses fixed in advance
@@ -69,6 +69,6 @@ def explain(losses: Iterable[Loss], *, delta: float) -> Explanation:
       Renyi                         5.07715
       privacy loss distribution     4.77457  <- tightest; losses fixed in advance
     """
-    loss = Composed(tuple(losses))
+    loss = ComposedLoss(tuple(losses))
     wanted = check_chance(delta)
     return Explanation(loss, wanted, account_of(loss.parts).bounds(wanted))

@@ -23,20 +23,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from celosia.accounting.amounts import below
-from celosia.accounting.composed import parts_of
-from celosia.accounting.concentrated import concentrated_curve
+from celosia.accounting.composed_loss import parts_of
+from celosia.accounting.concentrated_loss import concentrated_curve
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Approximate
+from celosia.accounting.losses import ApproximateLoss
 from celosia.accounting.prices import (
     DELTA,
     EPSILON,
     RHO,
     SQUARES,
     Price,
+    epsilon_delta_of,
     exact_pure,
     exact_rho,
-    no_price,
-    pair,
+    missing_price,
 )
 from celosia.core.numbers import exact
 
@@ -56,14 +56,14 @@ class Filter(ABC):
         """The most of each currency."""
 
     @abstractmethod
-    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+    def price_of_loss(self, loss: Loss, delta: Fraction | None) -> Price:
         """The price of a single release; depends on no data."""
 
     def price(self, loss: Loss, *, delta: Fraction | None = None) -> Price:
         """The price of a loss: that of its single releases together."""
         total = self.nothing
         for single in parts_of([loss]):
-            total = total + self.of_one(single, delta)
+            total = total + self.price_of_loss(single, delta)
         return total
 
     @property
@@ -85,7 +85,7 @@ class Filter(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Basic(Filter):
+class BasicFilter(Filter):
     """Epsilons add up, deltas add up (Rogers, Roth, Ullman & Vadhan 2016)."""
 
     name = "basic"
@@ -99,9 +99,9 @@ class Basic(Filter):
         """The epsilon and the delta of the promise."""
         return {EPSILON: self.epsilon, DELTA: self.delta}
 
-    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+    def price_of_loss(self, loss: Loss, delta: Fraction | None) -> Price:
         """Its epsilon and its delta."""
-        epsilon, failure = pair(loss, delta)
+        epsilon, failure = epsilon_delta_of(loss, delta)
         return Price({EPSILON: epsilon, DELTA: failure})
 
 
@@ -114,9 +114,9 @@ def concentrated_price(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fr
     rho = exact_rho(loss)
     if rho is not None:
         return rho, Fraction(0)
-    if delta is None and not isinstance(loss, Approximate):
-        raise no_price("a rho of its own")
-    epsilon, failure = pair(loss, delta)
+    if delta is None and not isinstance(loss, ApproximateLoss):
+        raise missing_price("a rho of its own")
+    epsilon, failure = epsilon_delta_of(loss, delta)
     return epsilon**2 / 2, failure
 
 
@@ -136,14 +136,14 @@ class ConcentratedFilter(Filter):
         """The rho and what is set aside of delta."""
         return {RHO: self.rho, DELTA: self.own}
 
-    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+    def price_of_loss(self, loss: Loss, delta: Fraction | None) -> Price:
         """Its rho and its delta."""
         rho, failure = concentrated_price(loss, delta)
         return Price({RHO: rho, DELTA: failure})
 
 
 @dataclass(frozen=True, slots=True)
-class Either(Filter):
+class EpsilonOrRhoFilter(Filter):
     """Go on while the basic or the concentrated rule would.
 
     At the end of a transcript one of the two still held, so its loss is that of the basic rule at
@@ -164,11 +164,11 @@ class Either(Filter):
         """Epsilon or rho, and what is set aside of delta."""
         return {EPSILON: self.epsilon, RHO: self.rho, DELTA: self.own}
 
-    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+    def price_of_loss(self, loss: Loss, delta: Fraction | None) -> Price:
         """Its epsilon where it has one, its rho, and its delta."""
         rho, failure = concentrated_price(loss, delta)
         if failure:
-            return Price({EPSILON: pair(loss, delta)[0], RHO: rho, DELTA: failure})
+            return Price({EPSILON: epsilon_delta_of(loss, delta)[0], RHO: rho, DELTA: failure})
         return Price({EPSILON: exact_pure(loss), RHO: rho, DELTA: failure})
 
     def admits(self, total: Price) -> bool:
@@ -178,7 +178,7 @@ class Either(Filter):
 
 
 @dataclass(frozen=True, slots=True)
-class Advanced(Filter):
+class AdvancedFilter(Filter):
     """The rate of advanced composition (Whitehouse, Ramdas, Rogers & Wu 2023).
 
     sqrt(2 ln(1/slack) S) + S/2 <= epsilon with S the sum of the squared epsilons: a limit on S.
@@ -195,14 +195,14 @@ class Advanced(Filter):
         """The sum of squares and what is set aside of delta."""
         return {SQUARES: self.squares, DELTA: self.own}
 
-    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+    def price_of_loss(self, loss: Loss, delta: Fraction | None) -> Price:
         """The square of its epsilon, and its delta."""
-        epsilon, failure = pair(loss, delta)
+        epsilon, failure = epsilon_delta_of(loss, delta)
         return Price({SQUARES: epsilon**2, DELTA: failure})
 
 
 @dataclass(frozen=True, slots=True)
-class Renyi(Filter):
+class RenyiFilter(Filter):
     """Renyi divergences of fixed orders add up, each order by itself.
 
     Going on while any order allows it stops at the last of their stopping times, so the failures
@@ -219,12 +219,12 @@ class Renyi(Filter):
         """The most of each order."""
         return {f"order {order:g}": bound for order, bound in self.bounds}
 
-    def of_one(self, loss: Loss, delta: Fraction | None) -> Price:
+    def price_of_loss(self, loss: Loss, delta: Fraction | None) -> Price:
         """Its Renyi divergence of each order."""
         found = {order: loss.renyi(order) for order, _ in self.bounds}
         amounts = {f"order {order:g}": exact(value) for order, value in found.items()}
         if all(amount is None for amount in amounts.values()):
-            raise no_price("a finite Renyi divergence")
+            raise missing_price("a finite Renyi divergence")
         return Price(amounts)
 
     def admits(self, total: Price) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.checks import check_noise, check_order, check_shift, up, written
-from celosia.accounting.curved import Curved
+from celosia.accounting.checks import check_noise, check_order, check_shift, format_amount, round_up
+from celosia.accounting.curve_loss import CurveLoss
 
 Vector = NDArray[np.float64]
 SUMMED = 1000.0
@@ -27,7 +27,7 @@ FARTHEST = 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianLoss(Curved):
+class GaussianLoss(CurveLoss):
     """Discrete Gaussian noise of parameter sigma^2 on one whole number that moves by `shift`.
 
     Reference: Canonne, Kamath & Steinke 2020, Thm 4 (rho) and Thm 7 (the exact delta).
@@ -52,7 +52,7 @@ class GaussianLoss(Curved):
     @property
     def rho(self) -> float:
         """shift^2 / (2 sigma^2)."""
-        return up(Fraction(self.shift**2) / (2 * self.variance))
+        return round_up(Fraction(self.shift**2) / (2 * self.variance))
 
     def renyi(self, order: float) -> float:
         """Order times rho."""
@@ -72,7 +72,7 @@ class GaussianLoss(Curved):
         return {"kind": "gaussian", "variance": str(self.variance), "shift": self.shift}
 
     def __str__(self) -> str:
-        return f"GaussianLoss(variance={written(self.variance)}, shift={self.shift})"
+        return f"GaussianLoss(variance={format_amount(self.variance)}, shift={self.shift})"
 
 
 def _summed_curve(variance: float, shift: int, epsilon: Vector) -> Vector:

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.checks import check_noise, check_order, check_shift, up, written
-from celosia.accounting.curved import Curved
-from celosia.accounting.pure import LARGE, randomised_response_renyi
+from celosia.accounting.checks import check_noise, check_order, check_shift, format_amount, round_up
+from celosia.accounting.curve_loss import CurveLoss
+from celosia.accounting.epsilon_losses import LARGE, randomised_response_renyi
 
 ROUNDING = 2.0**-50
 
 
 @dataclass(frozen=True, slots=True)
-class LaplaceLoss(Curved):
+class LaplaceLoss(CurveLoss):
     """Discrete Laplace noise of a scale on one whole number that moves by at most `shift`.
 
     A smaller move is a less distinguishable pair, so the pair 0 and `shift` is the worst. The
@@ -39,7 +39,7 @@ class LaplaceLoss(Curved):
     @property
     def pure(self) -> float:
         """Shift over scale."""
-        return up(self.shift / self.scale)
+        return round_up(self.shift / self.scale)
 
     def renyi(self, order: float) -> float:
         """The sum over all outcomes, which is three geometric series."""
@@ -79,4 +79,4 @@ class LaplaceLoss(Curved):
         return {"kind": "laplace", "scale": str(self.scale), "shift": self.shift}
 
     def __str__(self) -> str:
-        return f"LaplaceLoss(scale={written(self.scale)}, shift={self.shift})"
+        return f"LaplaceLoss(scale={format_amount(self.scale)}, shift={self.shift})"

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from celosia.accounting.checks import up
+from celosia.accounting.checks import round_up
 from celosia.core.numbers import exact
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Loss(ABC):
         Epsilon-DP is epsilon^2/2-zCDP (Bun & Steinke 2016, Prop. 1.4).
         """
         cost = exact(self.pure)
-        return inf if cost is None else up(cost**2 / 2)
+        return inf if cost is None else round_up(cost**2 / 2)
 
     @abstractmethod
     def renyi(self, order: float) -> float:

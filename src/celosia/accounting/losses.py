@@ -1,17 +1,17 @@
 """The losses that mechanisms have."""
 
-from celosia.accounting.composed import Composed
-from celosia.accounting.concentrated import Concentrated
+from celosia.accounting.composed_loss import ComposedLoss
+from celosia.accounting.concentrated_loss import ConcentratedLoss
+from celosia.accounting.epsilon_losses import ApproximateLoss, BoundedRangeLoss, PureLoss
 from celosia.accounting.gaussian_loss import GaussianLoss
 from celosia.accounting.laplace_loss import LaplaceLoss
-from celosia.accounting.pure import Approximate, BoundedRange, Pure
 
 __all__ = [
-    "Approximate",
-    "BoundedRange",
-    "Composed",
-    "Concentrated",
+    "ApproximateLoss",
+    "BoundedRangeLoss",
+    "ComposedLoss",
+    "ConcentratedLoss",
     "GaussianLoss",
     "LaplaceLoss",
-    "Pure",
+    "PureLoss",
 ]

@@ -9,8 +9,8 @@ from threading import Lock
 from typing import Any
 
 from celosia.accounting.amounts import delta_amount, epsilon_amount, raised, share_amount
-from celosia.accounting.checks import up
-from celosia.accounting.filters import Either, advanced_limit
+from celosia.accounting.checks import round_up
+from celosia.accounting.filters import EpsilonOrRhoFilter, advanced_limit
 from celosia.accounting.loss import Loss
 from celosia.accounting.prices import DELTA, EPSILON, RHO
 from celosia.core.errors import BudgetExceeded
@@ -51,9 +51,9 @@ class Odometer:
 
     Reference: Whitehouse, Ramdas, Rogers & Wu 2023; Howard, Ramdas, McAuliffe & Sekhon 2021.
 
-    >>> from celosia.accounting.losses import Pure
+    >>> from celosia.accounting.losses import PureLoss
     >>> meter = Odometer(delta=1e-6)
-    >>> print(meter.spend(Pure(Fraction(1, 10))))
+    >>> print(meter.spend(PureLoss(Fraction(1, 10))))
     epsilon 0.1, delta 1e-06 after 1 charges
     """
 
@@ -80,7 +80,7 @@ class Odometer:
         width = 2 * log(1 / self._slack)
         self._prior = target / (width + log(1 + width))
         # The prices of a filter without limits: the odometer only adds up.
-        self._rule = Either(epsilon, epsilon, self._own)
+        self._rule = EpsilonOrRhoFilter(epsilon, epsilon, self._own)
         self._lock = Lock()
         self._total = self._rule.nothing
         self._charges = 0
@@ -119,8 +119,8 @@ class Odometer:
 
     def _read(self) -> Reading:
         total, rho = self._total[EPSILON], self._total[RHO]
-        basic = inf if total is None else up(total)
-        mixed = inf if rho is None else self._boundary(up(rho))
+        basic = inf if total is None else round_up(total)
+        mixed = inf if rho is None else self._boundary(round_up(rho))
         return Reading(min(basic, mixed), float(self.delta), self._charges)
 
     def _boundary(self, rho: float) -> float:

@@ -9,12 +9,12 @@ from typing import Any
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
-    Approximate,
-    BoundedRange,
-    Concentrated,
+    ApproximateLoss,
+    BoundedRangeLoss,
+    ConcentratedLoss,
     GaussianLoss,
     LaplaceLoss,
-    Pure,
+    PureLoss,
 )
 from celosia.core.errors import PrivacyError
 from celosia.core.numbers import exact
@@ -38,7 +38,7 @@ class Price:
     def __add__(self, other: Price) -> Price:
         return Price({name: _sum(self[name], other[name]) for name in self.amounts})
 
-    def taken_from(self, limits: Mapping[str, Fraction]) -> Price:
+    def subtracted_from(self, limits: Mapping[str, Fraction]) -> Price:
         """What is left of limits, currency by currency; never below 0."""
         left: dict[str, Fraction | None] = {}
         for name, limit in limits.items():
@@ -69,7 +69,7 @@ def exact_pure(loss: Loss) -> Fraction | None:
     >>> exact_pure(LaplaceLoss(Fraction(10), 1))
     Fraction(1, 10)
     """
-    if isinstance(loss, Pure | BoundedRange):
+    if isinstance(loss, PureLoss | BoundedRangeLoss):
         return loss.value
     if isinstance(loss, LaplaceLoss):
         return loss.shift / loss.scale
@@ -86,15 +86,15 @@ def exact_rho(loss: Loss) -> Fraction | None:
 # Pure epsilon: Bun & Steinke 2016, Prop. 1.4. Bounded range: Cesar & Rogers 2021. Discrete
 # Gaussian noise: Canonne, Kamath & Steinke 2020, Thm 4.
 _RHO: dict[type, Callable[[Any], Fraction]] = {
-    Pure: lambda loss: loss.value**2 / 2,
+    PureLoss: lambda loss: loss.value**2 / 2,
     LaplaceLoss: lambda loss: (loss.shift / loss.scale) ** 2 / 2,
-    BoundedRange: lambda loss: loss.value**2 / 8,
-    Concentrated: lambda loss: loss.value,
+    BoundedRangeLoss: lambda loss: loss.value**2 / 8,
+    ConcentratedLoss: lambda loss: loss.value,
     GaussianLoss: lambda loss: loss.shift**2 / (2 * loss.variance),
 }
 
 
-def pair(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fraction]:
+def epsilon_delta_of(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fraction]:
     """The (epsilon, delta) that one release is charged.
 
     Args:
@@ -107,15 +107,15 @@ def pair(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fraction]:
     pure = exact_pure(loss)
     if pure is not None:
         return pure, Fraction(0)
-    if isinstance(loss, Approximate):
+    if isinstance(loss, ApproximateLoss):
         return loss.value, exact(loss.failure) or Fraction(0)
     found = None if delta is None else exact(loss.epsilon(float(delta)))
     if found is None or delta is None:
-        raise no_price("an epsilon of its own with delta 0")
+        raise missing_price("an epsilon of its own with delta 0")
     return found, max(delta, exact(float(delta)) or delta)  # whichever the loss was asked with
 
 
-def no_price(wanted: str) -> PrivacyError:
+def missing_price(wanted: str) -> PrivacyError:
     """The refusal of a loss that cannot be paid in the currency of a budget."""
     return PrivacyError(
         "CEL-B062",

@@ -8,7 +8,7 @@ from math import inf, log
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.concentrated import FARTHEST
+from celosia.accounting.concentrated_loss import FARTHEST
 from celosia.accounting.loss import Loss
 
 Vector = NDArray[np.float64]

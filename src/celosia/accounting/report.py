@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, isfinite, log10
 
+from celosia.accounting.accountant import Accountant
 from celosia.accounting.belief import PRIORS, BeliefTable, belief_interval
 from celosia.accounting.bound import Bound
 from celosia.accounting.explanation import Explanation
 from celosia.accounting.loss import Loss
-from celosia.accounting.running import Running
 from celosia.core import figures
 from celosia.core.errors import InputError
 from celosia.core.report import (
@@ -117,7 +117,7 @@ def document(explanation: Explanation, releases: Sequence[tuple[str, Loss, int]]
 def _bounds(explanation: Explanation) -> list[Block]:
     best, adaptive = explanation.tightest, explanation.tightest_adaptive
     known = [bound for bound in explanation.bounds if isfinite(bound.epsilon)]
-    told = "; ".join(f"{bound.name}: {_number(bound.epsilon)}" for bound in known)
+    listed = "; ".join(f"{bound.name}: {_number(bound.epsilon)}" for bound in known)
     drawn = figures.bars(
         [bound.name for bound in known],
         {"epsilon": [bound.epsilon for bound in known]},
@@ -131,7 +131,7 @@ def _bounds(explanation: Explanation) -> list[Block]:
             "before the first answer is seen. The others hold as well where the next release is "
             "chosen by the answers so far, against a total that is fixed in advance."
         ),
-        Figure(drawn, "The epsilon that each bound gives", f"{told}."),
+        Figure(drawn, "The epsilon that each bound gives", f"{listed}."),
         Table(
             ["bound", "epsilon", "losses chosen on the way", "remark"],
             [_bound_row(bound, best) for bound in explanation.bounds],
@@ -159,7 +159,7 @@ def _growth(explanation: Explanation, releases: Sequence[tuple[str, Loss, int]])
     sums: list[float] = []
     least: list[float] = []
     for step in range(1, STEPS + 1):
-        account = Running()
+        account = Accountant()
         for _, loss, times in releases:
             account.add(loss, times=ceil(times * step / STEPS))
         if places and len(account) <= places[-1]:
@@ -193,7 +193,7 @@ def belief_blocks(epsilon: float, delta: float, *, unit: str, by: str) -> list[B
     return [
         Heading("What an attacker may come to believe"),
         Paragraph(
-            f"Whatever somebody believes before, this is how far the belief can move by {by} "
+            f"Whatever an attacker believes before, this is how far the belief can move by {by} "
             f"because the data of one {unit} was used. {TWO_STEPS}"
         ),
         Table(["belief before", "at least after", "at most after"], rows, numeric=(0, 1, 2)),

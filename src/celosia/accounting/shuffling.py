@@ -1,4 +1,4 @@
-"""What is gained when local reports are shuffled before anybody sees them.
+"""Privacy amplification by shuffling: local reports are shuffled before they are read.
 
 Neighbours here change one report; that there are n of them is public.
 """
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from celosia.accounting.amounts import count_amount, delta_amount, epsilon_amount, raised
-from celosia.accounting.checks import check_chance, check_epsilon, up
-from celosia.accounting.curved import TAIL, Curved
-from celosia.accounting.derived import Vector
-from celosia.accounting.losses import Pure
+from celosia.accounting.checks import check_chance, check_epsilon, round_up
+from celosia.accounting.curve_loss import TAIL, CurveLoss
+from celosia.accounting.derived_loss import Vector
+from celosia.accounting.losses import PureLoss
 
 MOST_LOCAL = 100
 """Beyond it a report hides nothing, and floats overflow."""
@@ -29,10 +29,12 @@ KNOTS = 200
 """Points at which the curve is worked out where it is wanted at many."""
 
 
-def shuffled(local: float | Fraction, *, reports: int, choices: int | None = None) -> Shuffled:
+def amplify_by_shuffling(
+    local: float | Fraction, *, reports: int, choices: int | None = None
+) -> ShuffledLoss:
     """The loss of shuffling reports that are each protected by a local epsilon.
 
-    >>> loss = shuffled(1.0, reports=10_000)
+    >>> loss = amplify_by_shuffling(1.0, reports=10_000)
     >>> print(f"{loss.epsilon(1e-6):.3f}")
     0.053
 
@@ -49,7 +51,7 @@ def shuffled(local: float | Fraction, *, reports: int, choices: int | None = Non
     reports = count_amount(reports, name="number of reports")
     if choices is not None:
         choices = count_amount(choices, name="number of choices", least=2)
-    return Shuffled(amount, reports, choices)
+    return ShuffledLoss(amount, reports, choices)
 
 
 def closed_form(local: float, *, reports: int, delta: float) -> float:
@@ -68,7 +70,7 @@ def closed_form(local: float, *, reports: int, delta: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Shuffled(Curved):
+class ShuffledLoss(CurveLoss):
     """Shuffled local reports.
 
     Guarantee: (epsilon, delta)-DP when one report changes, for any reports of local epsilon
@@ -86,7 +88,7 @@ class Shuffled(Curved):
     @property
     def pure(self) -> float:
         """The local epsilon: with delta 0 shuffling gains nothing."""
-        return up(self.local)
+        return round_up(self.local)
 
     def delta(self, epsilon: float) -> float:
         """The exact hockey-stick divergence of the pair of clone counts, rounded up."""
@@ -133,7 +135,7 @@ class Shuffled(Curved):
 
     def renyi(self, order: float) -> float:
         """That of the local epsilon: shuffled reports are at least as safe as bare ones."""
-        return Pure(self.local).renyi(order)
+        return PureLoss(self.local).renyi(order)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -78,7 +78,7 @@ HOMES = {
     "epsilon": Home(
         "celosia.cli.epsilon",
         "app",
-        "Understand epsilon: what it means, what it costs, and what several come to.",
+        "Understand epsilon: its meaning, its cost, and the total of several releases.",
     ),
     "policy": Home(
         "celosia.cli.policy",

@@ -11,8 +11,8 @@ import typer
 from typer.core import TyperGroup
 
 from celosia.cli import console, options
+from celosia.cli.audit_targets import AuditTarget, find_audit_targets
 from celosia.cli.callables import guarded, json_input, loaded
-from celosia.cli.suspects import Suspect, suspects_named
 from celosia.cli.timing import timing
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.wording import counted
@@ -92,7 +92,7 @@ def audit(
             found = [_own(target, first, second, claim, delta, wishes, progress)]
         else:
             _refuse(first=first, second=second, claim=claim, delta=delta or None)
-            found, shown = _shipped(suspects_named(only, broken=broken), wishes, progress)
+            found, shown = _shipped(find_audit_targets(only, broken=broken), wishes, progress)
     if report is not None:
         from celosia.assess.audit import document
 
@@ -182,7 +182,7 @@ def _own(
 
 
 def _shipped(
-    suspects: Sequence[Suspect], wishes: dict[str, Any], progress: Progress
+    suspects: Sequence[AuditTarget], wishes: dict[str, Any], progress: Progress
 ) -> tuple[list[Audit], list[Audit]]:
     """The audits of what must hold, and of what must be caught; all bounds hold together."""
     from celosia.core.progress import Step

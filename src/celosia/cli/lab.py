@@ -59,7 +59,7 @@ def run(
         Path | None, typer.Option("--from", help="The file or folder that holds the original data.")
     ] = None,
     triples: Annotated[
-        int | None, typer.Option(help="How many facts the graph of a study has, if it makes one.")
+        int | None, typer.Option(help="The number of triples of the graph, if a study makes one.")
     ] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
@@ -101,12 +101,12 @@ def run(
         # The bare object, without the envelope of other commands, as benchmarks print theirs.
         typer.echo(json.dumps(findings.as_dict(), indent=2))
     else:
-        _tell(findings)
+        _show(findings)
     if not findings.is_reproduced:
         raise typer.Exit(1)
 
 
-def _tell(findings: Findings) -> None:
+def _show(findings: Findings) -> None:
     console.show_table(
         "Published cells, computed again",
         ["run", "cells", "match"],

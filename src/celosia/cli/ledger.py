@@ -358,7 +358,7 @@ def _no_ledger() -> InputError:
 
 
 def _show_charges(charges: Sequence[Record]) -> None:
-    from celosia.accounting.checks import written
+    from celosia.accounting.checks import format_amount
 
     if not charges:
         console.show("nothing was asked yet")
@@ -369,8 +369,8 @@ def _show_charges(charges: Sequence[Record]) -> None:
             charge.at[:16].replace("T", " "),
             charge.analyst,
             "; ".join(line.strip() for line in charge.question.splitlines()),
-            written(charge.epsilon),
-            written(charge.delta),
+            format_amount(charge.epsilon),
+            format_amount(charge.delta),
             charge.status,
         ]
         for charge in charges[-MOST_SHOWN:]

@@ -114,7 +114,7 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
 
     `celosia policy show policy.toml --json`
     """
-    from celosia.accounting.checks import written
+    from celosia.accounting.checks import format_amount
     from celosia.cli import owners
     from celosia.queries.policy import policy_facts, policy_hash
 
@@ -144,7 +144,7 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
     if not declared.unit.is_row and declared.graph is None:
         console.show(f"rows without an owner: {owners.rule(declared)}")
     console.show(f"who may ask: {'those above' if declared.analysts else 'everybody'}")
-    console.show(f"least price of a question: epsilon {written(declared.least_epsilon)}")
+    console.show(f"least price of a question: epsilon {format_amount(declared.least_epsilon)}")
     console.show(
         f"one analyst in one day: {declared.questions_per_day:,} questions, "
         f"{declared.exceeded_per_day:,} exceeded deadlines"
@@ -332,13 +332,13 @@ def _loaded(path: Path) -> Policy:
 
 def _declared(table: Any, column: Any) -> Iterator[str]:
     """What is said of a column beyond its type, in words."""
-    from celosia.accounting.checks import written
+    from celosia.accounting.checks import format_amount
 
     if column.unique:
         yield "unique"
     if column.lower is not None and column.upper is not None:
-        grid = "" if column.grid is None else f" in steps of {written(column.grid)}"
-        yield f"{written(column.lower)} to {written(column.upper)}{grid}"
+        grid = "" if column.grid is None else f" in steps of {format_amount(column.grid)}"
+        yield f"{format_amount(column.lower)} to {format_amount(column.upper)}{grid}"
     if column.keys is not None:
         yield f"{len(column.keys):,} public keys"
     if column.most is not None:
@@ -361,13 +361,13 @@ def _show_graph(policy: Policy, graph: Graph) -> None:
 
 
 def _of_predicate(table: TablePolicy) -> Iterator[str]:
-    from celosia.accounting.checks import written
+    from celosia.accounting.checks import format_amount
 
     for column in table.columns:
         if column.most is not None:
             yield f"at most {column.most:,} for each {column.name}"
         if column.lower is not None and column.upper is not None:
-            yield f"{written(column.lower)} to {written(column.upper)}"
+            yield f"{format_amount(column.lower)} to {format_amount(column.upper)}"
         if column.keys is not None:
             yield f"{len(column.keys):,} {column.name}s as public keys"
 
@@ -393,7 +393,7 @@ def _protected(policy: Policy) -> str:
 
 
 def _amount(amount: Spending) -> str:
-    from celosia.accounting.checks import written
+    from celosia.accounting.checks import format_amount
 
-    delta = f", delta {written(amount.delta)}" if amount.delta else ""
-    return f"epsilon {written(amount.epsilon)}{delta}"
+    delta = f", delta {format_amount(amount.delta)}" if amount.delta else ""
+    return f"epsilon {format_amount(amount.epsilon)}{delta}"

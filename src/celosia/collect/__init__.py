@@ -1,7 +1,7 @@
 """Collect usage data from devices that need not trust the collector.
 
 A protocol has two sides. `protocol.client().privatise(values)` turns values into reports on the
-devices: each is randomised by itself, so that nobody can tell from it what the value was.
+devices: each is randomised by itself, so that no report reveals its value.
 `protocol.server()` counts reports, merges exactly with other servers, and estimates how common
 values are, with standard errors. `choose` says which protocol to take, `simulate` tries one out on
 data that one has, and `Collector` counts reports durably. Names load on first use: a device needs
@@ -22,8 +22,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from celosia.collect.choosing.choosing import choose, epsilon_for, users_for
-    from celosia.collect.choosing.recommendations import Recommendations
     from celosia.collect.collector.batches import BatchLimits, Receipt
     from celosia.collect.collector.collector import Collector
     from celosia.collect.collector.influence import influence
@@ -31,9 +29,12 @@ if TYPE_CHECKING:
     from celosia.collect.count_mean.aggregates import simulate_counts
     from celosia.collect.count_mean.count_mean import CountMean
     from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
+    from celosia.collect.discovery.cardinality import PrivateCardinality
+    from celosia.collect.discovery.heavy_hitters import PrefixTree
+    from celosia.collect.distributed.parts import GatheredCounts
+    from celosia.collect.distributed.processes import gather_in_processes
+    from celosia.collect.distributed.spark import gather_on_spark
     from celosia.collect.estimates import Estimates
-    from celosia.collect.finding.cardinality import PrivateCardinality
-    from celosia.collect.finding.heavy_hitters import PrefixTree
     from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle
     from celosia.collect.memory import Memory
     from celosia.collect.numbers.buckets import Buckets
@@ -48,13 +49,12 @@ if TYPE_CHECKING:
     from celosia.collect.protocol import Client, Protocol, Server
     from celosia.collect.rappor.rappor import Rappor
     from celosia.collect.rappor.words import RapporWords
+    from celosia.collect.recommendations.results import Recommendations
+    from celosia.collect.recommendations.selection import choose, epsilon_for, users_for
     from celosia.collect.registry import load_protocol, protocol_from, save_protocol
     from celosia.collect.reports import Reports
-    from celosia.collect.scale.parts import Gathered
-    from celosia.collect.scale.processes import gather_in_processes
-    from celosia.collect.scale.spark import gather_on_spark
-    from celosia.collect.simulation.simulated import Simulation
-    from celosia.collect.simulation.simulation import simulate
+    from celosia.collect.simulation.results import Simulation
+    from celosia.collect.simulation.run import simulate
 
 _HOMES = {
     "BatchLimits": "collector.batches",
@@ -65,7 +65,7 @@ _HOMES = {
     "DBitFlip": "numbers.dbitflip",
     "Estimates": "estimates",
     "FragmentPuzzle": "fragments.fragment_puzzle",
-    "Gathered": "scale.parts",
+    "GatheredCounts": "distributed.parts",
     "HadamardCountMean": "count_mean.hadamard_count_mean",
     "HadamardResponse": "oracles.hadamard_response",
     "KaryResponse": "oracles.kary_response",
@@ -73,31 +73,31 @@ _HOMES = {
     "Memory": "memory",
     "OneBitMean": "numbers.one_bit_mean",
     "OptimisedUnary": "oracles.unary",
-    "PrefixTree": "finding.heavy_hitters",
-    "PrivateCardinality": "finding.cardinality",
+    "PrefixTree": "discovery.heavy_hitters",
+    "PrivateCardinality": "discovery.cardinality",
     "ProjectiveGeometry": "oracles.projective_geometry",
     "Protocol": "protocol",
     "Rappor": "rappor.rappor",
     "RapporWords": "rappor.words",
     "Receipt": "collector.batches",
-    "Recommendations": "choosing.recommendations",
+    "Recommendations": "recommendations.results",
     "Reports": "reports",
     "Server": "protocol",
-    "Simulation": "simulation.simulated",
+    "Simulation": "simulation.results",
     "SubsetSelection": "oracles.subset_selection",
     "SymmetricUnary": "oracles.unary",
     "absorb_files": "collector.ingestion",
-    "choose": "choosing.choosing",
-    "epsilon_for": "choosing.choosing",
-    "gather_in_processes": "scale.processes",
-    "gather_on_spark": "scale.spark",
+    "choose": "recommendations.selection",
+    "epsilon_for": "recommendations.selection",
+    "gather_in_processes": "distributed.processes",
+    "gather_on_spark": "distributed.spark",
     "influence": "collector.influence",
     "load_protocol": "registry",
     "protocol_from": "registry",
     "save_protocol": "registry",
-    "simulate": "simulation.simulation",
+    "simulate": "simulation.run",
     "simulate_counts": "count_mean.aggregates",
-    "users_for": "choosing.choosing",
+    "users_for": "recommendations.selection",
 }
 
 __all__ = [
@@ -109,7 +109,7 @@ __all__ = [
     "DBitFlip",
     "Estimates",
     "FragmentPuzzle",
-    "Gathered",
+    "GatheredCounts",
     "HadamardCountMean",
     "HadamardResponse",
     "KaryResponse",

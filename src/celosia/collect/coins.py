@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
-from celosia.mechanisms.additive.directed import exp_below
+from celosia.mechanisms.additive.directed_rounding import exp_below
 
 BITS = 32
 """Random bits that one toss compares; chances are whole multiples of 2^-32."""

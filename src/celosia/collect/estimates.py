@@ -82,7 +82,7 @@ class Estimates:
         """Those whose raw count is above 0 beyond chance, the most common first.
 
         Args:
-            significance: the chance that any candidate is among them that nobody has (Bonferroni).
+            significance: the chance that any absent candidate is among them (Bonferroni).
 
         Raises:
             InputError: CEL-R059 the significance is not between 0 and 1.
@@ -100,9 +100,9 @@ class Estimates:
         order = np.argsort(-self.counts, kind="stable")
         order = order[stays[order]]
         raw = self.raw[order] if self.raw.size else self.raw
-        told = tuple(self.candidates[place] for place in order.tolist())
+        kept = tuple(self.candidates[place] for place in order.tolist())
         return replace(
-            self, candidates=told, counts=self.counts[order], errors=self.errors[order], raw=raw
+            self, candidates=kept, counts=self.counts[order], errors=self.errors[order], raw=raw
         )
 
     @property

@@ -27,10 +27,10 @@ def bits_for(options: int) -> int:
     return (options - 1).bit_length()
 
 
-def packed(fields: Sequence[tuple[NDArray[np.integer], int]]) -> Packed:
+def pack(fields: Sequence[tuple[NDArray[np.integer], int]]) -> Packed:
     """Reports made of fields, each a number for each report and its width in bits (at most 63).
 
-    >>> packed([(np.array([1, 0]), 1), (np.array([5, 1000]), 10)]).tolist()
+    >>> pack([(np.array([1, 0]), 1), (np.array([5, 1000]), 10)]).tolist()
     [[11, 0], [208, 7]]
     """
     reports = fields[0][0].size
@@ -51,8 +51,8 @@ def packed(fields: Sequence[tuple[NDArray[np.integer], int]]) -> Packed:
     return made
 
 
-def unpacked(reports: Packed, widths: Sequence[int]) -> list[NDArray[np.int64]]:
-    """The fields of reports again; the inverse of `packed`.
+def unpack(reports: Packed, widths: Sequence[int]) -> list[NDArray[np.int64]]:
+    """The fields of reports again; the inverse of `pack`.
 
     Raises:
         InputError: CEL-R001 reports are of another length, or bits beyond their fields are set.
@@ -106,10 +106,10 @@ def malformed() -> InputError:
     )
 
 
-def joined(parts: Sequence[tuple[Packed, int]]) -> Packed:
+def join(parts: Sequence[tuple[Packed, int]]) -> Packed:
     """Packed reports put one after the other, bit by bit, each with its number of bits.
 
-    >>> joined([(np.array([[5]], np.uint8), 3), (np.array([[255, 1]], np.uint8), 9)]).tolist()
+    >>> join([(np.array([[5]], np.uint8), 3), (np.array([[255, 1]], np.uint8), 9)]).tolist()
     [[253, 15]]
     """
     total = sum(bits for _, bits in parts)

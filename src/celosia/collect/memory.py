@@ -54,10 +54,10 @@ _TABLES = (
 )
 
 
-class Kept(Source):
+class KeptAnswers(Source):
     """Draws of one case: the same for the same secret and case, in every copy of a memory.
 
-    Uniform to whoever does not know the secret (BLAKE2b as a pseudorandom function).
+    Uniform to an attacker who does not know the secret (BLAKE2b as a pseudorandom function).
     """
 
     simulation = False
@@ -172,7 +172,7 @@ class Memory:
             if found is not None:
                 return bytes(found[0])
             _pay(database, row, price)
-            answer = draw(Kept(self._secret, tag))
+            answer = draw(KeptAnswers(self._secret, tag))
             database.execute("INSERT INTO answers VALUES (?, ?)", (tag, answer))
         return answer
 
@@ -185,15 +185,15 @@ class Memory:
             BudgetExceeded: CEL-R039 they cost more than is left; nothing was drawn or paid.
         """
         with self._transaction() as (database, row):
-            asked: set[bytes] = set()
+            queried: set[bytes] = set()
             total = Fraction(0)
             for protocol, case, price in answers:
                 if case is not None:  # else it is paid every time
                     tag = self._tag(protocol, case)
                     kept = "SELECT 1 FROM answers WHERE tag = ?"
-                    if tag in asked or database.execute(kept, (tag,)).fetchone() is not None:
+                    if tag in queried or database.execute(kept, (tag,)).fetchone() is not None:
                         continue
-                    asked.add(tag)
+                    queried.add(tag)
                 total += price
             _affordable(row, total)
 

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.collect.estimates import Estimates, Summary, check_significance
 from celosia.collect.fields import Packed
-from celosia.collect.post import POSTS, post_process
+from celosia.collect.post_processing import POSTS, post_process
 from celosia.collect.reports import Reports
-from celosia.collect.state import State, read_state, written_state
+from celosia.collect.state import State, read_state, write_state
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
@@ -93,10 +93,10 @@ class Protocol(ABC):
 
     @property
     def loss(self) -> Loss:
-        """What one report costs whoever sends it."""
+        """The privacy loss of one report for its sender."""
         price = exact(self.epsilon)
         assert price is not None
-        return Pure(price)
+        return PureLoss(price)
 
     @property
     def lasting_epsilon(self) -> float:
@@ -156,7 +156,7 @@ class Client(ABC):
     def privatise(self, values: Any) -> Reports:
         """Reports of one value (a text, a whole number) or of many, each from its own device."""
         listed = [values] if isinstance(values, (str, bytes, int, np.integer)) else values
-        return Reports(self.protocol.fingerprint, self._packed(listed))
+        return Reports(self.protocol.fingerprint, self._encode(listed))
 
     def batches(
         self, values: Any, *, size: int = 2**16, progress: Progress = silent
@@ -167,7 +167,7 @@ class Client(ABC):
             yield self.privatise(values[start : start + size])
 
     @abstractmethod
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         """One report for each value."""
 
 
@@ -215,7 +215,7 @@ class Server(ABC):
             InputError: CEL-R005 there is no such post-processing, CEL-R009 a text in the place of a
                 list.
         """
-        return self._answer(candidates, post, self._estimated)
+        return self._answer(candidates, post, self._estimate)
 
     def find(
         self,
@@ -228,7 +228,7 @@ class Server(ABC):
 
         Args:
             candidates: a public list to find them in; a server that `finds` needs none.
-            significance: the chance that something is found that nobody has.
+            significance: the chance of any false discovery.
             progress: called now and then.
 
         Raises:
@@ -244,28 +244,28 @@ class Server(ABC):
                 why="Its reports only tell how common a known value is, or a sum over all of them.",
                 fix="Give a public list of candidates, or collect with sfp, pem or rappor-words.",
             )
-        return self._found(None if candidates is None else _listed(candidates), level, progress)
+        return self._find(None if candidates is None else _as_tuple(candidates), level, progress)
 
     def summary(self) -> Summary | None:
         """What the reports tell that is no list of values; None where they tell of values."""
         return None
 
-    def _answer(self, asked: Sequence[Hashable], post: str, estimator: Estimator) -> Estimates:
+    def _answer(self, candidates: Sequence[Hashable], post: str, estimator: Estimator) -> Estimates:
         """Estimates by one way to make them, after post-processing."""
-        candidates = _listed(asked)
+        listed = _as_tuple(candidates)
         if post not in POSTS:
             raise InputError(
                 "CEL-R005",
                 f"there is no post-processing called {post!r}.",
                 fix=f"Use one of {', '.join(POSTS)}.",
             )
-        counts, errors = estimator(candidates)
+        counts, errors = estimator(listed)
         shown = post_process(counts, self.users, kind=post)
-        return Estimates(self.protocol.name, candidates, shown, errors, self.users, post, counts)
+        return Estimates(self.protocol.name, listed, shown, errors, self.users, post, counts)
 
     def to_bytes(self) -> bytes:
         """The whole state, to be read by `load`."""
-        return written_state(self.protocol.fingerprint, self.users, self._state())
+        return write_state(self.protocol.fingerprint, self.users, self._state())
 
     def load(self, data: bytes) -> Self:
         """Take in a state that `to_bytes` has written, as by `merge`.
@@ -312,11 +312,11 @@ class Server(ABC):
             raise InputError(
                 "CEL-R004",
                 "these reports were made under other parameters.",
-                why="Counting them together would be wrong in a way that nobody sees.",
+                why="Counting them together would give wrong estimates without any sign of it.",
                 fix="Use one protocol with the same parameters and key on all sides.",
             )
 
-    def _found(
+    def _find(
         self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
     ) -> Estimates:
         """As `find`; without candidates only if this server finds values by itself."""
@@ -332,11 +332,11 @@ class Server(ABC):
         """The whole-number arrays that are all of the state, by name; to be changed in place."""
 
     @abstractmethod
-    def _estimated(self, candidates: tuple[Hashable, ...]) -> Estimated:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> Estimated:
         """Raw counts and their standard errors."""
 
 
-def _listed(candidates: Sequence[Hashable]) -> tuple[Hashable, ...]:
+def _as_tuple(candidates: Sequence[Hashable]) -> tuple[Hashable, ...]:
     if isinstance(candidates, (str, bytes)):
         raise InputError(
             "CEL-R009",

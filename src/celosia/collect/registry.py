@@ -75,10 +75,10 @@ def protocol_from(parameters: Mapping[str, Any]) -> Protocol:
             another kind, CEL-R073 the fingerprint is that of another protocol; or what the
             protocol itself refuses.
     """
-    return _made(parameters, inside=False)
+    return _create(parameters, inside=False)
 
 
-def _made(parameters: Mapping[str, Any], *, inside: bool) -> Protocol:
+def _create(parameters: Mapping[str, Any], *, inside: bool) -> Protocol:
     """As `protocol_from`; one that is a parameter itself (`inside`) has no such parameters."""
     kind = protocol_class(parameters.get("protocol", ""))
     known = {each.name: each for each in fields(kind) if each.init}
@@ -128,16 +128,16 @@ def load_protocol(path: str | Path) -> Protocol:
         raise _unreadable(path, f"not TOML: {reason}") from None
 
 
-def declared(protocol: Protocol) -> dict[str, Any]:
+def parameters_of(protocol: Protocol) -> dict[str, Any]:
     """All that a protocol file says, as plain values for JSON; `protocol_from` reads it again."""
-    return _said(protocol) | {"fingerprint": protocol.fingerprint.hex()}
+    return _described(protocol) | {"fingerprint": protocol.fingerprint.hex()}
 
 
 def protocol_text(protocol: Protocol) -> str:
     """The protocol file of a protocol; reading it gives the same fingerprint."""
     lines = [
         "# What devices and their server share. Other parameters make another collection.",
-        *(f"{name} = {_written(value)}" for name, value in declared(protocol).items()),
+        *(f"{name} = {_written(value)}" for name, value in parameters_of(protocol).items()),
     ]
     return "\n".join(lines) + "\n"
 
@@ -155,7 +155,7 @@ def _read(value: Any, field: Field[Any], *, inside: bool) -> Any:
     if isinstance(value, Mapping):
         if inside or "protocol" not in value:
             raise _wrong(f"{field.name} cannot be a table, or it lacks a protocol")
-        return _made(value, inside=True)
+        return _create(value, inside=True)
     if not _is_real(field):
         return value
     if isinstance(value, str):
@@ -170,7 +170,7 @@ def _is_real(field: Field[Any]) -> bool:
     return "Fraction" in str(field.type) or "float" in str(field.type)
 
 
-def _said(protocol: Protocol) -> dict[str, Any]:
+def _described(protocol: Protocol) -> dict[str, Any]:
     given = [each.name for each in fields(protocol) if each.init]
     return {"protocol": protocol.name} | {name: _plain(getattr(protocol, name)) for name in given}
 
@@ -180,7 +180,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, Protocol):
-        return _said(value)
+        return _described(value)
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
     number = exact(value)
@@ -201,10 +201,10 @@ def _written(value: Any) -> str:
     if isinstance(value, dict):
         parts = [f"{name} = {_written(each)}" for name, each in value.items()]
         return f"{{ {', '.join(parts)} }}"
-    return _quoted(value) if isinstance(value, str) else repr(value)
+    return _quote(value) if isinstance(value, str) else repr(value)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     # A JSON string is a TOML one, but for U+007F, which TOML wants escaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
@@ -222,7 +222,7 @@ def _unreadable(path: str | Path, reason: str) -> InputError:
     return InputError(
         "CEL-R071",
         f"the protocol file {path} cannot be read: {reason}.",
-        why="Without it nobody knows what reports mean.",
+        why="Without it the reports have no meaning.",
         fix="Give the file that was written for the devices.",
         path=str(path),
     )

@@ -23,7 +23,7 @@ MARK = b"CLS1"
 _START, _SUM = 8, 16
 
 
-def written_state(fingerprint: bytes, users: int, arrays: State) -> bytes:
+def write_state(fingerprint: bytes, users: int, arrays: State) -> bytes:
     """The state of a server as bytes."""
     head = json.dumps(
         {
@@ -48,13 +48,13 @@ def read_state(data: bytes) -> tuple[bytes, int, State]:
     if body[:4] != MARK or hashlib.blake2b(body, digest_size=_SUM).digest() != check:
         raise _damaged()
     try:
-        return _parsed(body)
+        return _parse(body)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise _damaged() from error
 
 
-def _parsed(body: bytes) -> tuple[bytes, int, State]:
-    """The parts of a body; any error of Python's own for one that `written_state` never made."""
+def _parse(body: bytes) -> tuple[bytes, int, State]:
+    """The parts of a body; any error of Python's own for one that `write_state` never made."""
     at = _START + int.from_bytes(body[4:_START], "little")
     head: dict[str, Any] = json.loads(body[_START:at])
     arrays: State = {}

@@ -1,4 +1,4 @@
-"""What a study found: published and computed cells side by side."""
+"""Findings of a study: published and computed cells side by side."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from celosia.core.report import Block
 from celosia.lab.findings import Findings, Row
 
 
-class Work(Protocol):
+class StudyRun(Protocol):
     """Computes the cells of a study again."""
 
     def __call__(self, path: Path | None, progress: Progress) -> Sequence[Row]:
@@ -43,10 +43,10 @@ class Study:
     """Where the results were published, and on which data."""
     rules: str
     """How near a cell must come to count as the same."""
-    work: Work
+    work: StudyRun
     figures: Callable[[Findings, Progress], Sequence[Block]] = no_figures
     """What the report shows before the cells."""
-    at_size: Callable[[int], Work] | None = None
+    at_size: Callable[[int], StudyRun] | None = None
     """The work on a graph of so many facts, for a study that makes its own."""
 
     def run(
@@ -70,7 +70,7 @@ class Study:
         source = None if path is None else Path(path)
         return Findings(self.name, tuple(self._sized(triples)(source, progress)))
 
-    def _sized(self, triples: int | None) -> Work:
+    def _sized(self, triples: int | None) -> StudyRun:
         if triples is None:
             return self.work
         if self.at_size is None:

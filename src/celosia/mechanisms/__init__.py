@@ -1,9 +1,10 @@
 """Central differential privacy: mechanisms that randomise one answer and know their own price.
 
 Every mechanism is a small value with `release(x)`, `privacy_loss()`, `sensitivity`,
-`accuracy(confidence)` and, the other way round, `with_accuracy(error)`. `answer(mechanism, x)`
-releases with an interval and a guarantee, paid from a budget; `ask(table, mechanism)` does so for a
-column of a table or file.
+`accuracy(confidence)` and, the other way round, `with_accuracy(error)`. `release(mechanism, x)`
+gives the noisy answer with an interval and a guarantee, paid from a budget;
+`release_from_table(table, mechanism)` does so for a column of a table or file, as the command
+`celosia release` does.
 """
 
 from __future__ import annotations
@@ -23,12 +24,17 @@ if TYPE_CHECKING:
         laplace_bound,
         laplace_failure,
     )
-    from celosia.mechanisms.answers import Answer, answer
-    from celosia.mechanisms.asking import ask
-    from celosia.mechanisms.choosing import Choice, Curve, Wishes, choose, error_curve
+    from celosia.mechanisms.calibration import (
+        EpsilonRecommendation,
+        ErrorCurve,
+        Targets,
+        choose_epsilon,
+        error_curve,
+    )
     from celosia.mechanisms.grid import Grid
     from celosia.mechanisms.mechanism import Measurement, Mechanism
     from celosia.mechanisms.noise import DiscreteGaussian, DiscreteLaplace
+    from celosia.mechanisms.noisy_answer import NoisyAnswer, release
     from celosia.mechanisms.responses import (
         FrequencyEstimate,
         KaryResponse,
@@ -66,6 +72,7 @@ if TYPE_CHECKING:
         once_per_key,
         per_unit,
     )
+    from celosia.mechanisms.table_release import release_from_table
 
 __all__ = [
     "ABOVE",
@@ -73,13 +80,12 @@ __all__ = [
     "BELOW",
     "CHANGE_ONE",
     "AboveThreshold",
-    "Answer",
-    "Choice",
     "Count",
-    "Curve",
     "DirectMean",
     "DiscreteGaussian",
     "DiscreteLaplace",
+    "EpsilonRecommendation",
+    "ErrorCurve",
     "Exponential",
     "ExponentialMean",
     "FrequencyEstimate",
@@ -97,6 +103,7 @@ __all__ = [
     "Median",
     "MostFrequent",
     "Neighbours",
+    "NoisyAnswer",
     "NoisyMax",
     "NormalisedMean",
     "NumericSparse",
@@ -113,18 +120,18 @@ __all__ = [
     "Stream",
     "Sum",
     "SumCountMean",
+    "Targets",
     "TopSelection",
     "Variance",
-    "Wishes",
-    "answer",
-    "ask",
     "at_most",
-    "choose",
+    "choose_epsilon",
     "error_curve",
     "laplace_bound",
     "laplace_failure",
     "once_per_key",
     "per_unit",
+    "release",
+    "release_from_table",
     "sensitivities",
 ]
 
@@ -140,12 +147,17 @@ __getattr__, __dir__ = on_first_use(
             "laplace_bound",
             "laplace_failure",
         ),
-        "answers": ("Answer", "answer"),
-        "asking": ("ask",),
-        "choosing": ("Choice", "Curve", "Wishes", "choose", "error_curve"),
+        "calibration": (
+            "EpsilonRecommendation",
+            "ErrorCurve",
+            "Targets",
+            "choose_epsilon",
+            "error_curve",
+        ),
         "grid": ("Grid",),
         "mechanism": ("Measurement", "Mechanism"),
         "noise": ("DiscreteGaussian", "DiscreteLaplace"),
+        "noisy_answer": ("NoisyAnswer", "release"),
         "responses": ("FrequencyEstimate", "KaryResponse", "RandomisedResponse", "RateEstimate"),
         "selection": ("Exponential", "NoisyMax", "PermuteAndFlip", "TopSelection"),
         "sparse": (
@@ -178,5 +190,6 @@ __getattr__, __dir__ = on_first_use(
             "once_per_key",
             "per_unit",
         ),
+        "table_release": ("release_from_table",),
     },
 )

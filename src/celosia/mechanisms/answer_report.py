@@ -27,7 +27,7 @@ from celosia.core.wording import sentence
 from celosia.mechanisms.values import short
 
 if TYPE_CHECKING:
-    from celosia.mechanisms.answers import Answer
+    from celosia.mechanisms.noisy_answer import NoisyAnswer
 
 MOST_BARS = 40
 """Bars that can still be told apart; longer answers are shown as a table."""
@@ -35,7 +35,7 @@ LEFT, RIGHT = 90, 510
 """Where the ends of an interval lie on its drawing."""
 
 
-def document(answer: Answer) -> Document:
+def document(answer: NoisyAnswer) -> Document:
     """The whole report, as blocks."""
     blocks: list[Block] = []
     if answer.guarantee.simulation:
@@ -43,28 +43,28 @@ def document(answer: Answer) -> Document:
     blocks += [Notice(sentence(warning), tone="warning") for warning in answer.warnings]
     blocks.append(Heading("The answer"))
     blocks += _many(answer) if isinstance(answer.value, (dict, list)) else _one(answer)
-    blocks += _promise(answer)
+    blocks += _guarantee(answer)
     if answer.epsilon is not None:
         blocks += belief_blocks(
             answer.epsilon, answer.delta, unit=answer.guarantee.unit, by="this answer"
         )
-    blocks += _made(answer)
+    blocks += _provenance(answer)
     return Document(answer.question, f"{answer.guarantee.promise}.", tuple(blocks))
 
 
-def _one(answer: Answer) -> list[Block]:
+def _one(answer: NoisyAnswer) -> list[Block]:
     cards = [KeyFigure("Answer", short(answer.value), "with exact noise")]
     if answer.interval is None:
         return [KeyFigures(cards)]
     low, high = map(short, answer.interval)
-    told = f"{_percent(answer.confidence)} interval"
-    cards.append(KeyFigure(told, f"{low} to {high}", "holds the exact answer"))
+    label = f"{_percent(answer.confidence)} interval"
+    cards.append(KeyFigure(label, f"{low} to {high}", "holds the exact answer"))
     drawing = on_a_line(answer.value, answer.interval)
     words = f"{short(answer.value)}, between {low} and {high}"
-    return [KeyFigures(cards), Figure(drawing, f"The answer and its {told}", words)]
+    return [KeyFigures(cards), Figure(drawing, f"The answer and its {label}", words)]
 
 
-def _many(answer: Answer) -> list[Block]:
+def _many(answer: NoisyAnswer) -> list[Block]:
     frame = answer.frame()
     if not frame.height:
         return [Paragraph("Nothing is released: no noisy count exceeded the threshold.")]
@@ -109,12 +109,12 @@ def on_a_line(value: float, interval: tuple[float, float]) -> Svg:
     )
 
 
-def _promise(answer: Answer) -> list[Block]:
+def _guarantee(answer: NoisyAnswer) -> list[Block]:
     guarantee = answer.guarantee
     facts = [
         ("Neighbours", guarantee.neighbours or ""),
-        *(("Assumes", told) for told in guarantee.assumes),
-        *(("Does not protect against", told) for told in guarantee.leaves_open),
+        *(("Assumes", text) for text in guarantee.assumes),
+        *(("Does not protect against", text) for text in guarantee.leaves_open),
     ]
     words = sentence(guarantee.protects)
     if guarantee.simulation:
@@ -122,7 +122,7 @@ def _promise(answer: Answer) -> list[Block]:
     return [Heading("What is promised"), Paragraph(words), Facts(facts)]
 
 
-def _made(answer: Answer) -> list[Block]:
+def _provenance(answer: NoisyAnswer) -> list[Block]:
     made = answer.provenance
     seed = "none: the operating system's entropy" if made.seed is None else str(made.seed)
     return [

@@ -1,4 +1,4 @@
-"""What every mechanism is: a small value that randomises one answer and knows its own price."""
+"""The base of all mechanisms: a small value that randomises one answer and knows its price."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Output = TypeVar("Output")
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 DIGITS = 4
-"""Significant digits of an epsilon found from a wish: enough to print, few enough to stay exact."""
+"""Significant digits of an epsilon that is found: enough to print, few enough to stay exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Mechanism(ABC, Generic[Input, Output]):
             raise InputError(
                 "CEL-M001",
                 f"neighbours must be a Neighbours value, got {given!r}.",
-                why="Without it nobody can say what an epsilon protects.",
+                why="Without it the meaning of an epsilon is not defined.",
                 fix="Give ADD_REMOVE, CHANGE_ONE or Neighbours(relation, unit).",
             )
 
@@ -122,7 +122,7 @@ class Mechanism(ABC, Generic[Input, Output]):
 
         def holds(price: Fraction) -> bool:
             try:
-                return self._priced(price).accuracy(confidence, size=size) <= wanted
+                return self._with_price(price).accuracy(confidence, size=size) <= wanted
             except InputError as refusal:
                 if refusal.code != "CEL-M020":
                     raise
@@ -135,18 +135,18 @@ class Mechanism(ABC, Generic[Input, Output]):
                 why="What hides one person moves the answer by more than that.",
                 fix="Allow a larger error, lower the confidence or use more data.",
             )
-        return self._priced(least(holds, LEAST_EPSILON, MOST_EPSILON))
+        return self._with_price(least(holds, LEAST_EPSILON, MOST_EPSILON))
 
-    def _priced(self, price: Fraction) -> Self:
+    def _with_price(self, price: Fraction) -> Self:
         changed: dict[str, Any] = {self.parameter: float(price)}
         return replace(self, **changed)
 
     def __str__(self) -> str:
         """The mechanism as one would write it: what must be said first, no defaults."""
         given = [item for item in fields(self) if item.init]
-        told = [item for item in given if getattr(self, item.name) != item.default]
-        told.sort(key=lambda item: item.default is not MISSING)
-        written = ", ".join(f"{item.name}={getattr(self, item.name)}" for item in told)
+        shown = [item for item in given if getattr(self, item.name) != item.default]
+        shown.sort(key=lambda item: item.default is not MISSING)
+        written = ", ".join(f"{item.name}={getattr(self, item.name)}" for item in shown)
         return f"{type(self).__name__}({written})"
 
 

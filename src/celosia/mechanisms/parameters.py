@@ -10,7 +10,7 @@ from celosia.core.numbers import exact, real, whole
 
 LEAST_EPSILON = Fraction(1, 10**9)
 MOST_EPSILON = Fraction(100)
-"""e^100: beyond it a number protects nobody, and is most likely a slip."""
+"""e^100: beyond it there is no protection, and the number is most likely a slip."""
 
 
 def check_epsilon(epsilon: object, *, name: str = "epsilon") -> Fraction:

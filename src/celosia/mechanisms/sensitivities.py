@@ -12,7 +12,7 @@ from math import isqrt
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, Neighbours, Relation
-from celosia.mechanisms.additive.directed import float_above
+from celosia.mechanisms.additive.directed_rounding import float_above
 from celosia.mechanisms.parameters import check_bounds, check_whole
 
 

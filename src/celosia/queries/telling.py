@@ -10,8 +10,8 @@ from celosia.core.neighbours import Relation
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source
 from celosia.core.wording import plural
+from celosia.mechanisms.guarantees import LIKELY, WEAK, format_rounded_up
 from celosia.mechanisms.intervals import BELOW_ZERO
-from celosia.mechanisms.promises import LIKELY, WEAK, at_least
 from celosia.queries.after import finished
 from celosia.queries.answer import Intervals, QueryAnswer
 from celosia.queries.answering import Outcome
@@ -90,15 +90,15 @@ def from_public(
 
 def _guarantee(plan: Plan, policy: Policy, *, simulation: bool) -> Guarantee:
     unit, epsilon, delta = plan.neighbours.unit, float(plan.epsilon), float(plan.delta)
-    factor = at_least(exp(epsilon), 4)
+    factor = format_rounded_up(exp(epsilon), 4)
     subject = f"whatever one {unit} holds"
     if plan.neighbours.relation is Relation.ADD_REMOVE:
         subject = f"whether or not one {unit} is in the data, and whatever it holds"
     protects = f"{subject}, no answer becomes more than {factor} times as likely by it"
-    promise = f"{at_least(epsilon)}-differential privacy"
+    promise = f"{format_rounded_up(epsilon)}-differential privacy"
     if delta:
-        protects += f", but for a further chance of {at_least(delta)}"
-        promise = f"({at_least(epsilon)}, {at_least(delta)})-differential privacy"
+        protects += f", but for a further chance of {format_rounded_up(delta)}"
+        promise = f"({format_rounded_up(epsilon)}, {format_rounded_up(delta)})-differential privacy"
     assumes = ["what the policy declares was chosen without looking at the data"]
     if policy.graph is not None and not policy.unit.is_row:
         assumes.append(f"a fact belongs to the {unit} that is its subject, and to no other")

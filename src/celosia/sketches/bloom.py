@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 from celosia.sketches import _update_kernels as kernels
-from celosia.sketches.counters import Counters
-from celosia.sketches.distinct import Distinct, reach
-from celosia.sketches.hashing import Digests, Family, digests
+from celosia.sketches.counters import CounterSketch
+from celosia.sketches.distinct_count import DistinctCountSketch, reach
+from celosia.sketches.hashing import Digests, HashFamily, digests
 from celosia.sketches.sketch import check_share, check_size
 
 
-class Bloom(Distinct):
+class BloomFilter(DistinctCountSketch):
     """A set that never forgets a value, and sometimes takes a new one for known.
 
     - Queries: is a value in the set; how many different values are.
@@ -39,7 +39,7 @@ class Bloom(Distinct):
 
     Reference: Bloom 1970; the count of values is that of Swamidass and Baldi 2007.
 
-    >>> seen = Bloom(**Bloom.size_for(items=1000, rate=0.02))
+    >>> seen = BloomFilter(**BloomFilter.size_for(items=1000, rate=0.02))
     >>> seen.update(["smile", "cry"]).contains(["cry", "laugh"]).tolist()
     [True, False]
     """
@@ -58,7 +58,7 @@ class Bloom(Distinct):
 
         bits = -n ln f / (ln 2)^2, hashes = (bits / n) ln 2.
 
-        >>> Bloom.size_for(items=1000, rate=0.02)
+        >>> BloomFilter.size_for(items=1000, rate=0.02)
         {'bits': 8143, 'hashes': 6}
         """
         return _size_for(items, rate)
@@ -95,8 +95,8 @@ class Bloom(Distinct):
         return int(np.bitwise_count(self._state["words"]).sum())
 
     @cached_property
-    def _family(self) -> Family:
-        return Family(key=self.key.encode(), rows=self.hashes, width=self.bits, degree=1)
+    def _family(self) -> HashFamily:
+        return HashFamily(key=self.key.encode(), rows=self.hashes, width=self.bits, degree=1)
 
     def _absorb(self, found: Digests) -> None:
         coefficients = self._family.coefficients
@@ -115,7 +115,7 @@ class Bloom(Distinct):
         return {**super()._facts(), "false_positive_rate": self.false_positive_rate()}
 
 
-class CountingBloom(Counters):
+class CountingBloomFilter(CounterSketch):
     """A Bloom filter with counters: values can be taken away, and their number is known about.
 
     - Queries: is a value in the collection; how often.
@@ -124,7 +124,7 @@ class CountingBloom(Counters):
     - Query: the smallest of `hashes` counters.
     - Start: all counters 0.
     - Error: never too low, as long as nothing is taken away that was not there; too high for a
-      share of values that is the rate of false positives of `Bloom`.
+      share of values that is the rate of false positives of `BloomFilter`.
 
     Args:
         cells: how many counters.
@@ -136,7 +136,7 @@ class CountingBloom(Counters):
 
     Reference: Fan, Cao, Almeida and Broder 2000.
 
-    >>> seen = CountingBloom(**CountingBloom.size_for(items=1000, rate=0.02))
+    >>> seen = CountingBloomFilter(**CountingBloomFilter.size_for(items=1000, rate=0.02))
     >>> seen.update(["smile", "cry"], counts=[3, 1]).update(["cry"], counts=[-1]).total
     3
     >>> seen.estimate(["smile", "cry"]).tolist()
@@ -202,8 +202,8 @@ class CountingBloom(Counters):
         return np.maximum(0, high - self.error(confidence)), high
 
     @cached_property
-    def _family(self) -> Family:
-        return Family(key=self.key.encode(), rows=self.hashes, width=self.cells, degree=1)
+    def _family(self) -> HashFamily:
+        return HashFamily(key=self.key.encode(), rows=self.hashes, width=self.cells, degree=1)
 
     def _sizes(self) -> dict[str, int]:
         return {"cells": self.cells, "hashes": self.hashes}

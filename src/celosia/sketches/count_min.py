@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.sketches import _update_kernels as kernels
-from celosia.sketches.counters import Counters, median_share
-from celosia.sketches.hashing import Family, digests
+from celosia.sketches.counters import CounterSketch, median_share
+from celosia.sketches.hashing import HashFamily, digests
 from celosia.sketches.sketch import LARGEST, check_share, check_size
 
 METHODS = ("min", "mean", "median")
 """How Count-Min makes one estimate of the cells of a value."""
 
 
-class CountMin(Counters):
+class CountMin(CounterSketch):
     """Counts of values in a table: each row counts all values, in cells that values share.
 
     - Queries: how often was a value seen; by `method`: `min`, the smallest cell, never too low;
@@ -90,7 +90,7 @@ class CountMin(Counters):
         found = np.take_along_axis(
             self._state["cells"], self._family.every_column(digests(values)), axis=1
         )
-        return combined(found, method=method, total=self.total, width=self.width)
+        return combine_rows(found, method=method, total=self.total, width=self.width)
 
     def error(self, confidence: float = 0.95, *, method: str = "min") -> float:
         """How far an estimate may be off, with this confidence; for `min` only upwards.
@@ -125,8 +125,8 @@ class CountMin(Counters):
         return max(0.0, float(self.width * squares - float(self.total) ** 2) / (self.width - 1))
 
     @cached_property
-    def _family(self) -> Family:
-        return Family(key=self.key.encode(), rows=self.depth, width=self.width, degree=1)
+    def _family(self) -> HashFamily:
+        return HashFamily(key=self.key.encode(), rows=self.depth, width=self.width, degree=1)
 
     def _sizes(self) -> dict[str, int]:
         return {"width": self.width, "depth": self.depth}
@@ -138,12 +138,12 @@ class CountMin(Counters):
         return super()._sound() and bool((self._state["cells"].sum(axis=1) == self.total).all())
 
 
-def combined(
+def combine_rows(
     cells: NDArray[np.int64], *, method: str = "min", total: int, width: int
 ) -> NDArray[Any]:
     """One estimate for each value from its cells, rows by values.
 
-    >>> combined(np.array([[14], [12], [8], [20]]), total=100, width=50).tolist()
+    >>> combine_rows(np.array([[14], [12], [8], [20]]), total=100, width=50).tolist()
     [8]
     """
     _check(method)

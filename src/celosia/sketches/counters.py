@@ -16,7 +16,7 @@ FULL = 2**62
 _NONE = np.empty(0, dtype=np.int64)
 
 
-class Counters(Sketch):
+class CounterSketch(Sketch):
     """A sketch whose cells are sums of counts, so that updates may also take away."""
 
     _joining = np.add

@@ -9,7 +9,7 @@ import numpy as np
 
 from celosia.core.errors import InputError
 from celosia.sketches import _update_kernels as kernels
-from celosia.sketches.distinct import Distinct, reach
+from celosia.sketches.distinct_count import DistinctCountSketch, reach
 from celosia.sketches.hashing import Digests
 from celosia.sketches.sketch import check_share, check_size
 
@@ -21,7 +21,7 @@ _DEVIATION = 1.12
 """Of the lowest bit not set in one map: a factor of about 2 in the number."""
 
 
-class FlajoletMartin(Distinct):
+class FlajoletMartin(DistinctCountSketch):
     """Different values, from the lowest bits of their hashes: about half of them end in 1.
 
     - Queries: how many different values were seen.

@@ -129,7 +129,7 @@ def _not_hashable(what: str) -> InputError:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Family:
+class HashFamily:
     """Rows of hash functions onto columns 0 .. width - 1, decided by a key.
 
     Args:
@@ -141,7 +141,7 @@ class Family:
     Raises:
         InputError: CEL-K002 a parameter is out of range.
 
-    >>> family = Family(key=b"emoji", rows=2, width=1024)
+    >>> family = HashFamily(key=b"emoji", rows=2, width=1024)
     >>> family.columns(digests(["smile", "cry"]), 0).tolist()
     [77, 926]
     """

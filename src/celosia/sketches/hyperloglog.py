@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from celosia.sketches import _update_kernels as kernels
-from celosia.sketches.distinct import Distinct, reach
+from celosia.sketches.distinct_count import DistinctCountSketch, reach
 from celosia.sketches.hashing import Digests
 from celosia.sketches.sketch import check_share, check_size
 
 _ALPHAS = {16: 0.673, 32: 0.697, 64: 0.709}
 
 
-class HyperLogLog(Distinct):
+class HyperLogLog(DistinctCountSketch):
     """Different values, from the longest runs of zeros that their hashes begin with.
 
     - Queries: how many different values were seen.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import real, whole
-from celosia.sketches.stored import Arrays, damaged, read, written
+from celosia.sketches.storage import Arrays, damaged, from_bytes, to_bytes
 
 FORM = "celosia sketch 1"
 LARGEST = 2**31
@@ -83,8 +83,8 @@ class Sketch(ABC):
     @cached_property
     def fingerprint(self) -> bytes:
         """8 bytes that tell kinds of sketches and their parameters apart."""
-        said = json.dumps([FORM, self.name, self.parameters()], sort_keys=True)
-        return hashlib.blake2b(said.encode(), digest_size=8).digest()
+        text = json.dumps([FORM, self.name, self.parameters()], sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
     @property
     def size(self) -> int:
@@ -116,7 +116,7 @@ class Sketch(ABC):
             "parameters": self.parameters(),
             "fingerprint": self.fingerprint.hex(),
         }
-        return written(head, self._state)
+        return to_bytes(head, self._state)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -125,7 +125,7 @@ class Sketch(ABC):
         Raises:
             InputError: CEL-K005 the bytes are damaged, or another kind of sketch.
         """
-        head, arrays = read(data)
+        head, arrays = from_bytes(data)
         kind = Sketch._kinds.get(head.get("sketch", ""))
         if kind is None or not issubclass(kind, cls):
             raise damaged()
@@ -165,12 +165,12 @@ class Sketch(ABC):
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{value:,} {name}" for name, value in self._sizes().items())
-        facts = ", ".join(f"{name} {_shown(value)}" for name, value in self._facts().items())
+        facts = ", ".join(f"{name} {_format(value)}" for name, value in self._facts().items())
         return f"{self.name} ({sizes}): {facts}, {self.size:,} bytes"
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
-        return f"{type(self).__name__}({said})"
+        text = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
+        return f"{type(self).__name__}({text})"
 
     def _same(self, other: Sketch) -> None:
         if not isinstance(other, Sketch) or other.fingerprint != self.fingerprint:
@@ -228,7 +228,7 @@ def _bad_counts(what: str) -> InputError:
     return InputError("CEL-K004", f"counts {what}", fix="Give one count for each value, or none.")
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     if value is None:
         return "unbounded"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"

@@ -41,12 +41,12 @@ def of_arrow(column: Any) -> NDArray[np.uint64] | None:
     wide = column.cast(kind).cast(pa.large_string() if is_text else pa.large_binary())
     whole = wide.combine_chunks() if isinstance(wide, pa.ChunkedArray) else wide
     coded = whole.cast(pa.large_binary()).dictionary_encode()
-    found = _hashed(coded.dictionary, "text" if is_text else "data")
+    found = _hash(coded.dictionary, "text" if is_text else "data")
     spread: NDArray[np.uint64] = found[coded.indices.to_numpy()]
     return spread
 
 
-def _hashed(column: Any, kind: str) -> NDArray[np.uint64]:
+def _hash(column: Any, kind: str) -> NDArray[np.uint64]:
     """The digest of each of an array of type `large_binary`."""
     _, ends, data = column.buffers()
     first = column.offset

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.sketches import _update_kernels as kernels
-from celosia.sketches.distinct import Distinct, reach
+from celosia.sketches.distinct_count import DistinctCountSketch, reach
 from celosia.sketches.hashing import Digests
 from celosia.sketches.sketch import Sketch, check_share, check_size
-from celosia.sketches.stored import Arrays
+from celosia.sketches.storage import Arrays
 
 _WHOLE = 2**63
 """Hashes have 63 bits, so that a theta of 1 is a 64-bit number too."""
 
 
-class Theta(Distinct):
+class ThetaSketch(DistinctCountSketch):
     """The smallest hashes of a set of values, which are a fair sample of it.
 
     - Queries: how many different values were seen; the same of unions (`a | b`), intersections
@@ -44,8 +44,9 @@ class Theta(Distinct):
 
     Reference: Bar-Yossef et al. 2002 (k minimum values); Dasgupta, Lang, Rhodes and Thaler 2016.
 
-    >>> size = Theta.size_for(error=0.02, confidence=0.68)
-    >>> monday, tuesday = Theta(**size).update(range(3000)), Theta(**size).update(range(2000, 5000))
+    >>> size = ThetaSketch.size_for(error=0.02, confidence=0.68)
+    >>> monday = ThetaSketch(**size).update(range(3000))
+    >>> tuesday = ThetaSketch(**size).update(range(2000, 5000))
     >>> print(monday & tuesday)
     theta (2,474 most): estimate 1,021, low 991, high 1,053, 6,608 bytes
     """
@@ -60,7 +61,7 @@ class Theta(Distinct):
     def size_for(*, error: float, confidence: float = 0.95) -> dict[str, int]:
         """How many hashes to keep for a relative error that holds with this confidence.
 
-        >>> Theta.size_for(error=0.01, confidence=0.95)
+        >>> ThetaSketch.size_for(error=0.01, confidence=0.95)
         {'most': 38416}
         """
         return {"most": ceil((reach(confidence) / check_share("error", error)) ** 2) + 1}
@@ -104,15 +105,15 @@ class Theta(Distinct):
         self._keep(np.union1d(self._state["hashes"], other._state["hashes"]), limit)
         return self
 
-    def union(self, other: Theta) -> Theta:
+    def union(self, other: ThetaSketch) -> ThetaSketch:
         """The values of either; also `a | b`."""
         return self.copy().merge(other)
 
-    def intersection(self, other: Theta) -> Theta:
+    def intersection(self, other: ThetaSketch) -> ThetaSketch:
         """The values of both; also `a & b`."""
         return self._combined(other, np.intersect1d)
 
-    def difference(self, other: Theta) -> Theta:
+    def difference(self, other: ThetaSketch) -> ThetaSketch:
         """The values of this one that the other has not; also `a - b`."""
         return self._combined(other, np.setdiff1d)
 
@@ -120,12 +121,12 @@ class Theta(Distinct):
     __and__ = intersection
     __sub__ = difference
 
-    def _combined(self, other: Theta, way: Any) -> Theta:
+    def _combined(self, other: ThetaSketch, combine: Any) -> ThetaSketch:
         """Below the smaller theta both sides know all of their hashes."""
         self._same(other)
         made = type(self)(**self.parameters())
         mine, theirs = self._state["hashes"], other._state["hashes"]
-        made._keep(way(mine, theirs, assume_unique=True), min(self._limit, other._limit))
+        made._keep(combine(mine, theirs, assume_unique=True), min(self._limit, other._limit))
         return made
 
     @property

@@ -13,7 +13,7 @@ from scipy.stats import binom, norm
 from tests.assess.audit import suspects
 from tests.assess.audit.suspects import Suspect
 
-from celosia.accounting.losses import Approximate, Pure
+from celosia.accounting.losses import ApproximateLoss, PureLoss
 from celosia.assess.audit import Audit, audit
 from celosia.core.errors import InputError
 from celosia.core.progress import Step
@@ -211,10 +211,10 @@ def test_one_output_at_a_time_reports_progress() -> None:
 
 
 def test_losses_are_claims() -> None:
-    pure = tried(suspects.laplace(1), 0.0, 1.0, claim=Pure(Fraction(1)), samples=2000)
+    pure = tried(suspects.laplace(1), 0.0, 1.0, claim=PureLoss(Fraction(1)), samples=2000)
     assert pure.claim is not None
     assert (pure.claim.epsilon, pure.claim.delta) == (1.0, 0.0)
-    loss = Approximate(Fraction(1), 1e-6)
+    loss = ApproximateLoss(Fraction(1), 1e-6)
     approximate = tried(suspects.laplace(1), 0.0, 1.0, claim=loss, samples=2000)
     assert approximate.claim is not None
     assert (approximate.claim.epsilon, approximate.claim.delta) == (1.0, 1e-6)

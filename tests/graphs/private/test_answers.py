@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.graphs.private.small_graphs import all_edge_sets, without_vertex
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.accounting import Budget
 from celosia.assess.audit import audit
@@ -40,9 +40,9 @@ from celosia.graphs.private import (
     star_count,
     triangle_count,
 )
-from celosia.mechanisms import Answer
+from celosia.mechanisms import NoisyAnswer
 
-UNTOUCHABLE = Untouchable()
+UNTOUCHABLE = ForbiddenSource()
 GRAPH = power_law(200, 600, 2.5, Seeded(1))
 MECHANISMS: list[GraphMechanism[Any]] = [
     EdgeCount(epsilon=0.5),
@@ -126,7 +126,7 @@ def test_an_answer_says_what_it_promises_and_can_be_kept(name: str, tmp_path: Pa
     json.dumps(told.measures(), allow_nan=False)
     path = tmp_path / "answer.json"
     told.save(path)
-    assert Answer.load(path).value == told.value
+    assert NoisyAnswer.load(path).value == told.value
 
 
 @pytest.mark.parametrize("name", ASKED)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.core.randomness import Seeded
 from celosia.graphs.private.ladder import Ladder
-from celosia.mechanisms.noise import DiscreteLaplace, choose
+from celosia.mechanisms.noise import DiscreteLaplace, draw_weighted
 
 RATE = Fraction(1, 4)
 
@@ -65,8 +65,8 @@ def test_a_rate_that_is_rounded_is_the_same_in_both_draws(monkeypatch: pytest.Mo
 
     def spied(places: NDArray[np.int64], *, rate: Fraction, **rest: Any) -> int:
         seen.append(rate)
-        return choose(places, rate=rate, **rest)
+        return draw_weighted(places, rate=rate, **rest)
 
-    monkeypatch.setattr("celosia.graphs.private.ladder.choose", spied)
+    monkeypatch.setattr("celosia.graphs.private.ladder.draw_weighted", spied)
     Ladder(0, np.array([1, 2], dtype=np.int64)).draw(rate, Seeded(1))
     assert seen == [1 / used]

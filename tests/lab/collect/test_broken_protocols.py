@@ -12,7 +12,7 @@ import pytest
 
 from celosia.assess.audit import audit
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
-from celosia.collect.post import post_process
+from celosia.collect.post_processing import post_process
 from celosia.collect.rappor.rappor import Rappor
 from celosia.core.randomness import Seeded, Source
 from celosia.lab.collect.broken import (
@@ -43,7 +43,7 @@ NEAR = {
 @pytest.mark.statistical
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: type(broken).__name__)
 def test_the_figure_is_wrong_as_it_is_said_to_be(broken: BrokenProtocol) -> None:
-    shown = broken.shown(rng=Seeded(31), runs=20)
+    shown = broken.measure(rng=Seeded(31), runs=20)
     if broken.true == inf:
         assert shown == inf
     else:

@@ -24,12 +24,12 @@ from celosia.lab.collect import (
     dbitflip,
     hadamard,
     identities,
-    printed,
+    publication,
     puzzle,
     rappor,
 )
 from celosia.lab.collect.broken import BrokenHalfDebias
-from celosia.lab.collect.law import Law, among, correlation_floor, pooled_rmse, rmse
+from celosia.lab.collect.law import ErrorLaw, compare_among, correlation_floor, pooled_rmse, rmse
 from celosia.lab.findings import Row
 
 LINES = {
@@ -48,8 +48,8 @@ QUICK = {
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    def table(name: str) -> list[printed.Line]:
-        lines = printed.table(name)
+    def table(name: str) -> list[publication.Line]:
+        lines = publication.table(name)
         return [lines[place] for place in QUICK.get(name, range(len(lines)))]
 
     for module in (count_mean, hadamard, puzzle, rappor, dbitflip):
@@ -76,13 +76,13 @@ def test_some_lines_of_every_part_are_reproduced(part: ModuleType, cells: int) -
 
 @pytest.mark.parametrize(("name", "lines"), LINES.items())
 def test_all_printed_lines_are_there(name: str, lines: int) -> None:
-    found = printed.table(name)
+    found = publication.table(name)
     assert len(found) == lines
     assert all(None not in line and None not in line.values() for line in found)
 
 
 def test_wrong_cells_are_named_as_wrong() -> None:
-    lines = printed.table("hadamard")[:1]
+    lines = publication.table("hadamard")[:1]
     found = identities.identities("x", lines[0], users=50_000, spread=19_650)
     assert any("C-18a" in row.cell for row in found)
     told = " ".join(study.rules for study in lab.studies() if study.name == "collect")
@@ -95,14 +95,14 @@ def test_wrong_cells_are_named_as_wrong() -> None:
 
 @pytest.mark.parametrize("column", ["percent", "rmse", "nmse", "nrmse"])
 def test_a_changed_digit_is_noticed(column: str) -> None:
-    line = dict(printed.table("count_mean")[0])
+    line = dict(publication.table("count_mean")[0])
     line[column] = f"{float(line[column]) + 0.1:.2f}"
     rows = list(identities.identities("x", line, users=50_000, spread=19_650))
     assert [row.matches for row in rows].count(False) == 1
 
 
 def test_a_misprint_that_is_none_is_noticed() -> None:
-    line = printed.table("count_mean")[0]
+    line = publication.table("count_mean")[0]
     (run, *_) = identities.MISPRINTS
     rows = list(identities.identities(run, line, users=50_000, spread=19_650))
     assert not any(row.matches for row in rows)
@@ -110,13 +110,15 @@ def test_a_misprint_that_is_none_is_noticed() -> None:
 
 @pytest.mark.parametrize("name", ["count_mean", "dbitflip"])
 def test_every_printed_correlation_that_can_be_refuted_is(name: str) -> None:
-    counts = printed.EXPONENTIAL_50 if name == "count_mean" else printed.exponential_counts()
+    counts = (
+        publication.EXPONENTIAL_50 if name == "count_mean" else publication.exponential_counts()
+    )
     rows = [
-        row for line in printed.table(name) for row in identities.correlation("x", line, counts)
+        row for line in publication.table(name) for row in identities.correlation("x", line, counts)
     ]
     assert len(rows) >= 20
     assert all(row.matches for row in rows)
-    right = dict(printed.table(name)[-1], pearson="1.0000")
+    right = dict(publication.table(name)[-1], pearson="1.0000")
     (row,) = identities.correlation("x", right, counts)
     assert not row.matches
 
@@ -136,20 +138,20 @@ def test_no_correlation_is_below_the_floor_of_its_mse(
 
 
 def test_the_law_of_equal_variances_is_that_of_chi_squared() -> None:
-    law = Law(np.full(21, 9.0))
+    law = ErrorLaw(np.full(21, 9.0))
     assert isclose(law.rmse, 3)
     assert isclose(law.spread, 1 / sqrt(42))
     assert isclose(law.mean_spread, 0.7555 / sqrt(21), rel_tol=1e-3)
-    biased = Law(np.full(21, 9.0), np.full(21, 4.0))
+    biased = ErrorLaw(np.full(21, 9.0), np.full(21, 4.0))
     assert isclose(biased.rmse, 5)
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(("hashes", "width"), [(16, 16), (16, 256), (128, 64)])
 def test_errors_of_runs_spread_as_the_law_says(hashes: int, width: int) -> None:
-    counts, runs = printed.EXPONENTIAL_50, 400
+    counts, runs = publication.EXPONENTIAL_50, 400
     protocol = CountMean(epsilon=2, hashes=hashes, width=width)
-    drawn, law = printed.generator(Seeded(3)), count_mean.law(protocol, counts)
+    drawn, law = publication.generator(Seeded(3)), count_mean.law(protocol, counts)
     squares = np.array(
         [rmse(aggregates.count_mean(protocol, counts, drawn), counts) ** 2 for _ in range(runs)]
     )
@@ -163,7 +165,7 @@ def test_errors_of_runs_spread_as_the_law_says(hashes: int, width: int) -> None:
 @pytest.mark.statistical
 def test_aggregates_of_sketches_have_the_errors_of_real_reports() -> None:
     counts = np.array([900, 500, 100, 0])
-    drawn, real, runs = printed.generator(Seeded(5)), [], 150
+    drawn, real, runs = publication.generator(Seeded(5)), [], 150
     ours = []
     for run in range(runs):
         protocol = CountMean(epsilon=1, hashes=8, width=8, key=f"k{run}")
@@ -177,7 +179,7 @@ def test_aggregates_of_sketches_have_the_errors_of_real_reports() -> None:
 @pytest.mark.statistical
 def test_aggregates_of_bits_have_the_mean_and_variance_of_the_protocol() -> None:
     protocol, counts = DBitFlip(epsilon=2, buckets=5, bits=2), np.array([700, 200, 90, 10, 0])
-    drawn, runs = printed.generator(Seeded(6)), 4000
+    drawn, runs = publication.generator(Seeded(6)), 4000
     found = np.stack([aggregates.dbitflip(protocol, counts, drawn) for _ in range(runs)])
     law = dbitflip.law(protocol, counts)
     errors = np.sqrt(law.variances / runs)
@@ -188,7 +190,7 @@ def test_aggregates_of_bits_have_the_mean_and_variance_of_the_protocol() -> None
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0])
 def test_the_fault_of_the_tables_is_that_of_another_constant(epsilon: float) -> None:
-    counts = printed.NORMAL_200
+    counts = publication.NORMAL_200
     protocol = HadamardCountMean(epsilon=epsilon, hashes=16, width=64)
     right = hadamard.estimates(protocol, counts, 7)
     broken = BrokenHalfDebias(epsilon=epsilon)
@@ -206,39 +208,39 @@ def test_errors_of_the_fault_are_those_of_an_independent_simulation(
     width: int, published: float, simulated: float
 ) -> None:
     protocol = HadamardCountMean(epsilon=2, hashes=16, width=width)
-    law = hadamard.faulty(protocol, printed.EXPONENTIAL_50)
+    law = hadamard.faulty(protocol, publication.EXPONENTIAL_50)
     for known in (published, simulated):
         assert abs(known / law.rmse - 1) < 4 * law.spread
-    assert hadamard.law(protocol, printed.EXPONENTIAL_50).rmse < law.rmse / 3
+    assert hadamard.law(protocol, publication.EXPONENTIAL_50).rmse < law.rmse / 3
 
 
 def test_a_published_run_beyond_ours_is_noticed() -> None:
     ours = [10.0, 11.0, 9.0, 10.5, 9.5, 10.2]
-    assert among("r", "c", "10.4", ours).matches
-    assert not among("r", "c", "20.0", ours).matches
+    assert compare_among("r", "c", "10.4", ours).matches
+    assert not compare_among("r", "c", "20.0", ours).matches
     assert isclose(pooled_rmse([3.0, 4.0]), sqrt(12.5))
 
 
 def test_expected_values_are_those_of_the_published_table() -> None:
-    counts = printed.exponential_counts()
+    counts = publication.exponential_counts()
     assert counts.sum() == 500_000
     assert counts.size == 26
     # The sampling error of the largest count is sqrt(500,000 * 0.39 * 0.61) = 345.
-    assert abs(int(np.ptp(counts)) - printed.MANY_RANGE) < 4 * 345
-    assert printed.normal_counts(200_000) is printed.NORMAL_200
+    assert abs(int(np.ptp(counts)) - publication.MANY_RANGE) < 4 * 345
+    assert publication.normal_counts(200_000) is publication.NORMAL_200
     for users in (50, 1_000_000):
-        drawn = printed.normal_counts(users)
+        drawn = publication.normal_counts(users)
         assert drawn.sum() == users
         assert drawn.min() > 0
-    assert len(set(printed.keys("a", 3))) == 3
+    assert len(set(publication.keys("a", 3))) == 3
 
 
 @pytest.mark.parametrize(("mean", "deviation"), [(0.0, 1.0), (3.0, 1.0), (1.0, 2.0)])
 def test_absolute_values_of_normal_numbers_have_the_folded_law(
     mean: float, deviation: float
 ) -> None:
-    drawn = np.abs(printed.generator(Seeded(8)).normal(mean, deviation, 200_000))
-    means, deviations = hadamard.folded(np.array([mean]), np.array([deviation]))
+    drawn = np.abs(publication.generator(Seeded(8)).normal(mean, deviation, 200_000))
+    means, deviations = hadamard.fold(np.array([mean]), np.array([deviation]))
     assert abs(float(means[0]) - drawn.mean()) < 5 * float(deviations[0]) / sqrt(200_000)
     assert isclose(float(deviations[0]), drawn.std(), rel_tol=0.02)
 

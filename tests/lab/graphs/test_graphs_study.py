@@ -13,10 +13,10 @@ from celosia.core.report import Figure, Table
 from celosia.graphs import examples, methods
 from celosia.graphs.kdegree import anonymous_degrees
 from celosia.lab import Findings
-from celosia.lab.graphs import changes, degrees, figures, grouped, shapes
+from celosia.lab.graphs import changes, degrees, figures, shapes, supervertices
 from celosia.lab.graphs import methods as runs
-from celosia.lab.graphs.drawn import edited, figure_9, figure_10, named
-from celosia.lab.graphs.printed import CENTRALITIES, METRICS
+from celosia.lab.graphs.figure_graphs import edit, figure_9, figure_10, name_groups
+from celosia.lab.graphs.publication import CENTRALITIES, METRICS
 
 PARTS = {
     "graphs/shapes": 52,
@@ -86,8 +86,8 @@ def test_figures_are_edited_as_they_say() -> None:
     assert tuple(figure_9()[1].degrees.tolist()) == examples.G9_ADD_DELETE.degrees
     assert tuple(figure_9()[2].degrees.tolist()) == examples.G9_SWITCH.degrees
     assert tuple(figure_10()[1].degrees.tolist()) == examples.G10_EDGE_CHANGE.degrees
-    assert edited(examples.g10(), examples.G10_VERTEX_ADDED).order == 10
-    assert named([[8], [2, 0]]) == "{1,3} {9}"
+    assert edit(examples.g10(), examples.G10_VERTEX_ADDED).order == 10
+    assert name_groups([[8], [2, 0]]) == "{1,3} {9}"
 
 
 def _noticed(rows: Iterator[lab.Row]) -> set[str]:
@@ -104,7 +104,7 @@ def test_another_graph_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     other = examples.named([*examples.G9_EDGES[:-1], (5, 8)])
     monkeypatch.setattr(examples, "g9", lambda: other)
     assert "Figure 9, candidates" in _noticed(shapes.rows())
-    assert "SaNGreeA on G9, k=2" in _noticed(grouped.rows())
+    assert "SaNGreeA on G9, k=2" in _noticed(supervertices.rows())
     assert "G9, degrees averaged for k=3" in _noticed(degrees.rows())
 
 
@@ -122,13 +122,13 @@ def test_every_method_runs_on_every_network() -> None:
 
 def test_the_naive_release_is_attacked_as_it_deserves() -> None:
     """Whoever knows degrees finds in it what they find in the original."""
-    by_degree, by_contacts, edges, communities = runs.measured("karate club", "relabelling")
+    by_degree, by_contacts, edges, communities = runs.measure("karate club", "relabelling")
     assert by_degree == pytest.approx(11 / 34)  # 11 different degrees among 34 vertices
     assert by_contacts is not None
     assert by_contacts > 11 / 34
     assert edges == 1.0
     assert communities == pytest.approx(1.0)
-    assert runs.measured("karate club", "sangreea") == (None,) * 4
+    assert runs.measure("karate club", "sangreea") == (None,) * 4
 
 
 def test_the_figures_show_every_method_on_every_network() -> None:

@@ -14,9 +14,9 @@ from celosia.core.errors import Cancelled, InputError
 from celosia.core.progress import Step, silent
 from celosia.core.report import Figure
 from celosia.lab import Findings
-from celosia.lab.masking import figures, medical, reference, small, thesis
-from celosia.lab.masking.crowds import Crowds, told
-from celosia.lab.masking.printed import ANONYMOUS, MEDICAL, NATIONALITIES, RECODED
+from celosia.lab.masking import figures, medical, reference, small_tables, thesis
+from celosia.lab.masking.equivalence_classes import EquivalenceClasses, format_groups
+from celosia.lab.masking.publication import ANONYMOUS, MEDICAL, NATIONALITIES, RECODED
 from celosia.lab.masking.reference import losses
 
 PARTS = {"masking/tables": 124, "masking/telemetry": 22}
@@ -62,7 +62,7 @@ def test_the_facts_of_the_specification_are_compared() -> None:
 def test_crowds_are_those_of_a_plain_count() -> None:
     for frame in (MEDICAL, RECODED, ANONYMOUS):
         keys = ["postcode", "gender", "age"]
-        crowds = Crowds.of(frame, keys, "illness")
+        crowds = EquivalenceClasses.of(frame, keys, "illness")
         plain = frame.group_by(keys, maintain_order=True).agg("id", "illness")
         assert [list(each) for each in crowds.members] == plain["id"].to_list()
         assert list(crowds.distinct) == [len(set(each)) for each in plain["illness"]]
@@ -75,7 +75,7 @@ def test_crowds_are_those_of_a_plain_count() -> None:
 
 
 def test_groups_are_told_as_sets() -> None:
-    assert told([(1, 3), ()]) == "{1,3} {}"
+    assert format_groups([(1, 3), ()]) == "{1,3} {}"
 
 
 def _noticed(rows: Iterator[lab.Row]) -> list[str]:
@@ -90,8 +90,8 @@ def test_a_wrong_age_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_table_with_all_its_rows_is_no_erratum(monkeypatch: pytest.MonkeyPatch) -> None:
     padded = pl.concat([NATIONALITIES[:1], NATIONALITIES])
-    monkeypatch.setattr(small, "NATIONALITIES", padded)
-    assert "T4, claimed as 4-anonymous" in _noticed(small.rows())
+    monkeypatch.setattr(small_tables, "NATIONALITIES", padded)
+    assert "T4, claimed as 4-anonymous" in _noticed(small_tables.rows())
 
 
 def test_noise_that_was_right_would_be_no_erratum(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.core.randomness import Seeded
-from celosia.lab.sparql.by_hand import bound
-from celosia.lab.sparql.compat import patterns
 from celosia.lab.sparql.defects import chosen_at_1, discounted_once_more, joined_as_coded
 from celosia.lab.sparql.graphs import (
     example,
@@ -20,6 +18,8 @@ from celosia.lab.sparql.graphs import (
     policy_of,
     sparql_of,
 )
+from celosia.lab.sparql.original_analysis import patterns
+from celosia.lab.sparql.small_graphs import bound
 from celosia.queries.bounds.growth import Leaf, largest, product
 from celosia.queries.bounds.noise import smooth_noise
 from celosia.queries.bounds.smooth import beta, smooth

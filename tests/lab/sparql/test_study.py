@@ -10,8 +10,8 @@ from celosia.core.progress import Step, silent
 from celosia.core.report import Figure
 from celosia.datasets.watdiv import QUERIES
 from celosia.lab import Findings
-from celosia.lab.sparql import answers, by_hand, sensitivities
-from celosia.lab.sparql.printed import ANSWERS, FREQUENCIES, SENSITIVITIES
+from celosia.lab.sparql import answers, sensitivities, small_graphs
+from celosia.lab.sparql.publication import ANSWERS, FREQUENCIES, SENSITIVITIES
 
 QUICK = {"sparql/sensitivities": 252, "sparql/by-hand": 107, "sparql/defects": 19}
 
@@ -80,8 +80,8 @@ def test_another_frequency_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_wrong_count_by_hand_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_hand, "count", lambda *_: 1)
-    assert not Findings("sparql", tuple(by_hand.rows(silent))).is_reproduced
+    monkeypatch.setattr(small_graphs, "count", lambda *_: 1)
+    assert not Findings("sparql", tuple(small_graphs.rows(silent))).is_reproduced
 
 
 def test_a_study_without_a_graph_has_no_size() -> None:

@@ -16,9 +16,9 @@ from celosia.core.randomness import Seeded
 from celosia.core.report import Figure
 from celosia.datasets import tpch
 from celosia.lab import Findings
-from celosia.lab.sql import answers, by_hand, columns, conformance, sensitivities
-from celosia.lab.sql.printed import BOUNDS, DEVIATIONS, SENSITIVITIES, TRUTH, column
-from celosia.lab.sql.shop import CAPS, ask, most_frequent, query, saved
+from celosia.lab.sql import answers, columns, conformance, sensitivities, small_tables
+from celosia.lab.sql.publication import BOUNDS, DEVIATIONS, SENSITIVITIES, TRUTH, column
+from celosia.lab.sql.shop import CAPS, most_frequent, query, run_queries, save_shop
 
 QUICK = {"sql/sensitivities": 73, "sql/columns": 40, "sql/flex": 44, "sql/by-hand": 49}
 
@@ -119,15 +119,15 @@ def test_a_question_of_flex_with_another_frequency_has_another_bound() -> None:
 def test_a_row_more_in_the_database_checked_by_hand_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(by_hand.TABLES, "A", (*by_hand.TABLES["A"], (1, 1)))
-    assert not all(row.matches for row in by_hand.rows(silent))
+    monkeypatch.setitem(small_tables.TABLES, "A", (*small_tables.TABLES["A"], (1, 1)))
+    assert not all(row.matches for row in small_tables.rows(silent))
 
 
 def test_exact_numbers_of_the_questions_follow_from_the_tables() -> None:
     shop = tpch(0.005, maker="celosia")
     orders = shop.tables["orders"]
-    with saved(shop) as path:
-        asked = list(ask(shop, path))
+    with save_shop(shop) as path:
+        asked = list(run_queries(shop, path))
     assert [(each.joins, each.distinct) for each in asked] == [
         (joins, distinct) for joins in (1, 2, 3, 4) for distinct in (False, True)
     ]

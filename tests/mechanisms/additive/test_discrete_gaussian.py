@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
-from celosia.accounting.losses import Concentrated, GaussianLoss
+from celosia.accounting.losses import ConcentratedLoss, GaussianLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.additive.discrete_gaussian import GaussianCounts
@@ -35,7 +35,7 @@ def test_the_length_of_many_counts_is_read_without_loss(queries: int) -> None:
 def test_the_loss_is_that_of_one_coordinate_only_where_one_can_move() -> None:
     assert GaussianCounts(rho=0.1).privacy_loss() == GaussianLoss(Fraction(5), 1)
     spread = GaussianCounts(rho=0.1, sensitivity=2)
-    assert spread.privacy_loss() == Concentrated(Fraction(1, 10))
+    assert spread.privacy_loss() == ConcentratedLoss(Fraction(1, 10))
     for one in (
         GaussianCounts(rho=0.1, sensitivity=2, dimension=1),
         GaussianCounts(rho=0.1, sensitivity=2, one_coordinate=True),
@@ -81,7 +81,7 @@ def test_bad_parameters_are_refused_on_creation(bad: dict[str, Any], code: str) 
 @pytest.mark.parametrize("bad", [0.5, float("nan"), "7", True, [1, 2.5], [None]])
 def test_what_is_not_whole_is_refused_before_any_noise(bad: Any) -> None:
     with pytest.raises(InputError) as refusal:
-        GaussianCounts(rho=1).release(bad, rng=Untouchable())
+        GaussianCounts(rho=1).release(bad, rng=ForbiddenSource())
     assert refusal.value.code == "CEL-M040"
 
 

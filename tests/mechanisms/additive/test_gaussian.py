@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import kstest, norm
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
-from celosia.accounting.losses import Concentrated, GaussianLoss
+from celosia.accounting.losses import ConcentratedLoss, GaussianLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.additive.gaussian import Gaussian, least_deviation
@@ -96,7 +96,7 @@ def test_the_loss_gives_the_delta_that_was_asked() -> None:
 def test_several_coordinates_are_calibrated_by_rho(dimension: int) -> None:
     mechanism = Gaussian(epsilon=1, delta=1e-6, sensitivity=2, dimension=dimension)
     loss = mechanism.privacy_loss()
-    assert isinstance(loss, Concentrated)
+    assert isinstance(loss, ConcentratedLoss)
     assert loss.delta(1.0) <= 1e-6
     assert loss.epsilon(1e-6) == pytest.approx(1, abs=1e-4)
     # Never below what one direction needs, and not much above it.
@@ -137,7 +137,7 @@ def test_a_bad_delta_is_refused_on_creation(delta: Any) -> None:
 @pytest.mark.parametrize("bad", [float("nan"), "1", None, 1e300])
 def test_what_is_no_number_on_the_grid_is_refused_before_any_noise(bad: Any) -> None:
     with pytest.raises(InputError) as refusal:
-        Gaussian(epsilon=1, delta=1e-6, sensitivity=1).release(bad, rng=Untouchable())
+        Gaussian(epsilon=1, delta=1e-6, sensitivity=1).release(bad, rng=ForbiddenSource())
     assert refusal.value.code == "CEL-M009"
 
 

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
-from celosia.accounting.losses import LaplaceLoss, Pure
+from celosia.accounting.losses import LaplaceLoss, PureLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded
@@ -48,37 +48,37 @@ def test_one_count_gives_a_count_and_a_list_gives_an_array() -> None:
 )  # fmt: skip
 def test_what_is_not_whole_is_refused_before_any_noise(bad: Any) -> None:
     with pytest.raises(InputError) as refusal:
-        Geometric(epsilon=1).release(bad, rng=Untouchable())
+        Geometric(epsilon=1).release(bad, rng=ForbiddenSource())
     assert refusal.value.code == "CEL-M040"
 
 
 @pytest.mark.parametrize("bad", [[], [[1, 2], [3, 4]], np.zeros((2, 2), dtype=np.int64)])
 def test_what_is_not_a_list_is_refused_before_any_noise(bad: Any) -> None:
     with pytest.raises(InputError) as refusal:
-        Geometric(epsilon=1).release(bad, rng=Untouchable())
+        Geometric(epsilon=1).release(bad, rng=ForbiddenSource())
     assert refusal.value.code == "CEL-M041"
 
 
 def test_lists_of_unequal_lengths_are_refused() -> None:
     ragged: Any = [[1], [2, 3]]
     with pytest.raises(InputError):
-        Geometric(epsilon=1).release(ragged, rng=Untouchable())
+        Geometric(epsilon=1).release(ragged, rng=ForbiddenSource())
 
 
 def test_another_length_than_declared_is_refused_before_any_noise() -> None:
     mechanism = Geometric(epsilon=1, dimension=2)
     for bad in ([1], [1, 2, 3]):
         with pytest.raises(InputError) as refusal:
-            mechanism.release(bad, rng=Untouchable())
+            mechanism.release(bad, rng=ForbiddenSource())
         assert refusal.value.code == "CEL-M041"
     with pytest.raises(InputError):
-        mechanism.release(1, rng=Untouchable())
+        mechanism.release(1, rng=ForbiddenSource())
     assert mechanism.release([1, 2], rng=Seeded(1)).shape == (2,)
 
 
 def test_a_refusal_names_no_value() -> None:
     with pytest.raises(InputError) as refusal:
-        Geometric(epsilon=1).release([31337.5], rng=Untouchable())
+        Geometric(epsilon=1).release([31337.5], rng=ForbiddenSource())
     assert "31337" not in str(refusal.value)
 
 
@@ -103,7 +103,7 @@ def test_bad_parameters_are_refused_on_creation(bad: dict[str, Any], code: str) 
 def test_noise_too_wide_for_64_bits_is_refused_before_it_is_drawn() -> None:
     mechanism = Geometric(epsilon=1e-9, sensitivity=2**40)
     with pytest.raises(InputError) as refusal:
-        mechanism.release(1, rng=Untouchable())
+        mechanism.release(1, rng=ForbiddenSource())
     assert refusal.value.code == "CEL-M020"
     assert mechanism.accuracy() == inf
 
@@ -143,7 +143,7 @@ def test_the_loss_is_that_of_one_coordinate_only_where_one_can_move() -> None:
     assert Geometric(epsilon=1, sensitivity=2, one_coordinate=True).privacy_loss() == LaplaceLoss(
         Fraction(2), 2
     )
-    assert Geometric(epsilon=1, sensitivity=2).privacy_loss() == Pure(Fraction(1))
+    assert Geometric(epsilon=1, sensitivity=2).privacy_loss() == PureLoss(Fraction(1))
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.123456789012345, 1e-9, 100, 1 / 3])

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
-from celosia.accounting.losses import LaplaceLoss, Pure
+from celosia.accounting.losses import LaplaceLoss, PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.additive.laplace import Laplace, laplace_bound, laplace_failure
@@ -44,7 +44,7 @@ def test_what_is_no_number_on_the_grid_is_refused_before_any_noise(bad: Any) -> 
         if x == [0.0, True]:
             continue  # NumPy itself reads it as two numbers
         with pytest.raises(InputError) as refusal:
-            mechanism.release(x, rng=Untouchable())
+            mechanism.release(x, rng=ForbiddenSource())
         assert refusal.value.code == "CEL-M009"
 
 
@@ -59,14 +59,14 @@ def test_what_is_no_number_on_the_grid_is_refused_before_any_noise(bad: Any) -> 
 )
 def test_hidden_and_huge_numbers_are_refused_without_a_warning(bad: NDArray[Any]) -> None:
     with pytest.raises(InputError) as refusal:
-        Laplace(epsilon=1, sensitivity=1, dimension=2).release(bad, rng=Untouchable())
+        Laplace(epsilon=1, sensitivity=1, dimension=2).release(bad, rng=ForbiddenSource())
     assert refusal.value.code == "CEL-M009"
 
 
 @pytest.mark.parametrize("bad", [1.0, [1.0], [1.0, 2.0, 3.0], [], [[1.0, 2.0]]])
 def test_another_length_is_refused_before_any_noise(bad: Any) -> None:
     with pytest.raises(InputError) as refusal:
-        Laplace(epsilon=1, sensitivity=1, dimension=2).release(bad, rng=Untouchable())
+        Laplace(epsilon=1, sensitivity=1, dimension=2).release(bad, rng=ForbiddenSource())
     assert refusal.value.code == "CEL-M041"
 
 
@@ -89,7 +89,7 @@ def test_bad_parameters_are_refused_on_creation(bad: dict[str, Any], code: str) 
 def test_noise_too_wide_for_64_bits_is_refused_before_it_is_drawn() -> None:
     fine = Laplace(epsilon=1e-9, sensitivity=1, grid=Grid(Fraction(1, 2**30)))
     with pytest.raises(InputError) as refusal:
-        fine.release(1.0, rng=Untouchable())
+        fine.release(1.0, rng=ForbiddenSource())
     assert refusal.value.code == "CEL-M020"
 
 
@@ -154,7 +154,9 @@ def test_the_loss_is_that_of_one_coordinate_only_where_one_can_move() -> None:
     bins = Laplace(epsilon=1, sensitivity=1, dimension=9, one_coordinate=True)
     assert bins.privacy_loss() == LaplaceLoss(bins.law.scale, bins.shift)
     assert bins.shift == one.shift
-    assert Laplace(epsilon=0.1, sensitivity=1, dimension=9).privacy_loss() == Pure(Fraction(1, 10))
+    assert Laplace(epsilon=0.1, sensitivity=1, dimension=9).privacy_loss() == PureLoss(
+        Fraction(1, 10)
+    )
 
 
 def test_outputs_for_neighbours_lie_on_the_same_grid_where_naive_ones_do_not() -> None:

@@ -12,7 +12,13 @@ from tests.mechanisms.noise import fits
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded, System
-from celosia.mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Law, sampler, vetted
+from celosia.mechanisms.noise import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Law,
+    opendp_samplers,
+    sampler,
+)
 
 LAPLACE, GAUSSIAN = DiscreteLaplace(Fraction(20, 3)), DiscreteGaussian(Fraction(25))
 SIZE = 60_000
@@ -21,14 +27,13 @@ SIZE = 60_000
 @cache
 def drawn(law: Law, backend: str) -> NDArray[np.int64]:
     if isinstance(law, DiscreteLaplace):
-        ours = backend == "ours"
-        return (
-            sampler.laplace(law.scale, SIZE, Seeded(1)) if ours else vetted.laplace(law.scale, SIZE)
-        )
+        if backend == "ours":
+            return sampler.laplace(law.scale, SIZE, Seeded(1))
+        return opendp_samplers.laplace(law.scale, SIZE)
     assert isinstance(law, DiscreteGaussian)
     if backend == "ours":
         return sampler.gaussian(law.parameter, SIZE, Seeded(2))
-    return vetted.gaussian(law.parameter, SIZE)
+    return opendp_samplers.gaussian(law.parameter, SIZE)
 
 
 def scaled(law: Law, factor: Fraction) -> Law:
@@ -124,10 +129,10 @@ def test_the_float_given_to_opendp_is_never_below_the_scale(
         given.append(scale)
         return np.zeros(size, dtype=np.int64)
 
-    monkeypatch.setattr(vetted, "_noise", record)
+    monkeypatch.setattr(opendp_samplers, "_noise", record)
     for third in (Fraction(1, 3), Fraction(2, 3), Fraction(10**15 + 1, 7), Fraction(3)):
-        vetted.laplace(third, 1)
-        vetted.gaussian(third, 1)
+        opendp_samplers.laplace(third, 1)
+        opendp_samplers.gaussian(third, 1)
         scale, sigma = (Fraction(number) for number in given[-2:])
         assert third <= scale <= third * (1 + Fraction(1, 2**51))
         assert third <= sigma**2 <= third * (1 + Fraction(1, 2**50))

@@ -15,7 +15,7 @@ from celosia.core.errors import PrivacyError
 from celosia.core.randomness import Seeded, Source
 from celosia.mechanisms.noise import _kernels, sampler
 from celosia.mechanisms.noise.bernoulli import bernoulli_exp
-from celosia.mechanisms.noise.reach import REACH, Proposal
+from celosia.mechanisms.noise.scale_limits import REACH, Proposal
 
 UNITS = Seeded(2026).words(40_000).view(np.uint32)
 SCALES = [

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
 from celosia.core.randomness import Seeded
-from celosia.mechanisms.additive.directed import exp_below
+from celosia.mechanisms.additive.directed_rounding import exp_below
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.responses.randomised_response import RandomisedResponse
 
@@ -82,7 +82,7 @@ def test_the_highest_chance_of_the_truth_for_an_epsilon_of_one() -> None:
     mechanism = RandomisedResponse.for_epsilon(1)
     assert float(mechanism.truth) == pytest.approx(0.4621172, abs=1e-7)
     assert float(mechanism.truth) == pytest.approx((e - 1) / (e + 1), rel=1e-15)
-    assert mechanism.privacy_loss() == Pure(Fraction(1))
+    assert mechanism.privacy_loss() == PureLoss(Fraction(1))
 
 
 @given(st.floats(1e-9, 30), st.sampled_from([0.5, 0.1, Fraction(2, 3)]))
@@ -128,7 +128,7 @@ MASKED = np.ma.masked_array([0, 1], mask=[False, True])
 )
 def test_what_is_no_answer_is_refused_before_any_coin(bad: Any) -> None:
     with pytest.raises(InputError) as refusal:
-        RandomisedResponse.two_coins().release(bad, rng=Untouchable())
+        RandomisedResponse.two_coins().release(bad, rng=ForbiddenSource())
     assert refusal.value.code == "CEL-M046"
 
 

@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE
 from celosia.core.randomness import Seeded
-from celosia.mechanisms.additive.directed import exp_below
+from celosia.mechanisms.additive.directed_rounding import exp_below
 from celosia.mechanisms.responses.kary_response import KaryResponse
 from celosia.mechanisms.responses.randomised_response import RandomisedResponse
 
@@ -35,7 +35,7 @@ def test_an_epsilon_is_never_exceeded_and_nearly_met(epsilon: float, size: int) 
     ratio = mechanism.keep * (size - 1) / (1 - mechanism.keep)
     assert ratio <= exp_below(Fraction(repr(epsilon))) * (1 + Fraction(1, 10**60))
     assert log(ratio) == pytest.approx(epsilon, rel=1e-4)
-    assert mechanism.privacy_loss() == Pure(Fraction(repr(epsilon)))
+    assert mechanism.privacy_loss() == PureLoss(Fraction(repr(epsilon)))
 
 
 def test_rows_of_the_matrix_are_chances() -> None:
@@ -57,7 +57,7 @@ def test_one_answer_gives_one_and_a_list_gives_a_list() -> None:
 @pytest.mark.parametrize("bad", ["boat", None, 7, ["bus", "boat"], [["bus"]], [None]])
 def test_an_answer_outside_the_categories_is_refused_before_any_coin(bad: Any) -> None:
     with pytest.raises(InputError) as refusal:
-        KaryResponse(epsilon=1, categories=MODES).release(bad, rng=Untouchable())
+        KaryResponse(epsilon=1, categories=MODES).release(bad, rng=ForbiddenSource())
     assert refusal.value.code == "CEL-M047"
     assert "boat" not in str(refusal.value)
     assert refusal.value.__context__ is None  # a KeyError would hold the answer

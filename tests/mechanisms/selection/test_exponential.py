@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import laplace
+from tests.mechanisms.forbidden_source import ForbiddenSource
 from tests.mechanisms.selection_oracles import (
     FALSE_ALARM,
     loss_span,
     p_value,
     softmax,
 )
-from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import BoundedRange
+from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded
@@ -287,7 +287,7 @@ def test_lists_arrays_and_series_are_all_scores() -> None:
 )
 def test_bad_scores_are_refused_before_anything_is_drawn(scores: object, code: str) -> None:
     with pytest.raises(InputError) as caught:
-        Exponential(epsilon=1).release(scores, rng=Untouchable())  # type: ignore[arg-type]
+        Exponential(epsilon=1).release(scores, rng=ForbiddenSource())  # type: ignore[arg-type]
     assert caught.value.code == code
 
 
@@ -295,11 +295,11 @@ def test_bad_scores_are_refused_before_anything_is_drawn(scores: object, code: s
 def test_scores_off_the_grid_are_refused_without_being_told(bad: float) -> None:
     mechanism = Exponential(epsilon=1, grid=Grid(Fraction(1, 2)))
     with pytest.raises(InputError) as caught:
-        mechanism.release([12345.5, bad], rng=Untouchable())
+        mechanism.release([12345.5, bad], rng=ForbiddenSource())
     assert caught.value.code == "CEL-M009"
     assert "12345" not in str(caught.value)
     with pytest.raises(InputError, match="not a finite number"):
-        mechanism.release([Fraction(1, 2), "x"], rng=Untouchable())  # type: ignore[arg-type]
+        mechanism.release([Fraction(1, 2), "x"], rng=ForbiddenSource())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ def test_monotone_is_refused_where_a_row_is_changed() -> None:
 
 def test_weights_must_be_as_many_as_scores() -> None:
     with pytest.raises(InputError) as caught:
-        Exponential(epsilon=1, weights=(1, 2)).release([1, 2, 3], rng=Untouchable())
+        Exponential(epsilon=1, weights=(1, 2)).release([1, 2, 3], rng=ForbiddenSource())
     assert caught.value.code == "CEL-M064"
 
 
@@ -357,5 +357,7 @@ def test_a_rate_is_rounded_down_and_fits_a_machine_word(
 
 def test_it_prints_as_one_would_write_it_and_knows_its_price() -> None:
     assert str(Exponential(epsilon=0.5, monotone=True)) == "Exponential(epsilon=0.5, monotone=True)"
-    assert Exponential(epsilon=0.5).privacy_loss() == BoundedRange(Fraction(1, 2))
-    assert Exponential(epsilon=0.5, monotone=True).privacy_loss() == BoundedRange(Fraction(1, 2))
+    assert Exponential(epsilon=0.5).privacy_loss() == BoundedRangeLoss(Fraction(1, 2))
+    assert Exponential(epsilon=0.5, monotone=True).privacy_loss() == BoundedRangeLoss(
+        Fraction(1, 2)
+    )

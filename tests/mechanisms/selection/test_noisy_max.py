@@ -9,10 +9,10 @@ from math import exp, inf, log
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.mechanisms.forbidden_source import ForbiddenSource
 from tests.mechanisms.selection_oracles import FALSE_ALARM, loss_span, p_value
-from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.grid import Grid
@@ -151,13 +151,13 @@ def test_a_grid_adds_its_rounding_to_the_noise_and_the_shortfall() -> None:
 def test_one_candidate_is_always_chosen() -> None:
     assert NoisyMax(epsilon=1).release([3], rng=Seeded(1)) == 0
     assert NoisyMax(epsilon=1).accuracy(size=1) == 0
-    assert NoisyMax(epsilon=1).privacy_loss() == Pure(Fraction(1))
+    assert NoisyMax(epsilon=1).privacy_loss() == PureLoss(Fraction(1))
 
 
 @pytest.mark.parametrize("scores", [[], [0.5], ["a"], [2**51]])
 def test_bad_scores_are_refused_before_anything_is_drawn(scores: list[object]) -> None:
     with pytest.raises(InputError):
-        NoisyMax(epsilon=1).release(scores, rng=Untouchable())  # type: ignore[arg-type]
+        NoisyMax(epsilon=1).release(scores, rng=ForbiddenSource())  # type: ignore[arg-type]
 
 
 def test_chances_that_would_take_hours_are_refused() -> None:

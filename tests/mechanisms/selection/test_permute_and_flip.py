@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.mechanisms.forbidden_source import ForbiddenSource
 from tests.mechanisms.selection_oracles import FALSE_ALARM, loss_span, p_value
-from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
+from celosia.mechanisms.noise.bernoulli import bernoulli_exp_rate
 from celosia.mechanisms.selection.exponential import Exponential
-from celosia.mechanisms.selection.flips import flip
 from celosia.mechanisms.selection.permute_and_flip import PermuteAndFlip
 
 
@@ -103,7 +103,7 @@ def test_its_losses_span_more_than_epsilon_so_it_is_booked_as_pure() -> None:
     mechanism = PermuteAndFlip(epsilon=1)
     one, other = mechanism.probabilities([0, 2]), mechanism.probabilities([1, 1])
     assert loss_span(one, other)[1] > 1
-    assert mechanism.privacy_loss() == Pure(Fraction(1))
+    assert mechanism.privacy_loss() == PureLoss(Fraction(1))
 
 
 @pytest.mark.statistical
@@ -133,17 +133,19 @@ def test_coins_whose_exponents_would_overflow_are_tossed_in_pieces() -> None:
     rate = Fraction(2**30, 2**61) * Fraction(2**31 - 1, 2**31)
     rate = Fraction(rate.numerator, 2**62)
     exponents = np.full(draws, 2**62 // (2 * rate.numerator), dtype=np.int64)
-    heads = int(flip(exponents, rate=rate, rng=Seeded(3)).sum())
+    heads = int(bernoulli_exp_rate(exponents, rate=rate, rng=Seeded(3)).sum())
     chance = exp(-float(rate * int(exponents[0])))
     assert abs(heads - draws * chance) < 5 * np.sqrt(draws * chance * (1 - chance))
-    pieces = flip(np.full(draws, 2**61, dtype=np.int64), rate=Fraction(3, 2**62), rng=Seeded(4))
+    pieces = bernoulli_exp_rate(
+        np.full(draws, 2**61, dtype=np.int64), rate=Fraction(3, 2**62), rng=Seeded(4)
+    )
     chance = exp(-1.5)  # 2^61 * 3 overflows
     assert abs(int(pieces.sum()) - draws * chance) < 5 * np.sqrt(draws * chance * (1 - chance))
-    assert not flip(np.array([2**51]), rate=Fraction(2**31 - 1, 1), rng=Seeded(5))[0]
+    assert not bernoulli_exp_rate(np.array([2**51]), rate=Fraction(2**31 - 1, 1), rng=Seeded(5))[0]
 
 
 def test_a_certain_coin_always_falls_heads() -> None:
-    assert flip(np.zeros(100, dtype=np.int64), rate=Fraction(7), rng=Seeded(1)).all()
+    assert bernoulli_exp_rate(np.zeros(100, dtype=np.int64), rate=Fraction(7), rng=Seeded(1)).all()
     assert PermuteAndFlip(epsilon=100).release([0, 2**50, -(2**50)], rng=Seeded(1)) == 1
 
 
@@ -160,4 +162,4 @@ def test_its_shortfall_bound_is_that_of_the_exponential_mechanism() -> None:
 @pytest.mark.parametrize("scores", [[], [0.5], ["a"], [2**51]])
 def test_bad_scores_are_refused_before_anything_is_drawn(scores: list[object]) -> None:
     with pytest.raises(InputError):
-        PermuteAndFlip(epsilon=1).release(scores, rng=Untouchable())  # type: ignore[arg-type]
+        PermuteAndFlip(epsilon=1).release(scores, rng=ForbiddenSource())  # type: ignore[arg-type]

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.mechanisms.forbidden_source import ForbiddenSource
 from tests.mechanisms.selection_oracles import (
     FALSE_ALARM,
     loss_span,
     p_value,
     softmax,
 )
-from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import BoundedRange, Composed
+from celosia.accounting.losses import BoundedRangeLoss, ComposedLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded
@@ -135,7 +135,7 @@ def test_no_choice_falls_short_by_more_than_the_bound() -> None:
 
 def test_the_budget_is_shared_by_the_choices() -> None:
     mechanism = TopSelection(epsilon=1, count=3, neighbours=CHANGE_ONE)
-    assert mechanism.privacy_loss() == Composed((BoundedRange(Fraction(1, 3)),) * 3)
+    assert mechanism.privacy_loss() == ComposedLoss((BoundedRangeLoss(Fraction(1, 3)),) * 3)
     assert mechanism.privacy_loss().pure == pytest.approx(1)
     assert str(mechanism) == "TopSelection(epsilon=1, count=3, neighbours=change one row)"
 
@@ -143,12 +143,12 @@ def test_the_budget_is_shared_by_the_choices() -> None:
 @pytest.mark.parametrize("scores", [[], [0.5, 1.0], ["a", "b"], [2**51, 1]])
 def test_bad_scores_are_refused_before_anything_is_drawn(scores: list[object]) -> None:
     with pytest.raises(InputError):
-        TopSelection(epsilon=1, count=1).release(scores, rng=Untouchable())  # type: ignore[arg-type]
+        TopSelection(epsilon=1, count=1).release(scores, rng=ForbiddenSource())  # type: ignore[arg-type]
 
 
 def test_more_choices_than_candidates_are_refused() -> None:
     with pytest.raises(InputError) as caught:
-        TopSelection(epsilon=1, count=3).release([1, 2], rng=Untouchable())
+        TopSelection(epsilon=1, count=3).release([1, 2], rng=ForbiddenSource())
     assert caught.value.code == "CEL-M065"
     for count in (0, -1, 1.5, "2"):
         with pytest.raises(InputError) as caught:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from celosia.accounting.advanced import advanced
-from celosia.accounting.losses import Approximate, Pure
+from celosia.accounting.advanced_composition import advanced
+from celosia.accounting.losses import ApproximateLoss, PureLoss
 from celosia.core.errors import CelosiaError, InputError, PrivacyError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded
@@ -71,7 +71,7 @@ def test_with_a_delta_the_restarts_compose_to_epsilon(
     delta = 10.0**-exponent
     mechanism = Sparse(epsilon, threshold=0, positives=positives, delta=delta)
     each = float(2 / mechanism.scales.threshold)
-    if isinstance(mechanism.privacy_loss(), Pure):
+    if isinstance(mechanism.privacy_loss(), PureLoss):
         assert positives * Fraction(2) / mechanism.scales.threshold <= Fraction(repr(epsilon))
     else:
         assert advanced(positives, each, slack=delta).epsilon <= epsilon
@@ -81,8 +81,8 @@ def test_with_a_delta_the_restarts_compose_to_epsilon(
 def test_sparse_says_delta_only_where_it_needs_it() -> None:
     few = Sparse(1.0, threshold=0, positives=10, delta=1e-6)
     many = Sparse(1.0, threshold=0, positives=1000, delta=1e-6)
-    assert few.privacy_loss() == Pure(Fraction(1))
-    assert many.privacy_loss() == Approximate(Fraction(1), 1e-6)
+    assert few.privacy_loss() == PureLoss(Fraction(1))
+    assert many.privacy_loss() == ApproximateLoss(Fraction(1), 1e-6)
 
 
 def test_numeric_sparse_spends_eight_ninths_on_finding_and_one_on_telling() -> None:
@@ -111,14 +111,14 @@ def test_numeric_sparse_takes_delta_only_where_no_noise_grows(positives: int) ->
     assert mechanism.scales.threshold <= pure.scales.threshold
     assert released <= plain
     loss = mechanism.privacy_loss()
-    if isinstance(loss, Pure):
+    if isinstance(loss, PureLoss):
         assert mechanism.scales == pure.scales
     else:
         find = advanced(positives, float(2 / mechanism.scales.threshold), slack=5e-7)
         tell = advanced(positives, float(1 / released), slack=5e-7)
         assert find.epsilon + tell.epsilon <= 1
     # (sqrt(512) + 1) sqrt(2 c ln(2/delta)) falls below 9 c from about 13.8 ln(2/delta) = 200 on.
-    assert isinstance(loss, Approximate) == (positives > 200)
+    assert isinstance(loss, ApproximateLoss) == (positives > 200)
 
 
 @given(
@@ -144,7 +144,7 @@ def test_the_noise_of_the_standard_one_costs_epsilon_and_no_more(
     if scales.release is not None:
         cost += positives / scales.release
     loss = mechanism.privacy_loss()
-    assert isinstance(loss, Pure)
+    assert isinstance(loss, PureLoss)
     assert loss.value * Fraction(10**9 - 1, 10**9) < cost <= loss.value
 
 

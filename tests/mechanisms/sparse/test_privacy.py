@@ -30,7 +30,7 @@ from celosia.mechanisms.sparse.analysis import (
     log_pattern,
     pattern_loss,
 )
-from celosia.mechanisms.sparse.exact import (
+from celosia.mechanisms.sparse.exact_probabilities import (
     log_mass,
     log_probability,
     log_tail,

@@ -14,16 +14,16 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.core.errors import InputError
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.statistics import DirectMean, Mean, SumCountMean
-from celosia.mechanisms.statistics.columns import Kind, key_codes, key_counts, numbers, tally
+from celosia.mechanisms.statistics.columns import KeyKind, key_codes, key_counts, numbers, tally
 from celosia.mechanisms.statistics.count import Count
 from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.key_histogram import KeyHistogram
-from celosia.mechanisms.statistics.total import Sum
+from celosia.mechanisms.statistics.sum import Sum
 from celosia.mechanisms.statistics.variance import StandardDeviation, Variance
 
 SECRET = "4711.5"
@@ -120,7 +120,7 @@ def test_no_noise_is_drawn_for_a_column_that_is_refused(
     mechanism: Mechanism[Any, Any], rows: Any
 ) -> None:
     with pytest.raises(InputError) as caught:
-        mechanism.release(rows, rng=Untouchable())
+        mechanism.release(rows, rng=ForbiddenSource())
     assert caught.value.code == ("CEL-M081" if len(rows) else "CEL-M082")
     assert SECRET not in str(caught.value)
 
@@ -133,7 +133,7 @@ def test_no_noise_is_drawn_for_keys_that_are_refused(
     mechanism: Mechanism[Any, Any], rows: Any
 ) -> None:
     with pytest.raises(InputError) as caught:
-        mechanism.release(rows, rng=Untouchable())
+        mechanism.release(rows, rng=ForbiddenSource())
     assert caught.value.code == ("CEL-M083" if len(rows) else "CEL-M082")
 
 
@@ -149,7 +149,7 @@ def test_counting_takes_the_true_rows_of_flags_and_all_rows_of_anything_else() -
 def test_a_column_of_flags_with_something_else_in_it_is_refused(rows: Any) -> None:
     # Counted by rows, five false flags would count 0 and the same with one more row 6.
     with pytest.raises(InputError) as caught:
-        Count(epsilon=1).release(rows, rng=Untouchable())
+        Count(epsilon=1).release(rows, rng=ForbiddenSource())
     assert caught.value.code == "CEL-M081"
 
 
@@ -185,6 +185,6 @@ def test_one_row_does_not_rename_the_key_of_others() -> None:
 
 
 def test_keys_tell_their_kind() -> None:
-    assert key_counts(["a"])[1] is Kind.TEXT
-    assert key_counts(pl.Series([1]))[1] is Kind.WHOLE
-    assert key_counts(np.array([True]))[1] is Kind.TRUTH
+    assert key_counts(["a"])[1] is KeyKind.TEXT
+    assert key_counts(pl.Series([1]))[1] is KeyKind.WHOLE
+    assert key_counts(np.array([True]))[1] is KeyKind.TRUTH

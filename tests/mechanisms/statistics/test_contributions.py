@@ -28,7 +28,7 @@ from celosia.mechanisms.statistics.contributions import at_most, once_per_key, p
 from celosia.mechanisms.statistics.count import Count
 from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.key_histogram import KeyHistogram
-from celosia.mechanisms.statistics.total import Sum
+from celosia.mechanisms.statistics.sum import Sum
 from celosia.mechanisms.statistics.variance import Variance
 
 __all__ = ["measured"]

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import laplace
+from tests.mechanisms.forbidden_source import ForbiddenSource
 from tests.mechanisms.selection_oracles import (
     FALSE_ALARM,
     loss_span,
@@ -22,9 +23,8 @@ from tests.mechanisms.selection_oracles import (
     small_tables,
     softmax,
 )
-from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import BoundedRange
+from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded
@@ -199,7 +199,7 @@ def test_the_error_counts_a_bound_that_lies_beyond_the_last_point(rows: int) -> 
 )
 def test_bad_values_are_refused_before_anything_is_drawn(values: list[float], code: str) -> None:
     with pytest.raises(InputError) as caught:
-        ExponentialMean(epsilon=1, lower=0, upper=1).release(values, rng=Untouchable())
+        ExponentialMean(epsilon=1, lower=0, upper=1).release(values, rng=ForbiddenSource())
     assert caught.value.code == code
 
 
@@ -221,6 +221,6 @@ def test_bad_parameters_are_refused(fields: dict[str, object], code: str) -> Non
 
 def test_its_price_is_the_same_where_a_row_is_changed() -> None:
     mechanism = ExponentialMean(epsilon=0.5, lower=10, upper=30, neighbours=CHANGE_ONE)
-    assert mechanism.privacy_loss() == BoundedRange(Fraction(1, 2))
+    assert mechanism.privacy_loss() == BoundedRangeLoss(Fraction(1, 2))
     assert mechanism.sensitivity == 20
     assert exp(mechanism.privacy_loss().pure) < 1.65

@@ -18,9 +18,9 @@ from tests.mechanisms.exact_laws import (
     pairs,
     worst_log_ratio,
 )
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
-from celosia.accounting.losses import Composed, LaplaceLoss
+from celosia.accounting.losses import ComposedLoss, LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
@@ -79,7 +79,7 @@ def test_changing_a_row_doubles_the_noise() -> None:
     assert [float(each.noise.scale) for each in (added, changed)] == [2, 4]
     assert (added.sensitivity, changed.sensitivity) == (1, 2)
     assert added.privacy_loss() == LaplaceLoss(Fraction(2), 1)
-    assert changed.privacy_loss() == Composed((LaplaceLoss(Fraction(4), 1),) * 2)
+    assert changed.privacy_loss() == ComposedLoss((LaplaceLoss(Fraction(4), 1),) * 2)
     alone = Histogram(epsilon=0.5, categories=["a"], neighbours=CHANGE_ONE)
     assert alone.noise.scale == 2  # with one bin there is no second one to move
 
@@ -129,7 +129,7 @@ def test_a_row_of_no_bin_is_never_an_error() -> None:
 def test_rows_of_another_kind_than_the_categories_are_refused() -> None:
     for rows in (["1", "2"], [True, False]):
         with pytest.raises(InputError) as caught:
-            Histogram(epsilon=1, categories=[1, 2]).release(rows, rng=Untouchable())
+            Histogram(epsilon=1, categories=[1, 2]).release(rows, rng=ForbiddenSource())
         assert caught.value.code == "CEL-M083"
 
 

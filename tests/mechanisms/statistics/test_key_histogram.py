@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mechanisms.exact_laws import RELATIONS, Release, log_mass, measured
 
-from celosia.accounting.losses import Approximate
+from celosia.accounting.losses import ApproximateLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
@@ -116,7 +116,7 @@ def test_the_threshold_is_the_least_that_keeps_delta(
     if histogram.threshold > 1:
         assert failure(histogram.threshold - 1) > delta * (1 - 1e-9)
     loss = histogram.privacy_loss()
-    assert isinstance(loss, Approximate)
+    assert isinstance(loss, ApproximateLoss)
     assert failure(histogram.threshold) <= loss.failure <= delta
     assert loss.value == histogram.price
 

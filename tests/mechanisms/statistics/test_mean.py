@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mechanisms.exact_laws import RELATIONS, Release, measured, pairs, worst_log_ratio
 
-from celosia.accounting.losses import Composed, LaplaceLoss
+from celosia.accounting.losses import ComposedLoss, LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
@@ -104,7 +104,7 @@ def test_the_normalised_mean_has_the_noise_of_algorithm_4() -> None:
     total, count = mean.noises
     assert total.scale * mean.unit == Fraction(60) / Fraction(1, 10)  # Lap(range / epsilon)
     assert count.scale == 20  # Lap(2 / epsilon), not Lap(epsilon / 2)
-    assert mean.privacy_loss() == Composed(
+    assert mean.privacy_loss() == ComposedLoss(
         (LaplaceLoss(total.scale, mean.span.width), LaplaceLoss(count.scale, 1))
     )
 

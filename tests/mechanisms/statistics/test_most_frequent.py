@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.mechanisms.untouchable import Untouchable
+from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.core.errors import InputError
 from celosia.core.neighbours import Neighbours
@@ -89,7 +89,7 @@ def test_the_shortfall_stays_within_the_stated_error(method: str) -> None:
 
 def test_no_rows_are_answered_only_if_that_is_allowed() -> None:
     with pytest.raises(InputError) as refused:
-        MostFrequent(epsilon=1, categories=list("ab")).release([], rng=Untouchable())
+        MostFrequent(epsilon=1, categories=list("ab")).release([], rng=ForbiddenSource())
     assert refused.value.code == "CEL-M082"
     free = MostFrequent(epsilon=1, categories=list("ab"), may_be_empty=True)
     assert {free.release([], rng=Seeded(seed))[0] for seed in range(30)} == {"a", "b"}

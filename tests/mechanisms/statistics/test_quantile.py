@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.mechanisms.forbidden_source import ForbiddenSource
 from tests.mechanisms.selection_oracles import (
     FALSE_ALARM,
     loss_span,
@@ -21,9 +22,8 @@ from tests.mechanisms.selection_oracles import (
     small_tables,
     softmax,
 )
-from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import BoundedRange
+from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
@@ -203,14 +203,16 @@ def test_a_million_rows_are_told_apart_exactly() -> None:
 )
 def test_missing_and_other_values_are_refused_before_anything_is_drawn(values: object) -> None:
     with pytest.raises(InputError) as caught:
-        on_points(Fraction(1, 2)).release(values, rng=Untouchable())  # type: ignore[arg-type]
+        on_points(Fraction(1, 2)).release(values, rng=ForbiddenSource())  # type: ignore[arg-type]
     assert caught.value.code == "CEL-M066"
 
 
 def test_an_empty_table_is_refused_unless_it_may_be_empty() -> None:
     for relation in (ADD_REMOVE, CHANGE_ONE):
         with pytest.raises(InputError) as caught:
-            Median(epsilon=1, lower=0, upper=1, neighbours=relation).release([], rng=Untouchable())
+            Median(epsilon=1, lower=0, upper=1, neighbours=relation).release(
+                [], rng=ForbiddenSource()
+            )
         assert caught.value.code == "CEL-M067"
 
 
@@ -252,6 +254,6 @@ def test_the_median_is_the_quantile_of_one_half() -> None:
     median = Median(epsilon=1, lower=0, upper=9, grid=Grid(Fraction(1)))
     quantile = Quantile(epsilon=1, lower=0, upper=9, grid=Grid(Fraction(1)))
     assert median.probabilities(table).tolist() == quantile.probabilities(table).tolist()
-    assert median.privacy_loss() == BoundedRange(Fraction(1))
+    assert median.privacy_loss() == BoundedRangeLoss(Fraction(1))
     assert median.interval(median.measure(table, rng=Seeded(1))) is None
     assert max(median.probabilities(table)) < exp(1)

@@ -7,6 +7,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from tests.mechanisms.forbidden_source import ForbiddenSource
 from tests.mechanisms.selection_oracles import (
     FALSE_ALARM,
     loss_span,
@@ -17,9 +18,8 @@ from tests.mechanisms.selection_oracles import (
     small_tables,
     softmax,
 )
-from tests.mechanisms.untouchable import Untouchable
 
-from celosia.accounting.losses import BoundedRange, Composed
+from celosia.accounting.losses import BoundedRangeLoss, ComposedLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
@@ -118,7 +118,7 @@ def test_the_levels_share_the_budget(shares: int, levels: int) -> None:
     q = tuple((place + 1) / (shares + 1) for place in range(shares))
     added = Quantiles(epsilon=1, lower=0, upper=1, q=q)
     assert added.levels == levels
-    assert added.privacy_loss() == Composed((BoundedRange(Fraction(1, levels)),) * levels)
+    assert added.privacy_loss() == ComposedLoss((BoundedRangeLoss(Fraction(1, levels)),) * levels)
     changed = Quantiles(epsilon=1, lower=0, upper=1, q=q, neighbours=CHANGE_ONE)
     assert changed.privacy_loss() == added.privacy_loss()
     assert changed._price() == added._price() / 2
@@ -189,7 +189,7 @@ def test_shares_that_do_not_rise_from_0_to_1_are_refused(q: object) -> None:
 )
 def test_bad_values_are_refused_before_anything_is_drawn(values: list[float], code: str) -> None:
     with pytest.raises(InputError) as caught:
-        Quantiles(epsilon=1, lower=0, upper=1).release(values, rng=Untouchable())
+        Quantiles(epsilon=1, lower=0, upper=1).release(values, rng=ForbiddenSource())
     assert caught.value.code == code
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mechanisms.exact_laws import RELATIONS, Release, measured, pairs, worst_log_ratio
 
-from celosia.accounting.losses import Composed
+from celosia.accounting.losses import ComposedLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
@@ -63,7 +63,7 @@ def test_the_shares_add_up_to_epsilon_also_as_floats(
     neighbours: Neighbours, epsilon: float
 ) -> None:
     loss = Variance(epsilon=epsilon, lower=0, upper=3, neighbours=neighbours).privacy_loss()
-    assert isinstance(loss, Composed)
+    assert isinstance(loss, ComposedLoss)
     assert loss.pure == epsilon
 
 
@@ -71,7 +71,7 @@ def test_the_shares_add_up_to_epsilon_also_as_floats(
 def test_without_noise_the_variance_is_that_of_the_clipped_rows(rows: list[float]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "celosia.mechanisms.statistics.variance.draws", lambda laws, rng: [0 for _ in laws]
+            "celosia.mechanisms.statistics.variance.draw_noise", lambda laws, rng: [0 for _ in laws]
         )
         for neighbours in (ADD_REMOVE, CHANGE_ONE):
             variance = Variance(epsilon=1, lower=-3, upper=5, neighbours=neighbours)
@@ -140,7 +140,9 @@ def test_bounds_hold_whenever_the_noise_keeps_to_its_own(
     variance = Variance(epsilon=1, lower=0, upper=8, grid=Grid(Fraction(1)))
     errors = tuple(abs(each) for each in noise)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("celosia.mechanisms.statistics.variance.draws", lambda laws, rng: list(noise))
+        patch.setattr(
+            "celosia.mechanisms.statistics.variance.draw_noise", lambda laws, rng: list(noise)
+        )
         patch.setattr(Variance, "_errors", lambda self, confidence: errors)
         found = variance.measure(rows, rng=Seeded(1))
         low, high = variance.interval(found)

@@ -11,7 +11,7 @@ from celosia.accounting import Budget
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded
-from celosia.mechanisms import answer
+from celosia.mechanisms import release
 from celosia.queries.bounds.caps import grouped_totals, people_by_level
 from celosia.queries.bounds.contribution import CappedTotal
 from celosia.queries.bounds.private_cap import People, PrivateCap
@@ -145,7 +145,7 @@ def test_groups_share_one_cap_and_one_price() -> None:
 
 def test_it_is_answered_and_charged_as_any_mechanism() -> None:
     budget = Budget(epsilon=1)
-    given_answer = answer(
+    given_answer = release(
         PrivateCap(epsilon=1, most=2**20),
         People.of([7] * 5_000, most=2**20),
         budget=budget,

@@ -15,7 +15,7 @@ from celosia.accounting import Budget
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded
-from celosia.mechanisms import answer
+from celosia.mechanisms import release
 from celosia.queries.bounds.caps import (
     capped_totals,
     grouped_totals,
@@ -189,7 +189,7 @@ def test_it_is_answered_and_charged_as_any_mechanism(kind: type[RaceToTop] | typ
     budget = Budget(epsilon=1)
     mechanism = kind(epsilon=1, most=2**20)
     totals = capped_totals([7] * 50_000, mechanism.caps)
-    given_answer = answer(mechanism, totals, budget=budget, rng=Seeded(3))
+    given_answer = release(mechanism, totals, budget=budget, rng=Seeded(3))
     assert given_answer.epsilon == 1
     assert given_answer.value == pytest.approx(350_000, rel=0.05)
 

@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 from tests.queries.ledger.ledgers import TENTH, asking, opened, reserved
 
+from celosia.accounting.accountant import Accountant
 from celosia.accounting.losses import (
-    Approximate,
-    BoundedRange,
-    Composed,
-    Concentrated,
+    ApproximateLoss,
+    BoundedRangeLoss,
+    ComposedLoss,
+    ConcentratedLoss,
     GaussianLoss,
     LaplaceLoss,
-    Pure,
+    PureLoss,
 )
-from celosia.accounting.running import Running
-from celosia.accounting.shuffling import Shuffled
+from celosia.accounting.shuffling import ShuffledLoss
 from celosia.core.errors import (
     BudgetExceeded,
     CelosiaError,
@@ -269,9 +269,9 @@ def test_a_reason_is_a_code_and_never_a_message(tmp_path: Path, reason: Any) -> 
         ({"epsilon": True}, "CEL-B040"),
         ({"delta": 1}, "CEL-B041"),
         ({"delta": -1e-9}, "CEL-B041"),
-        ({"loss": Pure(Fraction(11, 100))}, "CEL-Q108"),
+        ({"loss": PureLoss(Fraction(11, 100))}, "CEL-Q108"),
         ({"loss": GaussianLoss(Fraction(100), 1)}, "CEL-Q108"),
-        ({"loss": Shuffled(Fraction(1, 100), 10)}, "CEL-Q117"),
+        ({"loss": ShuffledLoss(Fraction(1, 100), 10)}, "CEL-Q117"),
     ],
 )
 def test_a_request_is_checked_before_it_is_charged(changes: dict[str, Any], code: str) -> None:
@@ -282,7 +282,7 @@ def test_a_request_is_checked_before_it_is_charged(changes: dict[str, Any], code
 
 def test_sums_charge_what_was_asked_for_whatever_the_finer_loss(tmp_path: Path) -> None:
     with opened(tmp_path / "l.db", total=(2, 1e-5)) as ledger:
-        finer = Composed((LaplaceLoss(Fraction(21), 1), LaplaceLoss(Fraction(21), 1)))
+        finer = ComposedLoss((LaplaceLoss(Fraction(21), 1), LaplaceLoss(Fraction(21), 1)))
         ledger.reserve(asking("average", TENTH, loss=finer))
         normal = GaussianLoss(Fraction(40), 1)
         assert normal.epsilon(1e-6) < 1
@@ -301,7 +301,7 @@ def test_the_rule_either_lasts_longer_than_sums_and_keeps_the_price_exact(tmp_pa
         number = 0
         while True:
             try:
-                ledger.reserve(asking(f"q{number}", small, loss=BoundedRange(small)))
+                ledger.reserve(asking(f"q{number}", small, loss=BoundedRangeLoss(small)))
             except BudgetExceeded:
                 break
             number += 1
@@ -313,19 +313,19 @@ def test_the_rule_either_lasts_longer_than_sums_and_keeps_the_price_exact(tmp_pa
 
 def test_other_rules_charge_what_was_asked_where_the_loss_has_no_price(tmp_path: Path) -> None:
     with opened(tmp_path / "l.db", total=(1, 1e-5), rule="advanced") as ledger:
-        ledger.reserve(asking("q", TENTH, delta=1e-6, loss=Concentrated(Fraction(1, 10**5))))
+        ledger.reserve(asking("q", TENTH, delta=1e-6, loss=ConcentratedLoss(Fraction(1, 10**5))))
         assert ledger.spent["squares"] == TENTH**2
         assert ledger.spent["delta"] == Fraction(1, 10**6)
 
 
 def test_the_tight_epsilon_is_that_of_all_charges_as_one_account(tmp_path: Path) -> None:
     place = tmp_path / "l.db"
-    losses = [LaplaceLoss(Fraction(20), 1), Pure(Fraction(1, 20)), LaplaceLoss(Fraction(20), 1)]
+    losses = [LaplaceLoss(Fraction(20), 1), PureLoss(Fraction(1, 20)), LaplaceLoss(Fraction(20), 1)]
     with opened(place, total=(5, 1e-6)) as ledger:
         assert ledger.tight_epsilon(1e-6) == 0
         for number, loss in enumerate(losses):
             ledger.reserve(asking(f"q{number}", Fraction(1, 20), loss=loss))
-            expected = Running(losses[: number + 1]).epsilon(1e-6)
+            expected = Accountant(losses[: number + 1]).epsilon(1e-6)
             assert ledger.tight_epsilon(1e-6) == pytest.approx(expected, rel=1e-6)
         ledger.reserve(asking("gauss", 1, delta=1e-6, loss=GaussianLoss(Fraction(40), 1)))
         tight = ledger.tight_epsilon(1e-6)
@@ -338,7 +338,7 @@ def test_many_small_answers_are_far_below_their_sum(tmp_path: Path) -> None:
     with opened(tmp_path / "l.db", total=(5, 1e-6)) as ledger:
         for number in range(100):
             ledger.reserve(asking(f"q{number}", Fraction(1, 100)))
-        tight = Running([Pure(Fraction(1, 100))] * 100).epsilon(1e-6)
+        tight = Accountant([PureLoss(Fraction(1, 100))] * 100).epsilon(1e-6)
         # The order of composition moves the last rounding to the grid of 65536 points.
         assert ledger.tight_epsilon(1e-6) == pytest.approx(tight, rel=2**-16)
         assert tight < 0.4
@@ -555,5 +555,5 @@ def test_the_ledger_is_synced_in_full(tmp_path: Path) -> None:
 def test_the_cost_is_known_from_the_request_alone() -> None:
     """The type says so: a request holds no data, and an approximate loss is its own price."""
     request = asking("q", 1, delta=1e-6)
-    assert request.stated == Approximate(Fraction(1), 1e-6)
+    assert request.stated == ApproximateLoss(Fraction(1), 1e-6)
     assert request.key("p") == asking("q", 1.0, delta=Fraction(1, 10**6)).key("p")

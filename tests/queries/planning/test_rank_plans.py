@@ -10,7 +10,7 @@ import pytest
 from tests.queries.planning.test_ranks import BOTH, QUESTIONS, steps_of
 from tests.queries.vaults import BY_ROW, POLICY, capped
 
-from celosia.accounting.losses import BoundedRange, LaplaceLoss, Pure
+from celosia.accounting.losses import BoundedRangeLoss, LaplaceLoss, PureLoss
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Seeded
@@ -104,10 +104,12 @@ def test_the_losses_add_up_to_epsilon(relation: Relation) -> None:
     (chosen,) = steps_of("SELECT MEDIAN(balance) AS m FROM orders", policy)
     scale = 5 if relation is Relation.ADD_REMOVE else 10
     assert chosen.cap.mechanism.counting.scale == scale
-    first = LaplaceLoss(Fraction(5), 1) if relation is Relation.ADD_REMOVE else Pure(Fraction(1, 5))
-    assert chosen.losses(1) == (first, BoundedRange(Fraction(4, 5)))
+    first = (
+        LaplaceLoss(Fraction(5), 1) if relation is Relation.ADD_REMOVE else PureLoss(Fraction(1, 5))
+    )
+    assert chosen.losses(1) == (first, BoundedRangeLoss(Fraction(4, 5)))
     (grouped,) = steps_of(QUESTIONS[5], policy)
-    assert grouped.losses(2) == (first, Pure(Fraction(4, 5)))
+    assert grouped.losses(2) == (first, PureLoss(Fraction(4, 5)))
     loss = make_plan(QUESTIONS[5], policy, epsilon=1).loss
     assert loss is not None
     assert loss.epsilon(0) == pytest.approx(1, rel=1e-9)

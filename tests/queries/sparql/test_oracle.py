@@ -9,7 +9,7 @@ import pyoxigraph
 import pytest
 
 from celosia.datasets.watdiv import QUERIES, watdiv
-from celosia.lab.sparql.shop import STORE, Asked, Shop, asked
+from celosia.lab.sparql.shop import STORE, Shop, ShopQuery, shop_queries
 
 TRIPLES = 30_000
 POLICIES = [
@@ -30,7 +30,7 @@ def truth() -> dict[str, int]:
     lines = b"".join(watdiv(TRIPLES).lines())
     store.bulk_load(lines, format=pyoxigraph.RdfFormat.N_TRIPLES)
     found = {}
-    for each in asked(TRIPLES):
+    for each in shop_queries(TRIPLES):
         answer = store.query(each.text)
         assert isinstance(answer, pyoxigraph.QuerySolutions)
         (row,) = answer
@@ -48,7 +48,7 @@ def shop(request: pytest.FixtureRequest, folder: Path) -> Iterator[Shop]:
 
 def test_every_count_before_noise_is_that_of_pyoxigraph(shop: Shop, truth: dict[str, int]) -> None:
     """Under caps, too: the graph keeps to them, so that nothing is left out."""
-    wanted: list[Asked] = asked(TRIPLES)
+    wanted: list[ShopQuery] = shop_queries(TRIPLES)
     assert {each.query.name for each in wanted} == set(QUERIES)
     assert {each.name: shop.exact(each) for each in wanted} == truth
     assert sum(count > 0 for count in truth.values()) > len(QUERIES)

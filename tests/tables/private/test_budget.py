@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.accounting import Composed, Concentrated
+from celosia.accounting import ComposedLoss, ConcentratedLoss
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.randomness import Seeded
@@ -24,8 +24,8 @@ DELTAS = st.sampled_from([1e-12, 1e-9, 1e-5])
 @given(EPSILONS, DELTAS)
 def test_rho_is_the_largest_within_epsilon_and_delta(epsilon: float, delta: float) -> None:
     rho = TableBudget(epsilon, delta).total
-    assert Concentrated(rho).epsilon(delta) <= epsilon
-    assert Concentrated(rho * Fraction(1001, 1000)).epsilon(delta) > epsilon
+    assert ConcentratedLoss(rho).epsilon(delta) <= epsilon
+    assert ConcentratedLoss(rho * Fraction(1001, 1000)).epsilon(delta) > epsilon
 
 
 @given(EPSILONS, st.one_of(st.just(0.0), DELTAS), st.integers(1, 7), st.integers(1, 7))
@@ -45,7 +45,7 @@ def test_shares_that_sum_to_one_cost_at_most_the_price(
 def test_the_tight_account_of_shares_is_within_epsilon_and_delta() -> None:
     budget = TableBudget(1, 1e-6)
     parts = (budget.count_noise(Fraction(1, 4)).privacy_loss(),) * 4
-    assert Composed(parts).epsilon(1e-6) <= 1
+    assert ComposedLoss(parts).epsilon(1e-6) <= 1
 
 
 def test_the_noise_is_laplace_without_delta_and_gaussian_with_it() -> None:

@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.accounting import Pure
+from celosia.accounting import PureLoss
 from celosia.core.randomness import Seeded, Source
 from celosia.mechanisms import Exponential, Geometric
-from celosia.mechanisms.additive.base import Additive
+from celosia.mechanisms.additive.base import AdditiveMechanism
 from celosia.mechanisms.mechanism import Measurement
 from celosia.tables.masking.method import MethodResult
 from celosia.tables.private import (
@@ -69,7 +69,7 @@ def run(
     method: PrivateMethod, frame: pl.DataFrame, tape: Tape, monkeypatch: pytest.MonkeyPatch
 ) -> MethodResult:
     with monkeypatch.context() as patch:
-        for kind in (Additive, Exponential):
+        for kind in (AdditiveMechanism, Exponential):
             original = kind.measure
 
             def spied(self: Any, x: Any, *, rng: Source, original: Any = original) -> Any:
@@ -142,4 +142,4 @@ def test_what_is_drawn_is_what_is_paid_for(name: str, monkeypatch: pytest.Monkey
     loss: Any = method.privacy_loss(frame.columns)
     assert drawn == Counter(loss.parts)
     if isinstance(method, PrivateMicroaggregation):
-        assert set(drawn) == {Pure(mechanism.epsilon) for mechanism, _ in tape.asked}
+        assert set(drawn) == {PureLoss(mechanism.epsilon) for mechanism, _ in tape.asked}

@@ -36,7 +36,7 @@ from celosia.mechanisms.statistics.key_histogram import KeyHistogram
 from celosia.mechanisms.statistics.most_frequent import MostFrequent
 from celosia.mechanisms.statistics.quantile import Median, Quantile
 from celosia.mechanisms.statistics.quantiles import Quantiles
-from celosia.mechanisms.statistics.total import Sum
+from celosia.mechanisms.statistics.sum import Sum
 from celosia.mechanisms.statistics.variance import StandardDeviation, Variance
 
 CANDIDATES = 20

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, Literal
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Approximate
+from celosia.accounting.losses import ApproximateLoss
 from celosia.assess.audit.bounds import Estimate
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
@@ -61,7 +61,7 @@ def claims_of(claim: object) -> tuple[Claim, ...]:
     if isinstance(claim, Claim):
         return (claim,)
     if isinstance(claim, Loss):
-        if isinstance(claim, Approximate):
+        if isinstance(claim, ApproximateLoss):
             return (Claim(float(claim.value), claim.failure),)
         return (Claim(claim.pure),) if claim.pure < inf else tuple(_curve(claim))
     if isinstance(claim, tuple) and len(claim) == 2:

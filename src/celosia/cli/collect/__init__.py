@@ -8,12 +8,12 @@ from __future__ import annotations
 import typer
 
 from celosia.cli.collect import (
-    absorbing,
+    absorb,
     choose,
-    estimating,
-    merging,
-    privatising,
-    serving,
+    estimate,
+    merge,
+    privatise,
+    serve,
     simulate,
 )
 
@@ -21,7 +21,7 @@ app = typer.Typer(
     no_args_is_help=True,
     help="""Collect what is common on devices, from reports that are private already.
 
-    What devices and the server share stands in a protocol file (TOML).
+    Devices and the server share a protocol file (TOML).
 
     **Examples**
 
@@ -42,10 +42,10 @@ app = typer.Typer(
 )
 app.command("choose")(choose.choose)
 app.command("simulate")(simulate.simulate)
-app.command("privatise")(privatising.privatise)
-app.command("serve")(serving.serve)
-app.command("absorb")(absorbing.absorb)
-app.command("merge")(merging.merge)
-app.command("estimate")(estimating.estimate)
+app.command("privatise")(privatise.privatise)
+app.command("serve")(serve.serve)
+app.command("absorb")(absorb.absorb)
+app.command("merge")(merge.merge)
+app.command("estimate")(estimate.estimate)
 
 __all__ = ["app"]

@@ -11,7 +11,7 @@ from celosia.cli import console, options
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
-    from celosia.collect.choosing.recommendations import Recommendations
+    from celosia.collect.recommendations.results import Recommendations
 
 
 def choose(
@@ -23,27 +23,29 @@ def choose(
     ] = None,
     epsilon: Annotated[
         float | None,
-        typer.Option("--epsilon", "-e", help="Of one report; if repeated, of all on one value."),
+        typer.Option(
+            "--epsilon", "-e", help="Epsilon of one report; if repeated, of all on one value."
+        ),
     ] = None,
     error: Annotated[
         str | None,
-        typer.Option(help="The wished error: 500 (users), or 0.1% of them. Then leave one out."),
+        typer.Option(help="Target error: 500 (users), or 0.1% of them. Then leave one out."),
     ] = None,
     report_bytes: Annotated[
-        int | None, typer.Option("--bytes", min=1, help="The most that a report may have.")
+        int | None, typer.Option("--bytes", min=1, help="The largest size of a report.")
     ] = None,
     squares: Annotated[
         float | None,
         typer.Option(help="The sum of the squared shares of all values; else Zipf's law, 1.1."),
     ] = None,
     hashes: Annotated[
-        int | None, typer.Option(min=1, help="The rows of sketches, if they are decided.")
+        int | None, typer.Option(min=1, help="The rows of sketches, if they are fixed.")
     ] = None,
     unknown_dictionary: Annotated[
-        bool, typer.Option("--unknown-dictionary", help="Nobody can list the values.")
+        bool, typer.Option("--unknown-dictionary", help="There is no list of the values.")
     ] = False,
     repeated: Annotated[
-        bool, typer.Option("--repeated", help="Devices are asked again and again.")
+        bool, typer.Option("--repeated", help="Devices report repeatedly.")
     ] = False,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
@@ -65,12 +67,12 @@ def choose(
 
     `celosia collect choose --users 1e6 --epsilon 8 --unknown-dictionary --report choice.html`
     """
-    from celosia.collect.choosing import choosing
-    from celosia.collect.choosing import report as choosing_report
+    from celosia.collect.recommendations import report as choosing_report
+    from celosia.collect.recommendations import selection
 
     options.check_places({"the report": report}, overwrite=force)
-    wished, share = _wish(error)
-    found = choosing.choose(
+    wished, share = _target_error(error)
+    found = selection.choose(
         domain=domain,
         users=users,
         epsilon=epsilon,
@@ -87,14 +89,14 @@ def choose(
     if as_json:
         console.show_json(found.as_dict())
         return
-    _tell(found)
+    _show(found)
     if report is not None:
         console.show(f"report: {report}")
     console.show(str(found), strong=True)
 
 
-def _tell(found: Recommendations) -> None:
-    from celosia.collect.choosing import report as choosing_report
+def _show(found: Recommendations) -> None:
+    from celosia.collect.recommendations import report as choosing_report
 
     console.show_table(
         "Protocols, the best first (errors of a rare value, in users)",
@@ -106,12 +108,12 @@ def _tell(found: Recommendations) -> None:
     for each in found.ranked:
         for warning in each.warnings:
             console.note(f"{each.label}: {warning}.")
-    told = ", ".join(f"{name} {value}" for name, value in found.best.parameters.items())
-    console.show(f"parameters: {told}")
+    listed = ", ".join(f"{name} {value}" for name, value in found.best.parameters.items())
+    console.show(f"parameters: {listed}")
 
 
-def _wish(text: str | None) -> tuple[float | None, float | None]:
-    """A wished error in users, or as a share of them."""
+def _target_error(text: str | None) -> tuple[float | None, float | None]:
+    """A target error in users, or as a share of them."""
     if text is None:
         return None, None
     try:

@@ -12,7 +12,7 @@ from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
     from celosia.collect.protocol import Protocol
-    from celosia.collect.simulation.simulated import Simulation
+    from celosia.collect.simulation.results import Simulation
 
 SHOWN = 30
 """Values on the screen; JSON has all of them, a report a thousand."""
@@ -40,7 +40,7 @@ def simulate(
         typer.Option("--protocol", "-p", help="A protocol by name, or a protocol file (.toml)."),
     ] = "hcms",
     epsilon: Annotated[
-        float | None, typer.Option("--epsilon", "-e", help="Of one report; 4 without it.")
+        float | None, typer.Option("--epsilon", "-e", help="Epsilon of one report; 4 by default.")
     ] = None,
     setting: Annotated[
         list[str] | None,
@@ -53,7 +53,7 @@ def simulate(
         typer.Option(metavar="FILE", help="The public list of values, one in each line."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Makes the simulation repeatable.")] = None,
-    runs: Annotated[int, typer.Option(help="How often to play it.")] = 1,
+    runs: Annotated[int, typer.Option(help="The number of runs.")] = 1,
     aggregate: Annotated[
         bool, typer.Option("--aggregate", help="Draw counts by their exact law, no reports (cms).")
     ] = False,
@@ -79,23 +79,25 @@ def simulate(
     `celosia collect simulate people.csv --column age -p cms --set hashes=64 --runs 20 --json`
     """
     from celosia.collect.simulation import report as simulation_report
-    from celosia.collect.simulation.fitting import NAMES, fitted
-    from celosia.collect.simulation.simulation import simulate as play
+    from celosia.collect.simulation.protocol_fit import NAMES, fit_protocol
+    from celosia.collect.simulation.run import simulate as play
 
     options.check_places({"the report": report}, inputs=[table, candidates], overwrite=force)
     settings = _settings(setting or [])
     is_file = protocol not in NAMES and protocol.endswith(".toml")
-    declared = _declared(Path(protocol), epsilon, settings) if is_file else None
+    declared = _load_protocol(Path(protocol), epsilon, settings) if is_file else None
     is_mean = (protocol if declared is None else declared.name) == "one-bit-mean"
     values = _values(table, column, data, seed, is_mean=is_mean)
-    asked = None if candidates is None else _listed(candidates, values)
+    chosen = None if candidates is None else _read_candidates(candidates, values)
     price = USUAL_EPSILON if epsilon is None else epsilon
-    made = declared or fitted(protocol, values, epsilon=price, candidates=asked, settings=settings)
+    made = declared or fit_protocol(
+        protocol, values, epsilon=price, candidates=chosen, settings=settings
+    )
     with console.progress_bar(quiet=as_json) as progress:
         found = play(
             values,
             protocol=made,
-            candidates=asked,
+            candidates=chosen,
             seed=seed,
             runs=runs,
             aggregate=aggregate,
@@ -108,13 +110,13 @@ def simulate(
     if as_json:
         console.show_json(found.as_dict())
         return
-    _tell(found)
+    _show(found)
     if report is not None:
         console.show(f"report: {report}")
     console.show(str(found), strong=True)
 
 
-def _tell(found: Simulation) -> None:
+def _show(found: Simulation) -> None:
     from celosia.collect.simulation import report as told
 
     console.show_table("Time and size", ["", "value"], told.timing_rows(found))
@@ -131,7 +133,7 @@ def _tell(found: Simulation) -> None:
     console.show_table("Errors", ["", "value"], told.metric_rows(found))
     for note in found.notes:
         console.note(note)
-    console.note("Simulation: made from known values, nobody's privacy was protected.")
+    console.note("Simulation: made from known values; it protects no privacy.")
 
 
 def _bars(found: Simulation) -> None:
@@ -157,7 +159,7 @@ def _values(
             fix="Give a table with --column NAME, or --data NAME:ROWS such as exponential:50000.",
         )
     if data is not None:
-        return _made_up(data, seed)
+        return _generate_values(data, seed)
     from celosia.core.wording import did_you_mean
     from celosia.frames import read
 
@@ -178,7 +180,7 @@ def _values(
     return found.to_numpy() if as_numbers else found.cast(str).to_list()
 
 
-def _made_up(data: str, seed: int | None) -> Any:
+def _generate_values(data: str, seed: int | None) -> Any:
     from celosia import datasets
 
     name, _, rows = data.partition(":")
@@ -192,15 +194,15 @@ def _made_up(data: str, seed: int | None) -> Any:
     return made.to_numpy() if made.dtype.is_numeric() else made.to_list()
 
 
-def _listed(path: Path, values: Any) -> list[Any]:
+def _read_candidates(path: Path, values: Any) -> list[Any]:
     """The candidates of a file, as whole numbers where the values are."""
     try:
         lines = path.read_text("utf-8").splitlines()
         numbers = getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u")
-        asked: list[Any] = [int(each) for each in lines] if numbers else list(lines)
+        chosen: list[Any] = [int(each) for each in lines] if numbers else list(lines)
     except (OSError, ValueError):  # a UnicodeDecodeError is a ValueError
-        asked = []
-    if not asked:
+        chosen = []
+    if not chosen:
         raise InputError(
             "CEL-R103",
             f"the candidates in {path} cannot be read, or are none.",
@@ -208,7 +210,7 @@ def _listed(path: Path, values: Any) -> list[Any]:
             "numbers, with whole numbers.",
             path=str(path),
         )
-    return list(dict.fromkeys(asked))
+    return list(dict.fromkeys(chosen))
 
 
 def _settings(given: list[str]) -> dict[str, Any]:
@@ -232,7 +234,7 @@ def _settings(given: list[str]) -> dict[str, Any]:
     return found
 
 
-def _declared(path: Path, epsilon: float | None, settings: dict[str, Any]) -> Protocol:
+def _load_protocol(path: Path, epsilon: float | None, settings: dict[str, Any]) -> Protocol:
     from celosia.collect.registry import load_protocol
 
     if epsilon is not None or settings:

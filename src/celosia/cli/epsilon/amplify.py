@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.epsilon.wording import at_most
+from celosia.cli.epsilon.formatting import format_at_most
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ SHUFFLED_DELTA = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Amplified:
+class Amplification:
     """A promise before and after."""
 
     how: str
@@ -37,7 +37,9 @@ class Amplified:
 
 
 def amplify(
-    epsilon: Annotated[float, typer.Option(help="Of one release, or of each local report.")],
+    epsilon: Annotated[
+        float, typer.Option(help="The epsilon of one release, or of each local report.")
+    ],
     delta: Annotated[
         float | None,
         typer.Option(help="Of the release; for shuffled reports that of the result (1e-6)."),
@@ -56,16 +58,16 @@ def amplify(
     ] = None,
     choices: Annotated[
         int | None,
-        typer.Option(help="With --reports: of how many answers, if by randomised response."),
+        typer.Option(help="With --reports: number of answers of randomised response."),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show what a secret sample, or shuffling, adds to a promise."""
     _check_one(rate, sample, population, reports, choices)
     if reports is not None:
-        found = _shuffled(epsilon, delta, reports, choices)
+        found = _amplify_by_shuffling(epsilon, delta, reports, choices)
     else:
-        found = _sampled(epsilon, delta or 0.0, rate, sample, population)
+        found = _amplify_by_sampling(epsilon, delta or 0.0, rate, sample, population)
     if as_json:
         console.show_json(
             {
@@ -81,13 +83,13 @@ def amplify(
         f"{found.how} ({found.neighbours})",
         ["", "epsilon", "delta"],
         [
-            ["before", at_most(found.before[0]), f"{found.before[1]:g}"],
-            ["after", at_most(found.after[0]), f"{found.after[1]:g}"],
+            ["before", format_at_most(found.before[0]), f"{found.before[1]:g}"],
+            ["after", format_at_most(found.after[0]), f"{found.after[1]:g}"],
         ],
     )
     console.show(f"Holds if {found.assumes}.")
     failing = f", delta {found.after[1]:.6g}" if found.after[1] else ""
-    console.show(f"{found.how}: epsilon {at_most(found.after[0])}{failing}", strong=True)
+    console.show(f"{found.how}: epsilon {format_at_most(found.after[0])}{failing}", strong=True)
 
 
 amplify.__doc__ = f"{amplify.__doc__}\n\n{EXAMPLES}"
@@ -112,61 +114,66 @@ def _check_one(
         )
 
 
-def _sampled(
+def _amplify_by_sampling(
     epsilon: float, delta: float, rate: float | None, sample: int | None, population: int | None
-) -> Amplified:
-    from celosia.accounting import poisson, without_replacement
+) -> Amplification:
+    from celosia.accounting import (
+        amplify_by_poisson_sampling,
+        amplify_by_sampling_without_replacement,
+    )
 
-    loss = _promise(epsilon, delta)
+    loss = _loss(epsilon, delta)
     if rate is not None:
         how, relation = (
             f"a sample that each row joins with chance {rate:g}",
             "add or remove one row",
         )
-        after = poisson(loss, rate=rate)
+        after = amplify_by_poisson_sampling(loss, rate=rate)
     else:
         assert sample is not None
         assert population is not None
-        after = without_replacement(loss, sample=sample, population=population)
+        after = amplify_by_sampling_without_replacement(loss, sample=sample, population=population)
         how, relation = f"a sample of {sample:,} of {population:,} rows", "change one row"
-    return Amplified(
+    return Amplification(
         how,
-        "the sample is drawn afresh for each release and nobody learns who is in it",
+        "the sample is drawn afresh for each release and stays secret",
         _numbers(loss),
         _numbers(after),
         relation,
     )
 
 
-def _shuffled(epsilon: float, delta: float | None, reports: int, choices: int | None) -> Amplified:
-    from celosia.accounting import shuffled
+def _amplify_by_shuffling(
+    epsilon: float, delta: float | None, reports: int, choices: int | None
+) -> Amplification:
+    from celosia.accounting import amplify_by_shuffling
     from celosia.accounting.amounts import delta_amount
 
     failure = float(delta_amount(SHUFFLED_DELTA if delta is None else delta, zero=True))
-    loss = shuffled(epsilon, reports=reports, choices=choices)
-    return Amplified(
+    loss = amplify_by_shuffling(epsilon, reports=reports, choices=choices)
+    return Amplification(
         f"{reports:,} shuffled reports",
-        "nobody sees a report before it is shuffled and each person sends one",
+        "reports are shuffled before they are read and each person sends one",
         (loss.pure, 0.0),
         (loss.epsilon(failure), failure),
         "change one report",
     )
 
 
-def _promise(epsilon: float, delta: float) -> Loss:
-    from celosia.accounting import Approximate, Pure
+def _loss(epsilon: float, delta: float) -> Loss:
+    from celosia.accounting import ApproximateLoss, PureLoss
     from celosia.accounting.amounts import delta_amount, epsilon_amount
 
     size = epsilon_amount(epsilon, zero=True)
     failure = delta_amount(delta, zero=True)
-    return Approximate(size, float(failure)) if failure else Pure(size)
+    return ApproximateLoss(size, float(failure)) if failure else PureLoss(size)
 
 
 def _numbers(loss: Loss) -> tuple[float, float]:
     """The epsilon and the delta of a promise."""
-    from celosia.accounting import Approximate
-    from celosia.accounting.checks import up
+    from celosia.accounting import ApproximateLoss
+    from celosia.accounting.checks import round_up
 
-    if isinstance(loss, Approximate):
-        return up(loss.value), loss.failure
+    if isinstance(loss, ApproximateLoss):
+        return round_up(loss.value), loss.failure
     return loss.pure, 0.0

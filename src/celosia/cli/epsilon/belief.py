@@ -1,4 +1,4 @@
-"""`celosia epsilon belief`: what an epsilon does to the belief of somebody who guesses."""
+"""`celosia epsilon belief`: the effect of an epsilon on the belief of an attacker."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def belief(
     if as_json:
         console.show_json(table.as_dict())
         return
-    _tell(table, delta)
+    _show(table, delta)
     if plot is not None:
         console.show(f"plot: {plot}")
     cells = [cell for row in table.rows for cell in row]
@@ -69,7 +69,7 @@ def belief(
 belief.__doc__ = f"{belief.__doc__}\n\n{EXAMPLES}"
 
 
-def _tell(table: BeliefTable, delta: float) -> None:
+def _show(table: BeliefTable, delta: float) -> None:
     failing = f" and delta {delta:g}" if delta else ""
     console.show_table(
         f"The lowest and the highest that a belief may become, by epsilon{failing}",

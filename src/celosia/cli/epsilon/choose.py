@@ -9,10 +9,10 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.epsilon import statistics
-from celosia.cli.epsilon.wording import at_most, share
+from celosia.cli.epsilon.formatting import format_at_most, format_share
 
 if TYPE_CHECKING:
-    from celosia.mechanisms import Choice
+    from celosia.mechanisms import EpsilonRecommendation
 
 EXAMPLES = """**Examples**
 
@@ -29,40 +29,37 @@ EXAMPLES = """**Examples**
 @statistics.with_options
 def choose(
     statistic: Annotated[str, typer.Argument(help=f"One of {statistics.NAMES}.")] = "count",
-    error: Annotated[
-        float | None, typer.Option(help="The largest error that you can live with.")
-    ] = None,
+    error: Annotated[float | None, typer.Option(help="The largest acceptable error.")] = None,
     confidence: statistics.Confidence = 0.95,
     prior: Annotated[
-        float, typer.Option(metavar="P", help="What an attacker may believe before the answer.")
+        float, typer.Option(metavar="P", help="Belief of an attacker before the answer.")
     ] = 0.5,
     belief: Annotated[
-        float | None, typer.Option(metavar="P", help="The most that this belief may become.")
+        float | None, typer.Option(metavar="P", help="Largest belief of the attacker after it.")
     ] = None,
     advantage: Annotated[
         float | None,
-        typer.Option(help="The most by which a membership test may beat a guess, such as 0.2."),
+        typer.Option(help="Largest advantage of a membership test over a guess, such as 0.2."),
     ] = None,
     delta: Annotated[float, typer.Option(help="The chance that the promise fails.")] = 0.0,
     *,
-    given: statistics.Given,
+    statistic_options: statistics.StatisticOptions,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Choose an epsilon: exit code 1 if the wishes contradict each other.
+    """Choose an epsilon: exit code 1 if the targets contradict each other.
 
-    With a wish about error it is the least epsilon that keeps it; without one, the largest that the
-    wishes about risk (--belief, --advantage) allow.
+    With a target error it is the least epsilon that meets it; without one, the largest epsilon that
+    the risk targets (--belief, --advantage) allow.
     """
-    from celosia.mechanisms import Wishes, choosing_report
-    from celosia.mechanisms import choose as choose_epsilon
+    from celosia.mechanisms import Targets, calibration_report, choose_epsilon
 
     options.check_places({"the report": report}, overwrite=force)
-    found = statistics.statistic(statistic, given, delta=delta)
-    wishes = Wishes(
+    found = statistics.statistic(statistic, statistic_options, delta=delta)
+    targets = Targets(
         error=error,
         confidence=confidence,
         size=found.size,
@@ -71,16 +68,16 @@ def choose(
         advantage=advantage,
         delta=delta,
     )
-    chosen = choose_epsilon(found.mechanism, wishes)
+    chosen = choose_epsilon(found.mechanism, targets)
     if report is not None:
-        page = choosing_report.document(
-            chosen, words=found.words, unit=found.unit, size=found.size, wishes=wishes
+        page = calibration_report.document(
+            chosen, words=found.words, unit=found.unit, size=found.size, targets=targets
         )
         options.write_text(report, page.html(), force)
     if as_json:
         console.show_json({**found.as_dict(), **_facts(chosen)})
         return
-    _tell(chosen)
+    _show(chosen)
     if report is not None:
         console.show(f"report: {report}")
     console.show(_summary(chosen, found), strong=True)
@@ -89,7 +86,7 @@ def choose(
 choose.__doc__ = f"{choose.__doc__}\n\n{EXAMPLES}"
 
 
-def _facts(chosen: Choice) -> dict[str, Any]:
+def _facts(chosen: EpsilonRecommendation) -> dict[str, Any]:
     """The choice as plain values; the mechanism by its name, as its bins would fill pages."""
     return {
         **chosen.as_dict(),
@@ -98,16 +95,19 @@ def _facts(chosen: Choice) -> dict[str, Any]:
     }
 
 
-def _price(chosen: Choice) -> float:
+def _price(chosen: EpsilonRecommendation) -> float:
     """The epsilon to give to the mechanism; with a delta it promises a little less."""
     return float(getattr(chosen.mechanism, chosen.mechanism.parameter))
 
 
-def _tell(chosen: Choice) -> None:
+def _show(chosen: EpsilonRecommendation) -> None:
     console.show_table(
         "How far a belief may move because one person's data was used",
         ["belief before", "at least after", "at most after"],
-        [[share(each.prior), f"{each.low:.2%}", f"{each.high:.2%}"] for each in chosen.beliefs],
+        [
+            [format_share(each.prior), f"{each.low:.2%}", f"{each.high:.2%}"]
+            for each in chosen.beliefs
+        ],
     )
     console.show(
         f"A membership test beats a guess by at most {chosen.advantage:.1%} "
@@ -115,10 +115,11 @@ def _tell(chosen: Choice) -> None:
     )
 
 
-def _summary(chosen: Choice, found: statistics.Statistic) -> str:
-    promised = f"{at_most(chosen.epsilon)} at delta {chosen.delta:g}"
+def _summary(chosen: EpsilonRecommendation, found: statistics.Statistic) -> str:
+    promised = f"{format_at_most(chosen.epsilon)} at delta {chosen.delta:g}"
     also = f" (a promise of {promised})" if chosen.delta else ""
     return (
-        f"epsilon {at_most(_price(chosen))}{also}: {found.words} is off by at most "
-        f"{at_most(chosen.error)}, {share(chosen.confidence)} of the time; {chosen.reason}"
+        f"epsilon {format_at_most(_price(chosen))}{also}: {found.words} is off by at most "
+        f"{format_at_most(chosen.error)}, {format_share(chosen.confidence)} of the time; "
+        f"{chosen.reason}"
     )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.epsilon import writing
-from celosia.cli.epsilon.wording import at_most
+from celosia.cli.epsilon import release_notation
+from celosia.cli.epsilon.formatting import format_at_most
 from celosia.core.errors import PrivacyError
 from celosia.core.wording import counted
 
@@ -28,32 +28,39 @@ EXAMPLES = """**Examples**
 `celosia epsilon compose --gaussian 4x1000 --sampled 0.01 --json`
 """
 
-Written = list[str] | None
+ReleaseList = list[str] | None
 
 
 def compose(
     pure: Annotated[
-        Written, typer.Option(metavar="EPSILON[xTIMES]", help="Releases of which epsilon is known.")
+        ReleaseList,
+        typer.Option(metavar="EPSILON[xTIMES]", help="Releases with a known epsilon."),
     ] = None,
     approximate: Annotated[
-        Written, typer.Option(metavar="EPSILON,DELTA[xTIMES]", help="Of epsilon and delta.")
+        ReleaseList,
+        typer.Option(
+            metavar="EPSILON,DELTA[xTIMES]", help="Releases with a known epsilon and delta."
+        ),
     ] = None,
     exponential: Annotated[
-        Written, typer.Option(metavar="EPSILON[xTIMES]", help="Of the exponential mechanism.")
+        ReleaseList,
+        typer.Option(metavar="EPSILON[xTIMES]", help="Releases of the exponential mechanism."),
     ] = None,
     rho: Annotated[
-        Written, typer.Option(metavar="RHO[xTIMES]", help="Of zero-concentrated privacy.")
+        ReleaseList, typer.Option(metavar="RHO[xTIMES]", help="Releases with a known rho (zCDP).")
     ] = None,
     laplace: Annotated[
-        Written,
+        ReleaseList,
         typer.Option(
-            metavar="SCALE[,sensitivity=S][xTIMES]", help="Of Laplace noise on whole numbers."
+            metavar="SCALE[,sensitivity=S][xTIMES]",
+            help="Releases with Laplace noise on whole numbers.",
         ),
     ] = None,
     gaussian: Annotated[
-        Written,
+        ReleaseList,
         typer.Option(
-            metavar="SIGMA[,sensitivity=S][xTIMES]", help="Of Gaussian noise on whole numbers."
+            metavar="SIGMA[,sensitivity=S][xTIMES]",
+            help="Releases with Gaussian noise on whole numbers.",
         ),
     ] = None,
     delta: Annotated[
@@ -62,7 +69,7 @@ def compose(
     sampled: Annotated[
         float | None,
         typer.Option(
-            metavar="RATE", help="Each release sees its own secret sample: each row by this chance."
+            metavar="RATE", help="Each release uses its own secret Poisson sample of this rate."
         ),
     ] = None,
     report: Annotated[
@@ -81,7 +88,7 @@ def compose(
     from celosia.accounting.amounts import delta_amount
 
     options.check_places({"the report": report}, overwrite=force)
-    parts = writing.releases_from(
+    parts = release_notation.parse_releases(
         {
             "--pure": pure,
             "--approximate": approximate,
@@ -93,7 +100,7 @@ def compose(
     )
     failure = float(delta_amount(delta, zero=True))
     if sampled is not None:
-        parts = writing.sampled(parts, sampled)
+        parts = release_notation.sample_releases(parts, sampled)
     with console.progress_bar(quiet=as_json):
         found = explain([part.loss for part in parts for _ in range(part.times)], delta=failure)
     _check_finite(found)
@@ -103,19 +110,16 @@ def compose(
     if as_json:
         console.show_json(_facts(found, parts))
         return
-    _tell(found, parts)
+    _show(found, parts)
     if report is not None:
         console.show(f"report: {report}")
     count, best, adaptive = len(found.loss.parts), found.tightest, found.tightest_adaptive
-    same = at_most(best.epsilon) == at_most(adaptive.epsilon)
+    same = format_at_most(best.epsilon) == format_at_most(adaptive.epsilon)
+    also = format_at_most(adaptive.epsilon)
     console.show(
         f"{counted(count, 'release', 'releases')} at delta {failure:g}: "
-        f"epsilon {at_most(best.epsilon)} ({best.name})"
-        + (
-            ""
-            if same
-            else f"; {at_most(adaptive.epsilon)} if losses are chosen on the way ({adaptive.name})"
-        ),
+        f"epsilon {format_at_most(best.epsilon)} ({best.name})"
+        + ("" if same else f"; {also} if losses are chosen on the way ({adaptive.name})"),
         strong=True,
     )
 
@@ -135,21 +139,21 @@ def _check_finite(found: Explanation) -> None:
         )
 
 
-def _textbook(parts: Sequence[writing.Releases], delta: float) -> float | None:
+def _textbook(parts: Sequence[release_notation.ReleaseGroup], delta: float) -> float | None:
     """The advanced composition theorem as textbooks print it; for releases of one kind only."""
-    from celosia.accounting import Approximate, Pure, advanced
+    from celosia.accounting import ApproximateLoss, PureLoss, advanced
 
     if len(parts) != 1:
         return None
     loss, times = parts[0].loss, parts[0].times
-    failure = loss.failure if isinstance(loss, Approximate) else 0.0
+    failure = loss.failure if isinstance(loss, ApproximateLoss) else 0.0
     slack = delta - times * failure
-    if not isinstance(loss, Pure | Approximate) or not slack > 0:
+    if not isinstance(loss, PureLoss | ApproximateLoss) or not slack > 0:
         return None
     return advanced(times, float(loss.value), slack=slack, delta=failure).epsilon
 
 
-def _facts(found: Explanation, parts: Sequence[writing.Releases]) -> dict[str, Any]:
+def _facts(found: Explanation, parts: Sequence[release_notation.ReleaseGroup]) -> dict[str, Any]:
     return {
         "delta": found.delta,
         "releases": [part.as_dict() for part in parts],
@@ -167,13 +171,13 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) else None
 
 
-def _tell(found: Explanation, parts: Sequence[writing.Releases]) -> None:
+def _show(found: Explanation, parts: Sequence[release_notation.ReleaseGroup]) -> None:
     for part in parts:
         console.show(str(part))
     rows = [
         [
             bound.name,
-            f"{at_most(bound.epsilon):>9}",
+            f"{format_at_most(bound.epsilon):>9}",
             "yes" if bound.adaptive else "fixed in advance only",
             "tightest" if bound is found.tightest else bound.reason,
         ]
@@ -184,7 +188,7 @@ def _tell(found: Explanation, parts: Sequence[writing.Releases]) -> None:
         remark = "Dwork & Roth 2014, Thm 3.20"
         known = [
             "advanced, textbook form",
-            f"{at_most(textbook):>9}",
+            f"{format_at_most(textbook):>9}",
             "fixed in advance only",
             remark,
         ]

@@ -9,10 +9,10 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.epsilon import statistics
-from celosia.cli.epsilon.wording import at_most, share
+from celosia.cli.epsilon.formatting import format_at_most, format_share
 
 if TYPE_CHECKING:
-    from celosia.mechanisms import Curve
+    from celosia.mechanisms import ErrorCurve
 
 EXAMPLES = """**Examples**
 
@@ -30,7 +30,7 @@ EXAMPLES = """**Examples**
 def curve(
     statistic: Annotated[str, typer.Argument(help=f"One of {statistics.NAMES}.")],
     *,
-    given: statistics.Given,
+    statistic_options: statistics.StatisticOptions,
     epsilon: Annotated[
         list[float] | None, typer.Option(metavar="EPSILON", help="May be repeated.")
     ] = None,
@@ -41,15 +41,15 @@ def curve(
     as_json: options.AsJson = False,
 ) -> None:
     """Show the error of a statistic against epsilon, from public parameters alone."""
-    from celosia.mechanisms import choosing_report, error_curve
-    from celosia.mechanisms.choosing import EPSILONS
+    from celosia.mechanisms import calibration_report, error_curve
+    from celosia.mechanisms.calibration import EPSILONS
 
     options.check_places({"the plot": plot}, overwrite=force)
-    found = statistics.statistic(statistic, given, delta=delta)
+    found = statistics.statistic(statistic, statistic_options, delta=delta)
     wanted = sorted(set(epsilon or EPSILONS))
     drawn = error_curve(found.mechanism, wanted, confidence=confidence, size=found.size)
     if plot is not None:
-        picture = choosing_report.curve_figure(drawn, words=found.words, unit=found.unit)
+        picture = calibration_report.curve_figure(drawn, words=found.words, unit=found.unit)
         options.write_text(plot, str(picture), force)
     facts = _with_beliefs(drawn, delta)
     if as_json:
@@ -57,18 +57,23 @@ def curve(
         return
     console.show_table(
         f"Error of {found.words} (in {found.unit})",
-        ["epsilon", f"error, {share(drawn.confidence)} of the time", "a belief of 50% may become"],
         [
-            [f"{point['epsilon']:g}", at_most(point["error"]), f"{point['belief']:.1%}"]
+            "epsilon",
+            f"error, {format_share(drawn.confidence)} of the time",
+            "a belief of 50% may become",
+        ],
+        [
+            [f"{point['epsilon']:g}", format_at_most(point["error"]), f"{point['belief']:.1%}"]
             for point in facts["points"]
         ],
     )
     if plot is not None:
         console.show(f"plot: {plot}")
     first, last = drawn.points[0], drawn.points[-1]
+    largest, least = format_at_most(first.error), format_at_most(last.error)
     console.show(
-        f"{found.words}: off by at most {at_most(first.error)} at epsilon {first.epsilon:g} and "
-        f"{at_most(last.error)} at epsilon {last.epsilon:g}, {share(drawn.confidence)} of the time",
+        f"{found.words}: off by at most {largest} at epsilon {first.epsilon:g} and "
+        f"{least} at epsilon {last.epsilon:g}, {format_share(drawn.confidence)} of the time",
         strong=True,
     )
 
@@ -76,7 +81,7 @@ def curve(
 curve.__doc__ = f"{curve.__doc__}\n\n{EXAMPLES}"
 
 
-def _with_beliefs(drawn: Curve, delta: float) -> dict[str, Any]:
+def _with_beliefs(drawn: ErrorCurve, delta: float) -> dict[str, Any]:
     """The curve as plain values, with what an even guess may become at each epsilon."""
     from celosia.accounting import belief_interval
 

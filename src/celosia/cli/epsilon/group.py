@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.epsilon.wording import at_most
+from celosia.cli.epsilon.formatting import format_at_most
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import Neighbours, Relation
 
@@ -27,7 +27,7 @@ EXAMPLES = """**Examples**
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GroupRow:
     """What is left of a promise for one kind of neighbours."""
 
     protects: str
@@ -51,14 +51,15 @@ def group(
         float | None, typer.Option(help="Instead: the promise of zero-concentrated privacy.")
     ] = None,
     at: Annotated[
-        float, typer.Option(metavar="DELTA", help="With --rho: at which delta to tell epsilon.")
+        float,
+        typer.Option(metavar="DELTA", help="With --rho: the delta for which epsilon is shown."),
     ] = 1e-6,
     size: Annotated[int, typer.Option(help="How many rows a person or a group has.")] = 1,
     relation: Annotated[
-        Relation, typer.Option(help="Which neighbours the promise is for.")
+        Relation, typer.Option(help="The neighbour relation of the promise.")
     ] = Relation.ADD_REMOVE,
     to: Annotated[
-        Relation | None, typer.Option(help="Which neighbours it is wanted for; else all it covers.")
+        Relation | None, typer.Option(help="Target neighbour relation; by default all it covers.")
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -67,7 +68,7 @@ def group(
     Changing a row is removing one and adding another, so it costs twice; a promise for changed rows
     says nothing about added ones.
     """
-    loss = _promise(epsilon, delta, rho)
+    loss = _loss(epsilon, delta, rho)
     rows = list(_rows(loss, size, relation, to, at=at))
     if as_json:
         console.show_json({"relation": relation, "rows": [row.as_dict() for row in rows]})
@@ -78,20 +79,22 @@ def group(
         [
             [row.protects, "nothing promised", "", ""]
             if row.epsilon is None or row.belief is None
-            else [row.protects, at_most(row.epsilon), f"{row.delta:g}", f"{row.belief:.1%}"]
+            else [row.protects, format_at_most(row.epsilon), f"{row.delta:g}", f"{row.belief:.1%}"]
             for row in rows
         ],
     )
     last = [row for row in rows if row.relation is (to or relation)][-1]
     failing = f", delta {last.delta:.6g}" if last.delta else ""
-    console.show(f"{last.protects}: epsilon {at_most(last.epsilon or 0)}{failing}", strong=True)
+    console.show(
+        f"{last.protects}: epsilon {format_at_most(last.epsilon or 0)}{failing}", strong=True
+    )
 
 
 group.__doc__ = f"{group.__doc__}\n\n{EXAMPLES}"
 
 
-def _promise(epsilon: float | None, delta: float, rho: float | None) -> Loss:
-    from celosia.accounting import Approximate, Concentrated, Pure
+def _loss(epsilon: float | None, delta: float, rho: float | None) -> Loss:
+    from celosia.accounting import ApproximateLoss, ConcentratedLoss, PureLoss
     from celosia.accounting.amounts import delta_amount, epsilon_amount
 
     if (epsilon is None) == (rho is None) or (rho is not None and delta):
@@ -101,15 +104,15 @@ def _promise(epsilon: float | None, delta: float, rho: float | None) -> Loss:
             fix="Give --epsilon (and --delta), or --rho.",
         )
     if rho is not None:
-        return Concentrated(epsilon_amount(rho, name="rho", zero=True))
+        return ConcentratedLoss(epsilon_amount(rho, name="rho", zero=True))
     failure = delta_amount(delta, zero=True)
     size = epsilon_amount(epsilon, zero=True)
-    return Approximate(size, float(failure)) if failure else Pure(size)
+    return ApproximateLoss(size, float(failure)) if failure else PureLoss(size)
 
 
 def _rows(
     loss: Loss, size: int, relation: Relation, to: Relation | None, *, at: float
-) -> Iterator[Row]:
+) -> Iterator[GroupRow]:
     from celosia.accounting import convert, for_group
 
     if to is not None:
@@ -128,21 +131,21 @@ def _rows(
             yield _row(grouped, target, count, at=at)
 
 
-def _row(loss: Loss | None, relation: Relation, count: int, *, at: float) -> Row:
-    from celosia.accounting import Approximate, belief_interval
+def _row(loss: Loss | None, relation: Relation, count: int, *, at: float) -> GroupRow:
+    from celosia.accounting import ApproximateLoss, belief_interval
     from celosia.accounting.amounts import delta_amount
-    from celosia.accounting.checks import up
+    from celosia.accounting.checks import round_up
 
     verb = "add or remove" if relation is Relation.ADD_REMOVE else "change"
     protects = f"{verb} {'one row' if count == 1 else f'{count:,} rows'}"
     if loss is None:
-        return Row(protects, relation, count, None, 1.0, None)
-    if isinstance(loss, Approximate):
-        epsilon, delta = up(loss.value), loss.failure
+        return GroupRow(protects, relation, count, None, 1.0, None)
+    if isinstance(loss, ApproximateLoss):
+        epsilon, delta = round_up(loss.value), loss.failure
     elif loss.pure < float("inf"):
         epsilon, delta = loss.pure, 0.0
     else:
         delta = float(delta_amount(at))
         epsilon = loss.epsilon(delta)
     belief = belief_interval(0.5, min(epsilon, 10.0**6), delta=delta).high
-    return Row(protects, relation, count, epsilon, delta, belief)
+    return GroupRow(protects, relation, count, epsilon, delta, belief)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.epsilon.wording import at_least
+from celosia.cli.epsilon.formatting import format_at_least
 
 EXAMPLES = """**Examples**
 
@@ -27,9 +27,9 @@ def split(
 ) -> None:
     """Divide a total epsilon among equal releases: the inverse of compose.
 
-    Every epsilon is fixed in advance; what is asked may depend on the answers so far.
+    Every epsilon is fixed in advance; the questions may depend on the answers so far.
     """
-    from celosia.accounting.splitting import split as divide
+    from celosia.accounting.splits import split as divide
 
     found = divide(total, releases=releases, delta=delta)
     if as_json:
@@ -43,7 +43,7 @@ def split(
         [
             [
                 share.name,
-                at_least(share.epsilon),
+                format_at_least(share.epsilon),
                 f"{found.total / share.epsilon:,.2f}",
                 "the most" if share is best else "",
             ]
@@ -51,7 +51,7 @@ def split(
         ],
     )
     console.show(
-        f"each of {found.releases:,} releases may spend epsilon {at_least(best.epsilon)} "
+        f"each of {found.releases:,} releases may spend epsilon {format_at_least(best.epsilon)} "
         f"({best.name})",
         strong=True,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,26 +14,26 @@ from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.wording import did_you_mean
 
 if TYPE_CHECKING:
-    from celosia.mechanisms.choosing import AnyMechanism
+    from celosia.mechanisms.calibration import AnyMechanism
 
 Lower = Annotated[float | None, typer.Option(help="The least value that a row may have.")]
 Upper = Annotated[float | None, typer.Option(help="The largest value that a row may have.")]
 Rows = Annotated[int | None, typer.Option(help="About how many rows there are.")]
 Bins = Annotated[int | None, typer.Option(help="How many bins a histogram has.")]
 Candidates = Annotated[int | None, typer.Option(help="How many candidates there are to choose.")]
-Questions = Annotated[int | None, typer.Option(help="How many questions are asked at most.")]
+Questions = Annotated[int | None, typer.Option(help="The largest number of questions.")]
 Share = Annotated[
     float | None, typer.Option("--quantile", metavar="Q", help="Which quantile, such as 0.9.")
 ]
 Sensitivity = Annotated[
-    float | None, typer.Option(help="The most by which one neighbour step moves the number.")
+    float | None, typer.Option(help="The largest change of the number by one neighbour step.")
 ]
 Monotone = Annotated[
     bool, typer.Option("--monotone", help="One neighbour step moves all scores the same way.")
 ]
 RelationName = Annotated[
     Relation | None,
-    typer.Option("--relation", help="Which neighbours must not be told apart."),
+    typer.Option("--relation", help="The neighbour relation."),
 ]
 Confidence = Annotated[
     float, typer.Option(help="How often the error must not be exceeded, such as 0.95.")
@@ -41,8 +41,8 @@ Confidence = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """The options about a statistic, as they were given."""
+class StatisticOptions:
+    """The options of a statistic."""
 
     lower: Lower = None
     upper: Upper = None
@@ -64,16 +64,16 @@ class Given:
 
 
 def with_options(run: Callable[..., None]) -> Callable[..., None]:
-    """A command whose argument `given` is told by the options of `Given`, in its place."""
-    shared = signature(Given, eval_str=True).parameters
+    """The command with the fields of `StatisticOptions` as options, for `statistic_options`."""
+    shared = signature(StatisticOptions, eval_str=True).parameters
 
-    def command(**told: Any) -> None:
-        given = Given(**{name: told.pop(name) for name in shared})
-        run(given=given, **told)
+    def command(**arguments: Any) -> None:
+        chosen = StatisticOptions(**{name: arguments.pop(name) for name in shared})
+        run(statistic_options=chosen, **arguments)
 
     parameters: list[Parameter] = []
     for own in signature(run, eval_str=True).parameters.values():
-        parameters += shared.values() if own.name == "given" else [own]
+        parameters += shared.values() if own.name == "statistic_options" else [own]
     command.__doc__ = run.__doc__
     command.__signature__ = Signature(  # type: ignore[attr-defined]
         [each.replace(kind=Parameter.KEYWORD_ONLY) for each in parameters]
@@ -82,15 +82,15 @@ def with_options(run: Callable[..., None]) -> Callable[..., None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class StatisticKind:
     """A statistic that has a name on the command line."""
 
     mechanism: str
     """Its name in `celosia.mechanisms`."""
     words: str
-    """What it is, with the options that it needs in brackets."""
+    """Its description, with the options that it needs in brackets."""
     unit: str
-    """What its error is counted in."""
+    """The unit of its error."""
     needs: tuple[str, ...] = ()
     allows: tuple[str, ...] = ()
     size: str = ""
@@ -101,42 +101,44 @@ VALUES = "the unit of the values"
 RANKS = "ranks: rows between the answer and the true one"
 SCORES = "score that the choice falls short of the best"
 KINDS = {
-    "count": Kind("Count", "a count", "rows"),
-    "sum": Kind("Sum", "a sum of rows from {lower:g} to {upper:g}", VALUES, ("lower", "upper")),
-    "mean": Kind(
+    "count": StatisticKind("Count", "a count", "rows"),
+    "sum": StatisticKind(
+        "Sum", "a sum of rows from {lower:g} to {upper:g}", VALUES, ("lower", "upper")
+    ),
+    "mean": StatisticKind(
         "Mean",
         "a mean of {rows:,} rows from {lower:g} to {upper:g}",
         VALUES,
         ("lower", "upper", "rows"),
         size="rows",
     ),
-    "variance": Kind(
+    "variance": StatisticKind(
         "Variance",
         "a variance of {rows:,} rows from {lower:g} to {upper:g}",
         "the unit of the values, squared",
         ("lower", "upper", "rows"),
         size="rows",
     ),
-    "standard-deviation": Kind(
+    "standard-deviation": StatisticKind(
         "StandardDeviation",
         "a standard deviation of {rows:,} rows from {lower:g} to {upper:g}",
         VALUES,
         ("lower", "upper", "rows"),
         size="rows",
     ),
-    "median": Kind(
+    "median": StatisticKind(
         "Median", "a median of rows from {lower:g} to {upper:g}", RANKS, ("lower", "upper")
     ),
-    "quantile": Kind(
+    "quantile": StatisticKind(
         "Quantile",
         "the {quantile:g} quantile of rows from {lower:g} to {upper:g}",
         RANKS,
         ("lower", "upper", "quantile"),
     ),
-    "histogram": Kind(
+    "histogram": StatisticKind(
         "Histogram", "a histogram of {bins:,} bins", "rows of the bin that is worst off", ("bins",)
     ),
-    "noisy-max": Kind(
+    "noisy-max": StatisticKind(
         "NoisyMax",
         "the best of {candidates:,} candidates",
         SCORES,
@@ -144,7 +146,7 @@ KINDS = {
         ("sensitivity", "monotone"),
         size="candidates",
     ),
-    "exponential": Kind(
+    "exponential": StatisticKind(
         "Exponential",
         "the best of {candidates:,} candidates",
         SCORES,
@@ -152,7 +154,7 @@ KINDS = {
         ("sensitivity", "monotone"),
         size="candidates",
     ),
-    "permute-and-flip": Kind(
+    "permute-and-flip": StatisticKind(
         "PermuteAndFlip",
         "the best of {candidates:,} candidates",
         SCORES,
@@ -160,26 +162,26 @@ KINDS = {
         ("sensitivity", "monotone"),
         size="candidates",
     ),
-    "above-threshold": Kind(
+    "above-threshold": StatisticKind(
         "AboveThreshold",
         "the first of {questions:,} questions above a threshold",
         "distance from the threshold",
         ("questions",),
         size="questions",
     ),
-    "laplace": Kind(
+    "laplace": StatisticKind(
         "Laplace",
         "a number of sensitivity {sensitivity:g}, with Laplace noise",
         "the unit of the number",
         ("sensitivity",),
     ),
-    "gaussian": Kind(
+    "gaussian": StatisticKind(
         "Gaussian",
         "a number of sensitivity {sensitivity:g}, with Gaussian noise",
         "the unit of the number",
         ("sensitivity",),
     ),
-    "randomised-response": Kind(
+    "randomised-response": StatisticKind(
         "RandomisedResponse",
         "the share of yes among {rows:,} randomised answers",
         "a share of the people",
@@ -192,31 +194,31 @@ NAMES = ", ".join(KINDS)
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """A statistic with its options: what it is called, and the mechanism that answers it."""
+    """A statistic with its options, its description and its mechanism."""
 
     name: str
     words: str
     unit: str
     mechanism: AnyMechanism
     size: int
-    given: Given
+    options: StatisticOptions
 
     def as_dict(self) -> dict[str, Any]:
-        """The statistic as it was asked for."""
+        """The statistic with its parameters."""
         return {
             "statistic": self.name,
-            "parameters": self.given.as_dict(),
+            "parameters": self.options.as_dict(),
             "error_in": self.unit,
             "neighbours": str(self.mechanism.neighbours),
         }
 
 
-def statistic(name: str, given: Given, *, delta: float) -> Statistic:
+def statistic(name: str, options: StatisticOptions, *, delta: float) -> Statistic:
     """The statistic of a name, with any epsilon.
 
     Args:
         name: as in `KINDS`.
-        given: the options.
+        options: of the statistic.
         delta: of the promise; only Gaussian noise is drawn by it.
 
     Raises:
@@ -231,8 +233,8 @@ def statistic(name: str, given: Given, *, delta: float) -> Statistic:
         )
     kind = KINDS[name]
     known = {*kind.needs, *kind.allows, "relation"}
-    asked = given.as_dict()
-    missing = [f"--{need}" for need in kind.needs if need not in asked]
+    arguments = options.as_dict()
+    missing = [f"--{need}" for need in kind.needs if need not in arguments]
     if missing:
         raise InputError(
             "CEL-B081",
@@ -240,7 +242,7 @@ def statistic(name: str, given: Given, *, delta: float) -> Statistic:
             why="Its error depends on that.",
             fix="Give public numbers, never taken from the data.",
         )
-    idle = [f"--{option}" for option in asked if option not in known]
+    idle = [f"--{option}" for option in arguments if option not in known]
     if idle:
         raise InputError(
             "CEL-B082",
@@ -248,36 +250,33 @@ def statistic(name: str, given: Given, *, delta: float) -> Statistic:
             why="Its error does not depend on that, so something else may be meant.",
             fix=f"Leave it out, or name another statistic: {NAMES}.",
         )
-    size = asked.pop(kind.size, 1)
-    mechanism = _mechanism(kind, dict(asked), size=size, delta=delta)
-    return Statistic(
-        name, kind.words.format(**given_words(given)), kind.unit, mechanism, size, given
-    )
+    size = arguments.pop(kind.size, 1)
+    mechanism = _mechanism(kind, dict(arguments), size=size, delta=delta)
+    values = {each.name: getattr(options, each.name) for each in fields(options)}
+    words = kind.words.format(**values)
+    return Statistic(name, words, kind.unit, mechanism, size, options)
 
 
-def given_words(given: Given) -> dict[str, Any]:
-    """Every option by its name, for the words of a statistic."""
-    return {name: getattr(given, name) for name in given.__slots__}
-
-
-def _mechanism(kind: Kind, asked: dict[str, Any], *, size: int, delta: float) -> AnyMechanism:
+def _mechanism(
+    kind: StatisticKind, arguments: dict[str, Any], *, size: int, delta: float
+) -> AnyMechanism:
     from celosia import mechanisms
     from celosia.mechanisms.parameters import check_whole
 
     check_whole(size, name=f"--{kind.size}")
-    relation = asked.pop("relation", None)
+    relation = arguments.pop("relation", None)
     if relation is not None:
-        asked["neighbours"] = Neighbours(relation)
+        arguments["neighbours"] = Neighbours(relation)
     if kind.mechanism == "RandomisedResponse":
-        return mechanisms.RandomisedResponse.for_epsilon(1, **asked)
-    if "quantile" in asked:
-        asked["q"] = asked.pop("quantile")
-    if "bins" in asked:
-        bins = check_whole(asked.pop("bins"), name="--bins", most=10**6)
-        asked["categories"] = tuple(range(bins))
+        return mechanisms.RandomisedResponse.for_epsilon(1, **arguments)
+    if "quantile" in arguments:
+        arguments["q"] = arguments.pop("quantile")
+    if "bins" in arguments:
+        bins = check_whole(arguments.pop("bins"), name="--bins", most=10**6)
+        arguments["categories"] = tuple(range(bins))
     if kind.mechanism == "AboveThreshold":
-        asked["threshold"] = 0
+        arguments["threshold"] = 0
     if kind.mechanism == "Gaussian":
-        asked["delta"] = delta
-    made: AnyMechanism = getattr(mechanisms, kind.mechanism)(epsilon=1, **asked)
+        arguments["delta"] = delta
+    made: AnyMechanism = getattr(mechanisms, kind.mechanism)(epsilon=1, **arguments)
     return made

@@ -15,7 +15,7 @@ from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
     from celosia.graphs import Graph
-    from celosia.mechanisms import Answer
+    from celosia.mechanisms import NoisyAnswer
 
 
 class Statistic(StrEnum):
@@ -104,7 +104,7 @@ def release(
 
     `celosia graph release joint friends.edges -e 1 --cap 8`
     """
-    from celosia.cli.release import telling
+    from celosia.cli.release import display
     from celosia.core.release import certificate_path
     from celosia.frames import format_of
 
@@ -134,11 +134,11 @@ def release(
         answer.save(output, overwrite=force)
     if report is not None:
         answer.report(report, overwrite=force)
-    telling.warn(answer)
+    display.show_warnings(answer)
     if as_json:
         console.show_json(answer.certificate())
     else:
-        telling.answer(answer, output=output, report=report)
+        display.show_answer(answer, output=output, report=report)
 
 
 def _check(statistic: Statistic, wish: dict[str, Any]) -> None:
@@ -157,7 +157,7 @@ def _check(statistic: Statistic, wish: dict[str, Any]) -> None:
 
 def _asked(
     statistic: Statistic, graph: Graph, epsilon: float, wish: dict[str, Any], seed: int | None
-) -> Answer:
+) -> NoisyAnswer:
     from celosia.core.randomness import source
     from celosia.graphs import private
 
@@ -170,5 +170,5 @@ def _asked(
         Statistic.JOINT: private.joint_degrees,
     }
     given = {"k" if name == "rays" else name: value for name, value in wish.items()}
-    answer: Answer = ask[statistic](graph, epsilon=epsilon, rng=source(seed), **given)
+    answer: NoisyAnswer = ask[statistic](graph, epsilon=epsilon, rng=source(seed), **given)
     return answer

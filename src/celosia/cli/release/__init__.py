@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from celosia.cli.release import above, groups, numbers, ranks
-from celosia.cli.release.settings import Settings, command
+from celosia.cli.release.options import ReleaseOptions, add_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,12 +20,12 @@ app = typer.Typer(
     `celosia release histogram people.csv --column age --edges 0,18,65,120 -e 0.5 -o ages.csv`
     """,
 )
-command(app, "count", numbers.count, examples=numbers.COUNT)
-command(app, "sum", numbers.total, examples=numbers.SUM)
-command(app, "mean", numbers.mean, examples=numbers.MEAN)
-command(app, "variance", numbers.variance, examples=numbers.VARIANCE)
-command(app, "median", ranks.median, examples=ranks.MEDIAN)
-command(app, "quantile", ranks.quantile, examples=ranks.QUANTILE)
-command(app, "histogram", groups.histogram, examples=groups.HISTOGRAM)
-command(app, "top", groups.top, examples=groups.TOP)
-command(app, "above", above.above, examples=above.ABOVE, settings=Settings)
+add_command(app, "count", numbers.count, examples=numbers.COUNT)
+add_command(app, "sum", numbers.total, examples=numbers.SUM)
+add_command(app, "mean", numbers.mean, examples=numbers.MEAN)
+add_command(app, "variance", numbers.variance, examples=numbers.VARIANCE)
+add_command(app, "median", ranks.median, examples=ranks.MEDIAN)
+add_command(app, "quantile", ranks.quantile, examples=ranks.QUANTILE)
+add_command(app, "histogram", groups.histogram, examples=groups.HISTOGRAM)
+add_command(app, "top", groups.top, examples=groups.TOP)
+add_command(app, "above", above.above, examples=above.ABOVE, options_class=ReleaseOptions)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli.release.numbers import stepped
-from celosia.cli.release.settings import Step, Wish
+from celosia.cli.release.numbers import grid_of
+from celosia.cli.release.options import ReleaseRequest, Step
 
 if TYPE_CHECKING:
     from celosia.core.neighbours import Neighbours
@@ -22,33 +22,35 @@ ABOVE = """`celosia release above counts.csv --column visits --threshold 100 --e
 
 
 def above(
-    threshold: Annotated[float, typer.Option(help="What answers must reach; not from the data.")],
+    threshold: Annotated[
+        float, typer.Option(help="The threshold: a public number, not from the data.")
+    ],
     positives: Annotated[
-        int, typer.Option(help="How many may be told to reach it; then it stops.")
+        int, typer.Option(help="Most positive answers; then the command stops.")
     ] = 1,
     monotone: Annotated[
         bool,
-        typer.Option("--monotone", help="One step moves all answers in one direction, as counts."),
+        typer.Option("--monotone", help="One neighbour step moves all answers the same way."),
     ] = False,
     numeric: Annotated[
         float,
-        typer.Option(metavar="SHARE", help="The share of epsilon that tells them as numbers."),
+        typer.Option(metavar="SHARE", help="Share of epsilon for the values of the positives."),
     ] = 0.0,
     sensitivity: Annotated[
-        float, typer.Option(help="The most by which one step moves any one answer.")
+        float, typer.Option(help="The largest change of one answer by one neighbour.")
     ] = 1.0,
     unit: Annotated[
-        str, typer.Option(metavar="WORD", help="Whom one step adds or changes, as one calls it.")
+        str, typer.Option(metavar="WORD", help="Name of the privacy unit that one step changes.")
     ] = "person",
     grid: Step = None,
     rounded: Annotated[
         bool, typer.Option("--rounded", help="Answers may lie between the steps of the grid.")
     ] = False,
-) -> Wish:
-    """Release which answers in a column reach a threshold, in order, and only so many.
+) -> ReleaseRequest:
+    """Release which answers in a column reach a threshold, in order, up to --positives of them.
 
-    The column holds exact answers, such as counts: one row a question. All that are below cost
-    nothing; what is paid for is the --positives.
+    The column holds exact answers, such as counts: one row for each question. Answers below the
+    threshold cost nothing; only the positive answers are paid for.
     """
     from celosia.core.neighbours import Neighbours as Who
     from celosia.mechanisms import Grid, SparseVector
@@ -62,8 +64,8 @@ def above(
             monotone=monotone,
             numeric=numeric,
             sensitivity=sensitivity,
-            grid=stepped(grid) or Grid(),
+            grid=grid_of(grid) or Grid(),
             rounded=rounded,
         )
 
-    return Wish(make=make, error_in="around the threshold", cells="decimal")
+    return ReleaseRequest(make=make, error_in="around the threshold", cells="decimal")

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.release.settings import Wish
-from celosia.cli.release.telling import ROWS
+from celosia.cli.release.display import ROWS
+from celosia.cli.release.options import ReleaseRequest
 from celosia.core.errors import InputError
 
 HISTOGRAM = """`celosia release histogram people.csv --column age --edges 0,18,65,120 --epsilon 0.5`
@@ -36,24 +36,24 @@ class Method(StrEnum):
 def histogram(
     edges: Annotated[
         str | None,
-        typer.Option(metavar="0,10,20", help="Bins of numbers, each up to the next edge."),
+        typer.Option(metavar="0,10,20", help="Edges of the bins; each bin ends at the next edge."),
     ] = None,
     categories: Annotated[
         str | None,
-        typer.Option(metavar="A,B,C", help="Known without the data; quote those with commas."),
+        typer.Option(metavar="A,B,C", help="Public list of categories; quote those with commas."),
     ] = None,
     other: Annotated[
         bool, typer.Option("--other", help="Count all other rows in one more bin.")
     ] = False,
     delta: Annotated[
         float | None,
-        typer.Option(help="Without edges and categories: the chance that a rare key is told."),
+        typer.Option(help="Without edges and categories: chance that a rare key is shown."),
     ] = None,
-) -> Wish:
+) -> ReleaseRequest:
     """Release how many rows fall into each bin, or have each key.
 
     Bins are declared: by --edges for numbers or by --categories. With neither, keys are taken from
-    the table, and only those with many rows are told; that needs a --delta.
+    the table, and only those with many rows are released; that needs a --delta.
     """
     from celosia.mechanisms import Histogram, KeyHistogram
 
@@ -68,30 +68,33 @@ def histogram(
         )
     if delta is not None:
         make = partial(KeyHistogram, delta=delta)
-        return Wish(make=make, error_in=ROWS, cells="string", bound="keys_per_unit")
+        return ReleaseRequest(make=make, error_in=ROWS, cells="string", bound="keys_per_unit")
     bins = partial(
         Histogram,
         other=other,
         edges=None if edges is None else numbers(edges, option="--edges"),
         categories=None if categories is None else texts(categories),
     )
-    return Wish(make=bins, error_in=ROWS, cells="decimal" if categories is None else "string")
+    return ReleaseRequest(
+        make=bins, error_in=ROWS, cells="decimal" if categories is None else "string"
+    )
 
 
 def top(
     categories: Annotated[
-        str, typer.Option(metavar="A,B,C", help="Known without the data; quote those with commas.")
+        str,
+        typer.Option(metavar="A,B,C", help="Public list of categories; quote those with commas."),
     ],
     count: Annotated[int, typer.Option(help="How many categories to choose.")] = 1,
-    method: Annotated[Method, typer.Option(help="How the best is chosen.")] = (
+    method: Annotated[Method, typer.Option(help="The selection mechanism.")] = (
         Method.PERMUTE_AND_FLIP
     ),
-) -> Wish:
+) -> ReleaseRequest:
     """Release which of the declared categories have the most rows; not how many they have."""
     from celosia.mechanisms import MostFrequent
 
     make = partial(MostFrequent, categories=texts(categories), count=count, method=method.value)
-    return Wish(make=make, error_in="rows below the best", cells="string")
+    return ReleaseRequest(make=make, error_in="rows below the best", cells="string")
 
 
 def texts(listed: str) -> list[str]:

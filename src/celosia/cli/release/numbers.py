@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli.release.settings import Lower, Step, Upper, Wish
-from celosia.cli.release.telling import ROWS
+from celosia.cli.release.display import ROWS
+from celosia.cli.release.options import Lower, ReleaseRequest, Step, Upper
 
 if TYPE_CHECKING:
     from celosia.mechanisms import Grid
@@ -50,9 +50,9 @@ class Method(StrEnum):
 def count(
     equals: Annotated[
         str | None,
-        typer.Option(metavar="VALUE", help="With --column: count the rows whose cell is this."),
+        typer.Option(metavar="VALUE", help="With --column: count the rows with this value."),
     ] = None,
-) -> Wish:
+) -> ReleaseRequest:
     """Release how many rows a table has, or how many have a value.
 
     Without --equals a column that is named must hold truth values; the true ones are counted.
@@ -60,25 +60,27 @@ def count(
     from celosia.mechanisms import Count
 
     if equals is None:
-        return Wish(make=Count, error_in=ROWS, needs_column=False)
-    return Wish(make=Count, error_in=ROWS, cells="string", equals=equals)
+        return ReleaseRequest(make=Count, error_in=ROWS, needs_column=False)
+    return ReleaseRequest(make=Count, error_in=ROWS, cells="string", equals=equals)
 
 
-def total(lower: Lower, upper: Upper, grid: Step = None) -> Wish:
+def total(lower: Lower, upper: Upper, grid: Step = None) -> ReleaseRequest:
     """Release the sum of a column whose values are clipped to bounds."""
     from celosia.mechanisms import Sum
 
-    return Wish(make=partial(Sum, lower=lower, upper=upper, grid=stepped(grid)), error_in=UNIT)
+    return ReleaseRequest(
+        make=partial(Sum, lower=lower, upper=upper, grid=grid_of(grid)), error_in=UNIT
+    )
 
 
 def mean(
     lower: Lower,
     upper: Upper,
     method: Annotated[
-        Method, typer.Option(help="normalised has the least error; others to compare.")
+        Method, typer.Option(help="normalised has the least error.")
     ] = Method.NORMALISED,
     grid: Step = None,
-) -> Wish:
+) -> ReleaseRequest:
     """Release the mean of a column whose values are clipped to bounds.
 
     The error falls with the number of rows: say with --size about how many there are.
@@ -91,27 +93,29 @@ def mean(
         Method.DIRECT: DirectMean,
         Method.EXPONENTIAL: ExponentialMean,
     }
-    make = partial(means[method], lower=lower, upper=upper, grid=stepped(grid))
-    return Wish(make=make, error_in=UNIT)
+    make = partial(means[method], lower=lower, upper=upper, grid=grid_of(grid))
+    return ReleaseRequest(make=make, error_in=UNIT)
 
 
 def variance(
     lower: Lower,
     upper: Upper,
     deviation: Annotated[
-        bool, typer.Option("--deviation", help="Its root, the standard deviation, instead.")
+        bool, typer.Option("--deviation", help="Release the standard deviation instead.")
     ] = False,
     grid: Step = None,
-) -> Wish:
+) -> ReleaseRequest:
     """Release the variance, or the standard deviation, of a column clipped to bounds."""
     from celosia.mechanisms import StandardDeviation, Variance
 
     kind = StandardDeviation if deviation else Variance
     unit = UNIT if deviation else f"{UNIT}, squared"
-    return Wish(make=partial(kind, lower=lower, upper=upper, grid=stepped(grid)), error_in=unit)
+    return ReleaseRequest(
+        make=partial(kind, lower=lower, upper=upper, grid=grid_of(grid)), error_in=unit
+    )
 
 
-def stepped(step: float | None) -> Grid | None:
+def grid_of(step: float | None) -> Grid | None:
     """The grid of a step."""
     from celosia.mechanisms import Grid
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.release.numbers import stepped
-from celosia.cli.release.settings import Lower, Step, Upper, Wish
+from celosia.cli.release.numbers import grid_of
+from celosia.cli.release.options import Lower, ReleaseRequest, Step, Upper
 
 RANK = "rows by which the rank may miss"
 
@@ -22,27 +22,30 @@ QUANTILE = """`celosia release quantile people.csv -c age --lower 0 --upper 120 
 """
 
 
-def median(lower: Lower, upper: Upper, grid: Step = None) -> Wish:
+def median(lower: Lower, upper: Upper, grid: Step = None) -> ReleaseRequest:
     """Release the middle value of a column, one of the points of a grid between the bounds."""
     from celosia.mechanisms import Median
 
-    return Wish(make=partial(Median, lower=lower, upper=upper, grid=stepped(grid)), error_in=RANK)
+    return ReleaseRequest(
+        make=partial(Median, lower=lower, upper=upper, grid=grid_of(grid)), error_in=RANK
+    )
 
 
 def quantile(
     lower: Lower,
     upper: Upper,
     q: Annotated[
-        list[float], typer.Option("--q", "-q", help="The share of values below; may be repeated.")
+        list[float],
+        typer.Option("--q", "-q", help="The share of values below it; may be repeated."),
     ],
     grid: Step = None,
-) -> Wish:
+) -> ReleaseRequest:
     """Release one quantile of a column, or several at once for little more than one."""
     from celosia.mechanisms import Quantile, Quantiles
 
     make = (
-        partial(Quantile, q=q[0], lower=lower, upper=upper, grid=stepped(grid))
+        partial(Quantile, q=q[0], lower=lower, upper=upper, grid=grid_of(grid))
         if len(q) == 1
-        else partial(Quantiles, q=tuple(sorted(q)), lower=lower, upper=upper, grid=stepped(grid))
+        else partial(Quantiles, q=tuple(sorted(q)), lower=lower, upper=upper, grid=grid_of(grid))
     )
-    return Wish(make=make, error_in=RANK)
+    return ReleaseRequest(make=make, error_in=RANK)

@@ -1,4 +1,4 @@
-"""Who may send and who may see: tokens of the HTTP endpoint, held as hashes."""
+"""Access to the HTTP endpoint: tokens of the curator and of senders, stored as hashes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SHORTEST = 32
 class Access:
     """The token of the curator, and those of senders.
 
-    A token is long and random, so a plain SHA-256 is enough to keep it: nobody can try them all.
+    A token is long and random, so a plain SHA-256 is enough to keep it: an attacker cannot try all.
 
     Args:
-        curator: the token of whoever may see estimates; without it nobody sees them over HTTP.
-        senders: the tokens of those who may send, by name; without any, everybody may send.
+        curator: the token that gives access to estimates; without it HTTP gives no estimates.
+        senders: the tokens of senders, by name; without any, anyone may send.
 
     Raises:
         InputError: CEL-R088 a token has less than 32 letters, or two are the same.
@@ -32,8 +32,8 @@ class Access:
         texts = [*(senders or {}).values(), *([] if curator is None else [curator])]
         if len(set(texts)) < len(texts):
             raise _bad("two tokens are the same")
-        self._curator = None if curator is None else _hash(_checked(curator))
-        self._senders = {name: _hash(_checked(text)) for name, text in (senders or {}).items()}
+        self._curator = None if curator is None else _hash(_check_token(curator))
+        self._senders = {name: _hash(_check_token(text)) for name, text in (senders or {}).items()}
 
     @classmethod
     def load(
@@ -57,12 +57,12 @@ class Access:
         return self._curator is not None and compare_digest(_hash(text), self._curator)
 
     def sender(self, text: str) -> str | None:
-        """The name of who sends, empty where everybody may; None for whoever may not."""
+        """The name of the sender, empty where anyone may send; None where the token is wrong."""
         if not self._senders:
             return ""
-        told, found = _hash(text), None
+        digest, found = _hash(text), None
         for name, kept in self._senders.items():  # all of them, so that time tells nothing
-            found = name if compare_digest(told, kept) else found
+            found = name if compare_digest(digest, kept) else found
         return found
 
 
@@ -70,7 +70,7 @@ def _hash(text: str) -> bytes:
     return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _checked(text: str) -> str:
+def _check_token(text: str) -> str:
     if len(text) < SHORTEST or not text.isascii() or not text.isprintable() or " " in text:
         raise _bad(f"a token must be at least {SHORTEST} ASCII letters without blanks")
     return text

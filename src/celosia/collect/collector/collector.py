@@ -204,8 +204,8 @@ class Collector:
         progress: Progress = silent,
     ) -> Estimates:
         """As `Server.find`, of all that is counted; batches are counted on meanwhile."""
-        asked = self.protocol.server().load(self.state())
-        return asked.find(candidates, significance=significance, progress=progress)
+        server = self.protocol.server().load(self.state())
+        return server.find(candidates, significance=significance, progress=progress)
 
     def summary(self) -> Summary | None:
         """As `Server.summary`, of all that is counted."""

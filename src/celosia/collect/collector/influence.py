@@ -1,4 +1,4 @@
-"""What one report can do to an estimate, whoever made it and however."""
+"""Influence: the largest effect of one report, honest or forged, on an estimate."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ STREAM = ".clr"
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedFile:
     """A file of which something was refused; the pieces before it are counted."""
 
     path: str
@@ -49,29 +49,31 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Ingested:
+class IngestionSummary:
     """What came of some files."""
 
     files: int
     counted: int
     """Reports that are counted now."""
-    known: int
+    already_counted: int
     """Reports that had been counted before."""
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedFile, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
             "files": self.files,
             "counted": self.counted,
-            "known": self.known,
+            "already_counted": self.already_counted,
             "refused": [each.as_dict() for each in self.refused],
         }
 
     def __str__(self) -> str:
-        known = f", {self.known:,} counted before" if self.known else ""
+        already_counted = (
+            f", {self.already_counted:,} counted before" if self.already_counted else ""
+        )
         refused = f", {len(self.refused):,} files refused" if self.refused else ""
-        return f"{self.counted:,} reports from {self.files:,} files{known}{refused}"
+        return f"{self.counted:,} reports from {self.files:,} files{already_counted}{refused}"
 
 
 def absorb_files(
@@ -80,7 +82,7 @@ def absorb_files(
     *,
     source: str = "",
     progress: Progress = silent,
-) -> Ingested:
+) -> IngestionSummary:
     """Count the reports in files, and in all files below folders.
 
     Args:
@@ -97,8 +99,8 @@ def absorb_files(
     """
     files = list(report_files(places))
     total = sum(path.stat().st_size for path in files)
-    counted = known = done = 0
-    refused: list[Refused] = []
+    counted = already_counted = done = 0
+    refused: list[RefusedFile] = []
     for path in files:
         try:
             for group in _groups(_batches(path, collector, source)):
@@ -106,12 +108,12 @@ def absorb_files(
                     if isinstance(outcome, InputError):
                         raise outcome
                     counted += outcome.reports if outcome.counted else 0
-                    known += 0 if outcome.counted else outcome.reports
+                    already_counted += 0 if outcome.counted else outcome.reports
                 done += sum(len(each.data) for each in group)
                 progress(Step(f"counting {path.name}", min(done, total), total))
         except InputError as refusal:
-            refused.append(Refused(str(path), refusal.code, refusal.what))
-    return Ingested(len(files), counted, known, tuple(refused))
+            refused.append(RefusedFile(str(path), refusal.code, refusal.what))
+    return IngestionSummary(len(files), counted, already_counted, tuple(refused))
 
 
 def piece_name(path: PurePath) -> str:
@@ -188,7 +190,7 @@ def _stream_pieces(file: BinaryIO, protocol: Protocol) -> Iterator[tuple[str, by
             raise InputError(
                 "CEL-R004",
                 f"batch {number + 1} of the file was made under other parameters.",
-                why="Counting them together would be wrong in a way that nobody sees.",
+                why="Counting them together would give wrong estimates without any sign of it.",
                 fix="Use one protocol with the same parameters and key on all sides.",
             )
         left -= HEAD + size * count

@@ -55,7 +55,7 @@ class Journal:
                 fix="Give a folder that `celosia collect` has filled.",
                 path=str(self.folder),
             )
-        with _told():
+        with _translate_errors():
             _make(self.folder)
             os.close(os.open(place, os.O_CREAT | os.O_RDWR, 0o600))
             # Transactions are begun by hand; the collector sees to one thread at a time.
@@ -63,7 +63,7 @@ class Journal:
                 place, isolation_level=None, check_same_thread=False, timeout=0
             )
         try:
-            with _told():
+            with _translate_errors():
                 self._prepare(protocol)
         except BaseException:
             self._base.close()
@@ -99,7 +99,7 @@ class Journal:
             raise InputError(
                 "CEL-R076",
                 f"{self.folder} counts reports of another protocol, or of other parameters.",
-                why="Counting them together would be wrong in a way that nobody sees.",
+                why="Counting them together would give wrong estimates without any sign of it.",
                 fix="Use the protocol file it was begun with, or another folder.",
                 path=str(self.folder),
             )
@@ -111,7 +111,7 @@ class Journal:
         Raises:
             EngineError: CEL-R074, CEL-R075 it could not be written.
         """
-        with _told():
+        with _translate_errors():
             self._base.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -123,7 +123,7 @@ class Journal:
 
     def mark_of(self, name: bytes) -> bytes | None:
         """The mark of a batch that was counted, by the hash of its id."""
-        with _told():
+        with _translate_errors():
             row = self._base.execute("SELECT mark FROM batches WHERE id = ?", (name,)).fetchone()
         return None if row is None else bytes(row[0])
 
@@ -137,7 +137,7 @@ class Journal:
 
     def marks(self) -> Iterator[tuple[bytes, bytes]]:
         """All batches that were counted, by hash of id and mark, in the order of the hashes."""
-        with _told():
+        with _translate_errors():
             yield from self._base.execute("SELECT id, mark FROM batches ORDER BY id")
 
     def keep(self, batch: bytes) -> None:
@@ -155,12 +155,12 @@ class Journal:
 
     def tidy(self) -> None:
         """Move all from the write-ahead log to the file, so that the log stays short."""
-        with _told():
+        with _translate_errors():
             self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def snapshot(self) -> bytes | None:
         """The state that was last put away."""
-        with _told():
+        with _translate_errors():
             parts = [
                 part for (part,) in self._base.execute("SELECT bytes FROM snapshot ORDER BY part")
             ]
@@ -168,23 +168,23 @@ class Journal:
 
     def kept(self) -> Iterator[bytes]:
         """The batches since the last snapshot."""
-        with _told():
+        with _translate_errors():
             for (batch,) in self._base.execute("SELECT bytes FROM journal ORDER BY number"):
                 yield batch
 
     def batches(self) -> int:
         """How many batches were ever counted."""
-        with _told():
+        with _translate_errors():
             return int(self._base.execute("SELECT count(*) FROM batches").fetchone()[0])
 
     def sources(self) -> dict[str, int]:
         """How many reports each named source has sent."""
-        with _told():
+        with _translate_errors():
             return dict(self._base.execute("SELECT name, reports FROM sources ORDER BY name"))
 
     def sent_by(self, source: str) -> int:
         """How many reports a source has sent."""
-        with _told():
+        with _translate_errors():
             wanted = "SELECT reports FROM sources WHERE name = ?"
             row = self._base.execute(wanted, (source,)).fetchone()
         return 0 if row is None else int(row[0])
@@ -214,7 +214,7 @@ def _make(folder: Path) -> None:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Errors of the disk and of SQLite as ours; their words may hold paths, but never reports."""
     try:
         yield

@@ -11,11 +11,17 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from celosia.collect.collector.batches import Batch
-from celosia.collect.collector.replies import Reply, answered, no_token, refused, unreadable
+from celosia.collect.collector.responses import (
+    Reply,
+    error_reply,
+    no_token,
+    success_reply,
+    unreadable,
+)
 from celosia.collect.collector.service import Endpoint
 from celosia.collect.collector.writer import TooBusy
 from celosia.collect.estimates import Estimates, Summary
-from celosia.collect.registry import declared
+from celosia.collect.registry import parameters_of
 from celosia.core.errors import CelosiaError
 
 Scope = MutableMapping[str, Any]
@@ -35,7 +41,7 @@ SHORTEST_ID = 16
 MOST_CANDIDATES = 10_000
 
 
-class Gate:
+class ErrorMiddleware:
     """The outermost layer: an exception that left it would be logged with its words."""
 
     def __init__(self, app: App) -> None:
@@ -59,7 +65,7 @@ class Gate:
         try:
             await self._app(scope, receive, sending)
         except Exception as error:  # see above
-            reply = refused(error)
+            reply = error_reply(error)
             if not begun:
                 await response_of(reply)(scope, receive, sending)
 
@@ -77,17 +83,17 @@ def add_handlers(app: FastAPI) -> None:
         known = {"post", "confidence", "kind", "candidate", "idempotency-key"}
         named = [part for each in error.errors() for part in each["loc"] if part in known]
         what = f"{named[0]} is missing or wrong" if named else "a part of it is wrong"
-        return response_of(refused(unreadable(what)))
+        return response_of(error_reply(unreadable(what)))
 
     @app.exception_handler(HTTPException)
     async def _http(_: Request, error: HTTPException) -> Response:
         what = {404: "there is nothing at this address", 405: "not by this method"}
-        told = unreadable(what.get(error.status_code, "it is wrong"), status=error.status_code)
-        return response_of(refused(told))
+        refusal = unreadable(what.get(error.status_code, "it is wrong"), status=error.status_code)
+        return response_of(error_reply(refusal))
 
     @app.exception_handler(CelosiaError)
     async def _ours(_: Request, error: CelosiaError) -> Response:
-        return response_of(refused(error))
+        return response_of(error_reply(error))
 
 
 def _endpoint(request: Request) -> Endpoint:
@@ -95,26 +101,28 @@ def _endpoint(request: Request) -> Endpoint:
     return found
 
 
-Serving = Annotated[Endpoint, Depends(_endpoint)]
+EndpointDependency = Annotated[Endpoint, Depends(_endpoint)]
 router = APIRouter(prefix="/v1", default_response_class=Response)
 
 
 @router.get("/health")
 async def health() -> Response:
     """Whether the endpoint runs; it tells nothing else."""
-    return response_of(answered({"status": "running"}))
+    return response_of(success_reply({"status": "running"}))
 
 
 @router.get("/protocol")
-async def protocol(endpoint: Serving) -> Response:
+async def protocol(endpoint: EndpointDependency) -> Response:
     """What devices must know to send reports: all parameters, and their fingerprint."""
     found = endpoint.collector.protocol
-    return response_of(answered(declared(found) | {"report_bytes": -(-found.report_bits // 8)}))
+    return response_of(
+        success_reply(parameters_of(found) | {"report_bytes": -(-found.report_bits // 8)})
+    )
 
 
 @router.post("/reports")
 async def reports(
-    request: Request, endpoint: Serving, idempotency_key: Annotated[str, Header()]
+    request: Request, endpoint: EndpointDependency, idempotency_key: Annotated[str, Header()]
 ) -> Response:
     """Count a batch: its bytes are the body. It is on disk when this answers."""
     sender = endpoint.access.sender(_token(request))
@@ -125,13 +133,13 @@ async def reports(
     data = await _body(request, endpoint)
     batch = Batch(data=data, id=idempotency_key, source=sender)
     receipt = await asyncio.wrap_future(endpoint.writer.submit(batch))
-    return response_of(answered(receipt.as_dict()))
+    return response_of(success_reply(receipt.as_dict()))
 
 
 @router.get("/estimates")
 async def estimates(  # noqa: PLR0913 - the parameters of the request
     request: Request,
-    endpoint: Serving,
+    endpoint: EndpointDependency,
     *,
     candidate: Annotated[list[str] | None, Query(max_length=MOST_CANDIDATES)] = None,
     post: Annotated[str, Query(max_length=20)] = "raw",
@@ -144,23 +152,23 @@ async def estimates(  # noqa: PLR0913 - the parameters of the request
     if not endpoint.access.is_curator(_token(request)):
         raise no_token()
     try:
-        asked: list[Any] | None = candidate
+        candidates: list[Any] | None = candidate
         if candidate is not None and kind == "number":
-            asked = [int(each) for each in candidate]
+            candidates = [int(each) for each in candidate]
     except ValueError:
         raise unreadable("a candidate is no whole number") from None
-    if post != "raw" and (asked is None or decode):
+    if post != "raw" and (candidates is None or decode):
         raise unreadable("post is for estimates of all candidates")
 
-    def told() -> Estimates | Summary:
+    def compute() -> Estimates | Summary:
         collector = endpoint.collector
-        if asked is not None and not decode:
-            return collector.estimate(asked, post=post)
-        summary = collector.summary() if asked is None else None
-        return summary or collector.find(asked, significance=significance)
+        if candidates is not None and not decode:
+            return collector.estimate(candidates, post=post)
+        summary = collector.summary() if candidates is None else None
+        return summary or collector.find(candidates, significance=significance)
 
-    found = await asyncio.to_thread(told)
-    return response_of(answered(found.as_dict(confidence)))
+    found = await asyncio.to_thread(compute)
+    return response_of(success_reply(found.as_dict(confidence)))
 
 
 def _token(request: Request) -> str:

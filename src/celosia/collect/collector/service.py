@@ -80,7 +80,7 @@ def create_app(collector: Callable[[], Collector], *, access: Access | None = No
 
     Args:
         collector: opens it when the app starts.
-        access: who may send and see; without it everybody may send and nobody may see.
+        access: the tokens; without them anyone may send, and HTTP gives no estimates.
 
     Raises:
         InputError: CEL-R083 the extra is missing.
@@ -88,7 +88,7 @@ def create_app(collector: Callable[[], Collector], *, access: Access | None = No
     try:
         from fastapi import FastAPI  # noqa: PLC0415 - part of an extra
 
-        from celosia.collect.collector.routes import Gate, add_handlers, router  # noqa: PLC0415 - likewise
+        from celosia.collect.collector.routes import ErrorMiddleware, add_handlers, router  # noqa: PLC0415 - likewise
     except ImportError as error:
         raise _missing_extra(error.name) from None
     endpoint = Endpoint(collector, access or Access())
@@ -114,7 +114,7 @@ def create_app(collector: Callable[[], Collector], *, access: Access | None = No
     app.state.endpoint = endpoint
     app.include_router(router)
     add_handlers(app)
-    app.add_middleware(Gate)
+    app.add_middleware(ErrorMiddleware)
     return app
 
 
@@ -171,7 +171,7 @@ def serve(  # noqa: PLR0913 - each part of the endpoint by its name
                 ready=ready,
                 code="CEL-R089",
                 name="the endpoint",
-                access_log=False,  # nobody is to know who has sent when
+                access_log=False,  # senders and times are not logged
                 server_header=False,
                 proxy_headers=False,
                 log_level="warning",

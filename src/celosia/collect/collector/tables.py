@@ -1,7 +1,7 @@
 """Reports in Arrow and Parquet files: one column `report` of fixed width, one row for a report.
 
 The metadata of the schema tells the fingerprint of the protocol as `celosia.fingerprint`, in
-hexadecimal: a table that does not tell it is refused, because nobody could say what it counts.
+hexadecimal: a table without it is refused, because its protocol would be unknown.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def table_pieces(
 def _pieces(
     file: BinaryIO, protocol: Protocol, *, most: int, suffix: str
 ) -> Iterator[tuple[str, bytes]]:
-    schema, parts = _opened(file, suffix)
-    size = _checked(schema, protocol)
+    schema, parts = _open_table(file, suffix)
+    size = _check_schema(schema, protocol)
     rows = max(1, most // size)
     number, waiting, gathered = 0, np.empty((0, size), dtype=np.uint8), 0
     for part in parts:
@@ -83,7 +83,7 @@ def _piece(number: int, packed: Packed, protocol: Protocol) -> tuple[str, bytes]
     return str(number), Reports(protocol.fingerprint, packed).to_bytes()
 
 
-def _opened(file: BinaryIO, suffix: str) -> tuple[Any, Iterator[Any]]:
+def _open_table(file: BinaryIO, suffix: str) -> tuple[Any, Iterator[Any]]:
     """The schema of a file, and its rows in parts that fit into memory."""
     import pyarrow as pa  # noqa: PLC0415 - heavy
     from pyarrow import parquet  # noqa: PLC0415 - likewise
@@ -104,7 +104,7 @@ def _opened(file: BinaryIO, suffix: str) -> tuple[Any, Iterator[Any]]:
     return stream.schema, (part.select([COLUMN]) for part in stream)
 
 
-def _checked(schema: Any, protocol: Protocol) -> int:
+def _check_schema(schema: Any, protocol: Protocol) -> int:
     """The bytes of one report, where a table is of the protocol."""
     import pyarrow as pa  # noqa: PLC0415 - heavy
 
@@ -113,14 +113,14 @@ def _checked(schema: Any, protocol: Protocol) -> int:
     size = -(-protocol.report_bits // 8)
     if schema.field(COLUMN).type != pa.binary(size):
         raise _no_table(f"its column {COLUMN!r} is not of {size} bytes, fixed_size_binary[{size}]")
-    told = (schema.metadata or {}).get(FINGERPRINT)
-    if told is None:
+    fingerprint = (schema.metadata or {}).get(FINGERPRINT)
+    if fingerprint is None:
         raise _no_table("its metadata do not tell the fingerprint of the protocol")
-    if told != protocol.fingerprint.hex().encode():
+    if fingerprint != protocol.fingerprint.hex().encode():
         raise InputError(
             "CEL-R004",
             "these reports were made under other parameters.",
-            why="Counting them together would be wrong in a way that nobody sees.",
+            why="Counting them together would give wrong estimates without any sign of it.",
             fix="Use one protocol with the same parameters and key on all sides.",
         )
     return size

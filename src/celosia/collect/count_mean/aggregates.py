@@ -99,8 +99,8 @@ def unary_counts(
         truth: a coin that tells the truth, with heads, about 1 and about 0 alike.
         generator: of the simulation.
     """
-    told = generator.binomial(holders, truth.chance)
-    return np.asarray(told + generator.binomial(users - holders, 1 - truth.chance))
+    truthful = generator.binomial(holders, truth.chance)
+    return np.asarray(truthful + generator.binomial(users - holders, 1 - truth.chance))
 
 
 def _generator(rng: Source) -> np.random.Generator:

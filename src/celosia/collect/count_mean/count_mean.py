@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
-from celosia.collect.count_mean.sketched import Sketched, SketchedServer
+from celosia.collect.count_mean.base import SketchProtocol, SketchServer
 from celosia.collect.fields import Packed, check_form, field_at, malformed
 from celosia.collect.protocol import Client
 from celosia.collect.state import State
@@ -27,7 +27,7 @@ _STREAM = 2**13
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountMean(Sketched):
+class CountMean(SketchProtocol):
     """Private Count Mean Sketch: for known candidates, where a report may have hundreds of bits.
 
     A client hashes its value by a random one of `hashes` functions to one of `width` columns, and
@@ -112,7 +112,7 @@ class CountMeanClient(Client):
 
     protocol: CountMean
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         return self.packed_digests(digests(values))
 
     def packed_digests(self, found: Digests) -> Packed:
@@ -140,7 +140,7 @@ class CountMeanClient(Client):
         return made
 
 
-class CountMeanServer(SketchedServer):
+class CountMeanServer(SketchServer):
     """Counts the bits of reports, and the reports of each row."""
 
     protocol: CountMean
@@ -183,8 +183,8 @@ class CountMeanServer(SketchedServer):
     def counts_from(self, sums: NDArray[np.int64]) -> Floats:
         """Raw counts from those sums."""
         users, width = self.users, self.protocol.width
-        told = self.protocol.debias * (sums.astype(np.float64) - users / 2) + users / 2
-        return (told - users / width) * (width / (width - 1))
+        unbiased = self.protocol.debias * (sums.astype(np.float64) - users / 2) + users / 2
+        return (unbiased - users / width) * (width / (width - 1))
 
     def cells(self) -> Floats:
         """How many reports of each row have each column, freed of bias."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
-from celosia.collect.count_mean.sketched import Sketched, SketchedServer
+from celosia.collect.count_mean.base import SketchProtocol, SketchServer
 from celosia.collect.fields import Packed, bits_for, check_form, malformed
 from celosia.collect.protocol import Client
 from celosia.collect.state import State
@@ -24,7 +24,7 @@ _BLOCK = 8192
 
 
 @dataclass(frozen=True, kw_only=True)
-class HadamardCountMean(Sketched):
+class HadamardCountMean(SketchProtocol):
     """Private Hadamard Count Mean Sketch: for known candidates, with reports of a few bytes.
 
     A client hashes its value as in `CountMean`, and sends a single sign of the Hadamard transform
@@ -126,7 +126,7 @@ class HadamardCountMeanClient(Client):
 
     protocol: HadamardCountMean
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         from celosia.collect.count_mean import _kernels  # noqa: PLC0415 - compiles when first needed
 
         protocol = self.protocol
@@ -142,7 +142,7 @@ class HadamardCountMeanClient(Client):
         return made
 
 
-class HadamardCountMeanServer(SketchedServer):
+class HadamardCountMeanServer(SketchServer):
     """Adds up the signs of reports, by row and place."""
 
     protocol: HadamardCountMean
@@ -175,8 +175,8 @@ class HadamardCountMeanServer(SketchedServer):
     def counts_from(self, sums: NDArray[np.int64]) -> Floats:
         """Raw counts from those sums."""
         users, width = self.users, self.protocol.width
-        told = self.protocol.debias * sums.astype(np.float64)
-        return (told - users / width) * (width / (width - 1))
+        unbiased = self.protocol.debias * sums.astype(np.float64)
+        return (unbiased - users / width) * (width / (width - 1))
 
     def cells(self) -> Floats:
         """How many reports of each row have each column, freed of bias."""

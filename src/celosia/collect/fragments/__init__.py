@@ -1,1 +1,1 @@
-"""Texts that nobody has listed, put together from fragments."""
+"""Discovery of common texts without a list of them, from their fragments."""

@@ -1,4 +1,4 @@
-"""Sequence Fragment Puzzle: common words that nobody has listed, put together from pieces."""
+"""Sequence Fragment Puzzle: common words without a list of them, put together from pieces."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from celosia.collect.fields import (
     check_form,
     cut,
     field_at,
-    joined,
+    join,
     malformed,
-    packed,
+    pack,
 )
-from celosia.collect.fragments.spelling import Spelling
+from celosia.collect.fragments.text_encoding import TextEncoding
 from celosia.collect.protocol import Client, Protocol, Server, check_report_epsilon
 from celosia.collect.state import State
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact, whole
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
-from celosia.sketches.hashing import Family, digests
+from celosia.sketches.hashing import HashFamily, digests
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 MOST_KEYS = 2**24
@@ -137,10 +137,10 @@ class FragmentPuzzle(Protocol):
         )
 
     @cached_property
-    def spelling(self) -> Spelling:
+    def spelling(self) -> TextEncoding:
         """Texts as numbers."""
-        tagging = Family(key=self._key("tags").encode(), rows=1, width=self.tags)
-        return Spelling(self.alphabet, self.length, self.piece, tagging)
+        tagging = HashFamily(key=self._key("tags").encode(), rows=1, width=self.tags)
+        return TextEncoding(self.alphabet, self.length, self.piece, tagging)
 
     def _key(self, part: str) -> str:
         """Keys of the parts: 16 bytes of BLAKE2b of the name of the part, keyed by the key."""
@@ -181,18 +181,18 @@ class FragmentPuzzleClient(Client):
         self._words = CountMeanClient(protocol.words, rng=self.rng)
         self._fragments = CountMeanClient(protocol.fragments, rng=self.rng)
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         protocol, spelling = self.protocol, self.protocol.spelling
         pieces = spelling.pieces(values)
         texts = spelling.digests(pieces)
         places = self.rng.integers(protocol.positions, texts.size)
         keys = spelling.tagged(texts, pieces[np.arange(texts.size), places])
         place_bits = bits_for(protocol.positions)
-        return joined(
+        return join(
             [
                 (self._words.packed_digests(texts), protocol.words.report_bits),
                 (self._fragments.packed_digests(digests(keys)), protocol.fragments.report_bits),
-                (packed([(places, place_bits)]), place_bits),
+                (pack([(places, place_bits)]), place_bits),
             ]
         )
 
@@ -237,19 +237,19 @@ class FragmentPuzzleServer(Server):
             each.users = int(each.reports.sum())
         return self.words, self.fragments
 
-    def _estimated(
+    def _estimate(
         self, candidates: tuple[Hashable, ...]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         spelling = self.protocol.spelling
         words, _ = self.sketches()
         return words.estimated_digests(spelling.digests(spelling.pieces(list(candidates))))
 
-    def _found(
+    def _find(
         self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
     ) -> Estimates:
         if candidates is None:
             return self.dictionary(significance=significance, progress=progress)
-        return super()._found(candidates, significance, progress)
+        return super()._find(candidates, significance, progress)
 
     def dictionary(
         self,
@@ -265,7 +265,7 @@ class FragmentPuzzleServer(Server):
         Args:
             top: how many tagged pieces to keep at each position; without it those that stand out so
                 far that chance alone gives one such piece for every four tags.
-            significance: the chance that any text is there that nobody has (`bonferroni`), or the
+            significance: the chance that any absent text is there (`bonferroni`), or the
                 expected share of such texts (`fdr`); None keeps every text that was put together.
             control: `bonferroni` or `fdr` (Benjamini and Hochberg).
             check_tags: drop texts whose own tag is not that of their pieces.
@@ -275,9 +275,9 @@ class FragmentPuzzleServer(Server):
             InputError: CEL-R014 so many pieces are kept that there are too many texts, CEL-R015 a
                 setting is out of range.
         """
-        from celosia.collect.fragments.puzzle import Search, solved  # noqa: PLC0415 - only servers need it
+        from celosia.collect.fragments.solver import SolverOptions, solve  # noqa: PLC0415 - only servers need it
 
-        return solved(self, Search(top, significance, control, check_tags), progress)
+        return solve(self, SolverOptions(top, significance, control, check_tags), progress)
 
 
 def _wrong(what: str) -> InputError:

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.collect.coins import Coin
-from celosia.collect.fields import Packed, bits_for, packed, unpacked
+from celosia.collect.fields import Packed, bits_for, pack, unpack
 from celosia.collect.protocol import Client, Protocol, Server
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
-from celosia.mechanisms.additive.directed import float_above
+from celosia.mechanisms.additive.directed_rounding import float_above
 from celosia.mechanisms.parameters import check_confidence, check_whole
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class DBitFlip(Protocol):
 
     @property
     def loss(self) -> Loss:  # noqa: D102 - as in Protocol
-        return Pure(self.report_epsilon)
+        return PureLoss(self.report_epsilon)
 
     @property
     def lasting_epsilon(self) -> float:
@@ -116,7 +116,7 @@ class DBitFlip(Protocol):
         """An empty server."""
         return DBitFlipServer(self)
 
-    def drawn(self, devices: int, rng: Source) -> NDArray[np.int64]:
+    def draw_buckets(self, devices: int, rng: Source) -> NDArray[np.int64]:
         """Different buckets for each device, in order; every choice is equally likely."""
         rows = np.arange(devices)
         deck = np.tile(np.arange(self.buckets), (devices, 1))
@@ -127,38 +127,38 @@ class DBitFlip(Protocol):
             deck[:, at] = picked
         return np.sort(deck[:, : self.bits], axis=1)
 
-    def answered(self, there: NDArray[np.bool_], rng: Source) -> NDArray[np.bool_]:
+    def draw_bits(self, there: NDArray[np.bool_], rng: Source) -> NDArray[np.bool_]:
         """Bits, each true with the chance of the coin."""
         truly = self.coin.toss(there.size, rng).reshape(there.shape)
-        said: NDArray[np.bool_] = there == truly
-        return said
+        answers: NDArray[np.bool_] = there == truly
+        return answers
 
-    def written(self, asked: NDArray[np.int64], said: NDArray[np.bool_]) -> Packed:
+    def pack_reports(self, queried: NDArray[np.int64], answers: NDArray[np.bool_]) -> Packed:
         """Reports: bucket, bit, bucket, bit, ..."""
         width = bits_for(self.buckets)
         pairs = [
-            ((asked[:, at], width), (said[:, at].view(np.uint8), 1)) for at in range(self.bits)
+            ((queried[:, at], width), (answers[:, at].view(np.uint8), 1)) for at in range(self.bits)
         ]
-        return packed([each for pair in pairs for each in pair])
+        return pack([each for pair in pairs for each in pair])
 
-    def read(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def unpack_reports(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Buckets and bits.
 
         Raises:
             InputError: CEL-R001 of another form, CEL-R032 a bucket that is none, or comes twice.
         """
-        fields = unpacked(reports, [bits_for(self.buckets), 1] * self.bits)
-        asked, said = np.stack(fields[::2], axis=1), np.stack(fields[1::2], axis=1)
-        if np.any(asked >= self.buckets) or np.any(asked[:, 1:] <= asked[:, :-1]):
+        fields = unpack(reports, [bits_for(self.buckets), 1] * self.bits)
+        queried, answers = np.stack(fields[::2], axis=1), np.stack(fields[1::2], axis=1)
+        if np.any(queried >= self.buckets) or np.any(queried[:, 1:] <= queried[:, :-1]):
             raise InputError(
                 "CEL-R032",
                 "a report names something that its protocol does not have.",
                 why="It was damaged on the way, or made to disturb.",
                 fix="Drop this batch.",
             )
-        return asked, said
+        return queried, answers
 
-    def checked(self, values: Any) -> NDArray[np.int64]:
+    def check_values(self, values: Any) -> NDArray[np.int64]:
         """Bucket numbers.
 
         Raises:
@@ -186,9 +186,9 @@ class DBitFlipClient(Client):
         super().__init__(protocol, rng=rng)
         self.memory = memory
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         protocol = self.protocol
-        found = protocol.checked(values)
+        found = protocol.check_values(values)
         made = np.empty((found.size, -(-protocol.report_bits // 8)), dtype=np.uint8)
         if self.memory is not None:
             for at, value in enumerate(found.tolist()):
@@ -197,27 +197,27 @@ class DBitFlipClient(Client):
         step = max(1, _AT_ONCE // protocol.buckets)
         for start in range(0, found.size, step):
             part = found[start : start + step]
-            asked = protocol.drawn(part.size, self.rng)
-            said = protocol.answered(asked == part[:, None], self.rng)
-            made[start : start + step] = protocol.written(asked, said)
+            queried = protocol.draw_buckets(part.size, self.rng)
+            answers = protocol.draw_bits(queried == part[:, None], self.rng)
+            made[start : start + step] = protocol.pack_reports(queried, answers)
         return made
 
     def _remembered(self, value: int, memory: Memory) -> Packed:
         protocol = self.protocol
         kept = memory.recall(
-            protocol, b"buckets", lambda rng: protocol.drawn(1, rng).astype("<i4").tobytes()
+            protocol, b"buckets", lambda rng: protocol.draw_buckets(1, rng).astype("<i4").tobytes()
         )
-        asked = np.frombuffer(kept, dtype="<i4").astype(np.int64)[None, :]
-        there = asked == value
+        queried = np.frombuffer(kept, dtype="<i4").astype(np.int64)[None, :]
+        there = queried == value
         case = int(np.argmax(there)) if there.any() else protocol.bits
         answer = memory.recall(
             protocol,
             b"case" + case.to_bytes(4, "little"),
-            lambda rng: np.packbits(protocol.answered(there, rng)).tobytes(),
+            lambda rng: np.packbits(protocol.draw_bits(there, rng)).tobytes(),
             price=protocol.report_epsilon,
         )
         bits = np.unpackbits(np.frombuffer(answer, dtype=np.uint8), count=protocol.bits)
-        return protocol.written(asked, bits.astype(np.bool_)[None, :])
+        return protocol.pack_reports(queried, bits.astype(np.bool_)[None, :])
 
 
 class DBitFlipServer(Server):
@@ -227,26 +227,26 @@ class DBitFlipServer(Server):
 
     def __init__(self, protocol: DBitFlip) -> None:
         super().__init__(protocol)
-        self.asked = np.zeros(protocol.buckets, dtype=np.int64)
+        self.queried = np.zeros(protocol.buckets, dtype=np.int64)
         self.ones = np.zeros(protocol.buckets, dtype=np.int64)
 
     def _count(self, packed: Packed) -> None:
-        asked, said = self.protocol.read(packed)
+        queried, answers = self.protocol.unpack_reports(packed)
         size = self.protocol.buckets
-        self.asked += np.bincount(asked.reshape(-1), minlength=size)
-        self.ones += np.bincount(asked[said == 1], minlength=size)
+        self.queried += np.bincount(queried.reshape(-1), minlength=size)
+        self.ones += np.bincount(queried[answers == 1], minlength=size)
 
     def _state(self) -> State:
-        return {"asked": self.asked, "ones": self.ones}
+        return {"asked": self.queried, "ones": self.ones}
 
-    def _estimated(
+    def _estimate(
         self, candidates: tuple[Hashable, ...]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         protocol = self.protocol
-        places = protocol.checked(list(candidates))
+        places = protocol.check_values(list(candidates))
         truth = protocol.coin.chance
         share = protocol.buckets / protocol.bits
-        counts = share * (self.ones - (1 - truth) * self.asked)[places] / (2 * truth - 1)
+        counts = share * (self.ones - (1 - truth) * self.queried)[places] / (2 * truth - 1)
         likely = np.clip(counts, 0, self.users)
         errors = [sqrt(protocol.variance(self.users, count=each)) for each in likely.tolist()]
         return counts, np.array(errors, dtype=np.float64)

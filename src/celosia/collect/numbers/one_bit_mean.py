@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import Coin
-from celosia.collect.fields import Packed, packed, unpacked
+from celosia.collect.fields import Packed, pack, unpack
 from celosia.collect.numbers.buckets import numbers_of
 from celosia.collect.protocol import Client, Protocol, Server
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
-from celosia.mechanisms.additive.directed import float_above
+from celosia.mechanisms.additive.directed_rounding import float_above
 from celosia.mechanisms.parameters import check_bounds, check_confidence, check_whole
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ GRID = 2**32
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class MeanEstimate:
     """An estimated mean with its standard error."""
 
     mean: float
@@ -149,14 +149,14 @@ class OneBitMean(Protocol):
         inside = (np.clip(numbers_of(values), low, high) - low) / (high - low)
         return np.rint(inside * GRID).astype(np.int64)
 
-    def answered(self, parts: NDArray[np.int64], of: int, rng: Source) -> NDArray[np.bool_]:
+    def draw_bits(self, parts: NDArray[np.int64], of: int, rng: Source) -> NDArray[np.bool_]:
         """Bits: one end of the range is drawn by the share parts / of, then told, mostly truly.
 
         P(1) = share * truth + (1 - share) * (1 - truth), with whole numbers only.
         """
         upper_end = rng.integers(of, parts.size) < parts
-        said: NDArray[np.bool_] = upper_end == self.coin.toss(parts.size, rng)
-        return said
+        bits: NDArray[np.bool_] = upper_end == self.coin.toss(parts.size, rng)
+        return bits
 
 
 class OneBitMeanClient(Client):
@@ -170,14 +170,14 @@ class OneBitMeanClient(Client):
         super().__init__(protocol, rng=rng)
         self.memory = memory
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         parts = self.protocol.on_grid(values)
         if self.memory is None:  # rounding first and drawing then is the same as drawing at once
-            said = self.protocol.answered(parts, GRID, self.rng)
+            bits = self.protocol.draw_bits(parts, GRID, self.rng)
         else:
             listed = [self._remembered(each, self.memory) for each in parts.tolist()]
-            said = np.array(listed, dtype=np.bool_)
-        return packed([(said.view(np.uint8), 1)])
+            bits = np.array(listed, dtype=np.bool_)
+        return pack([(bits.view(np.uint8), 1)])
 
     def _remembered(self, part: int, memory: Memory) -> bool:
         protocol = self.protocol
@@ -189,7 +189,7 @@ class OneBitMeanClient(Client):
         answer = memory.recall(
             protocol,
             b"level" + level.to_bytes(4, "little"),
-            lambda rng: protocol.answered(np.array([level]), protocol.levels, rng).tobytes(),
+            lambda rng: protocol.draw_bits(np.array([level]), protocol.levels, rng).tobytes(),
             price=protocol._price,
         )
         return answer != b"\0"
@@ -205,19 +205,19 @@ class OneBitMeanServer(Server):
         self.ones = np.zeros(1, dtype=np.int64)
 
     def _count(self, packed: Packed) -> None:
-        self.ones += int(unpacked(packed, [1])[0].sum())
+        self.ones += int(unpack(packed, [1])[0].sum())
 
     def _state(self) -> State:
         return {"ones": self.ones}
 
-    def mean(self) -> Mean:
+    def mean(self) -> MeanEstimate:
         """The mean of all values, without bias.
 
         The error takes values as drawn from one law; for the mean of just these devices it is
         at most that.
         """
         if not self.users:
-            return Mean(float("nan"), inf, 0)
+            return MeanEstimate(float("nan"), inf, 0)
         truth = self.protocol.coin.chance
         seen = int(self.ones[0]) / self.users
         scale = self.protocol._range / (2 * truth - 1)
@@ -226,9 +226,9 @@ class OneBitMeanServer(Server):
         likely = min(max(seen, 1 - truth), truth)
         error = scale * sqrt(likely * (1 - likely) / self.users)
         found = float(self.protocol.lower) + scale * (seen - (1 - truth))
-        return Mean(found, error, self.users)
+        return MeanEstimate(found, error, self.users)
 
-    def summary(self) -> Mean:
+    def summary(self) -> MeanEstimate:
         """As `mean`."""
         return self.mean()
 
@@ -240,7 +240,7 @@ class OneBitMeanServer(Server):
         """
         raise _no_counts()
 
-    def _estimated(
+    def _estimate(
         self, candidates: tuple[Hashable, ...]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         raise _no_counts()

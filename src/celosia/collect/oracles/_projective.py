@@ -12,7 +12,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.mechanisms.additive.directed import exp_below
+from celosia.mechanisms.additive.directed_rounding import exp_below
 
 Places = NDArray[np.int64]
 
@@ -24,7 +24,7 @@ _NEAR = Fraction(101, 100)
 
 
 @dataclass(frozen=True)
-class Space:
+class ProjectiveSpace:
     """Points with `coordinates` coordinates over the field of the integers modulo `order`."""
 
     order: int
@@ -120,7 +120,7 @@ class Space:
         """
         if self.coordinates == 1:  # one point, and it is not orthogonal to itself
             return np.zeros(1, dtype=np.int64)
-        below = Space(self.order, self.coordinates - 1)
+        below = ProjectiveSpace(self.order, self.coordinates - 1)
         after, lines = self.coordinates - 1, below.points
         rest = below.orthogonal(counts[:lines])
         affine = counts[lines:].reshape((self.order,) * after)
@@ -161,21 +161,21 @@ def _prime_from(number: int, step: int) -> int:
     return max(2, number)
 
 
-def best_space(epsilon: Fraction, values: int) -> Space:
+def best_space(epsilon: Fraction, values: int) -> ProjectiveSpace:
     """The space with a point for each value and the least variance of a rare one.
 
     Of spaces that are as good within a hundredth, the one with the fewest points.
     """
     ratio = exp_below(min(epsilon, Fraction(64)))
-    wished = int(min(ratio, Fraction(values))) + 1
-    options: dict[Space, Fraction] = {}
+    target = int(min(ratio, Fraction(values))) + 1
+    options: dict[ProjectiveSpace, Fraction] = {}
     for coordinates in range(2, max(3, values.bit_length() + 2)):
         # The points are more than order^(coordinates - 1), and at most twice as many.
         least = max(2, int((values / 2) ** (1 / (coordinates - 1))) - 1)
         enough = bisect_left(range(values + 1), values, least, key=_points_with(coordinates))
         least = _prime_from(enough, 1)
-        for near in (_prime_from(wished, -1), _prime_from(wished, 1), least):
-            space = Space(max(least, near), coordinates)
+        for near in (_prime_from(target, -1), _prime_from(target, 1), least):
+            space = ProjectiveSpace(max(least, near), coordinates)
             if space.points <= min(max(64, 64 * values), MOST_POINTS):
                 options[space] = _rare(space, ratio)
     good = min(options.values()) * _NEAR
@@ -183,10 +183,10 @@ def best_space(epsilon: Fraction, values: int) -> Space:
 
 
 def _points_with(coordinates: int) -> Callable[[int], int]:
-    return lambda order: Space(order, coordinates).points
+    return lambda order: ProjectiveSpace(order, coordinates).points
 
 
-def _rare(space: Space, ratio: Fraction) -> Fraction:
+def _rare(space: ProjectiveSpace, ratio: Fraction) -> Fraction:
     own = ratio / (ratio + space.outside)
     other = space.other(own)
     return other * (1 - other) / (own - other) ** 2

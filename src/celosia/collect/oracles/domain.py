@@ -1,4 +1,4 @@
-"""Public domains: all values that a report can be about, known before anybody reports."""
+"""Public domains: all values that a report can be about, known before the collection."""
 
 from __future__ import annotations
 

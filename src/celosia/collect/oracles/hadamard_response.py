@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
-from celosia.collect.fields import Packed, packed, unpacked
+from celosia.collect.fields import Packed, pack, unpack
 from celosia.collect.oracles.pure import DomainProtocol, DomainServer, Floats, set_coin
 from celosia.collect.protocol import Client
 from celosia.core.errors import InputError
@@ -52,7 +52,7 @@ class HadamardResponse(DomainProtocol):
     Args:
         epsilon: of one report, for any two values of one person.
         key: the name of the collection.
-        domain: all possible values, in an order that everybody shares.
+        domain: all possible values, in an order that all devices share.
         blocks: B, a power of two; 0 takes the best one, about e^epsilon / 2.
 
     Raises:
@@ -157,22 +157,22 @@ class HadamardClient(Client):
 
     protocol: HadamardResponse
 
-    def _packed(self, values: Any) -> Packed:
-        said = self.protocol
-        rows, blocks = np.divmod(said.values.places(values), said.blocks)
+    def _encode(self, values: Any) -> Packed:
+        protocol = self.protocol
+        rows, blocks = np.divmod(protocol.values.places(values), protocol.blocks)
         rows = rows + 1
-        kept = said.coin.toss(rows.size, self.rng)
-        places = self.rng.integers(said.width, rows.size)
+        kept = protocol.coin.toss(rows.size, self.rng)
+        places = self.rng.integers(protocol.width, rows.size)
         # One of the 2 B - 1 other halves: 0 is that of the own block, then two for each other one.
-        halves = self.rng.integers(2 * said.blocks - 1, rows.size)
+        halves = self.rng.integers(2 * protocol.blocks - 1, rows.size)
         away = ~kept & (halves > 0)
         # Flipping the lowest bit of the row flips the sign: a bijection of both halves.
         wrong = _parity(rows & places) != (~kept).astype(np.int64)
         mended = np.where(wrong, places ^ (rows & -rows), places)
-        others = (blocks + (halves + 1) // 2) % said.blocks
+        others = (blocks + (halves + 1) // 2) % protocol.blocks
         block = np.where(away, others, blocks)
         place = np.where(away, places, mended)
-        return packed([(block * said.width + place, said.report_bits)])
+        return pack([(block * protocol.width + place, protocol.report_bits)])
 
 
 class HadamardServer(DomainServer):
@@ -181,21 +181,21 @@ class HadamardServer(DomainServer):
     protocol: HadamardResponse
 
     def _count(self, packed: Packed) -> None:
-        (told,) = unpacked(packed, [self.protocol.report_bits])
-        self.counts += np.bincount(told, minlength=self.counts.size)
+        (reported,) = unpack(packed, [self.protocol.report_bits])
+        self.counts += np.bincount(reported, minlength=self.counts.size)
 
-    def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
-        said, users = self.protocol, self.users
-        rows, blocks = np.divmod(said.values.places(candidates), said.blocks)
-        table = self.counts.reshape(said.blocks, said.width).copy()
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
+        protocol, users = self.protocol, self.users
+        rows, blocks = np.divmod(protocol.values.places(candidates), protocol.blocks)
+        table = self.counts.reshape(protocol.blocks, protocol.width).copy()
         for row in table:  # sums of at most `users` ones: nothing overflows
             _kernels.transform(row)
-        mean, beside, beyond = said._moments(said.blocks)
+        mean, beside, beyond = protocol._moments(protocol.blocks)
         counts = table[blocks, rows + 1] / mean
         likely = np.clip(counts, 0, users)
-        shares = np.full(said.blocks, float(users))
-        if said.blocks > 1:
+        shares = np.full(protocol.blocks, float(users))
+        if protocol.blocks > 1:
             shares = np.clip((table[:, 0] - users * beyond) / (beside - beyond), 0, users)
         near = np.maximum(0, shares[blocks] - likely)
         far = np.maximum(0, users - likely - near)
-        return counts, np.sqrt(said._variance(likely, near, far))
+        return counts, np.sqrt(protocol._variance(likely, near, far))

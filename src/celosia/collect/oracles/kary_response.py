@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from celosia.collect.coins import WHOLE, Coin
-from celosia.collect.fields import Packed, bits_for, malformed, packed, unpacked
+from celosia.collect.fields import Packed, bits_for, malformed, pack, unpack
 from celosia.collect.oracles.pure import (
     DomainProtocol,
     DomainServer,
@@ -78,21 +78,21 @@ class KaryClient(Client):
 
     protocol: KaryResponse
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         places = self.protocol.values.places(values)
         size = len(self.protocol.values)
-        # All coins are tossed for everybody: how long it takes tells nothing.
+        # All coins are tossed for all: the time reveals nothing.
         steps = 1 + self.rng.integers(size - 1, places.size)
         kept = self.protocol.coin.toss(places.size, self.rng)
-        told = (places + np.where(kept, 0, steps)) % size
-        return packed([(told, self.protocol.report_bits)])
+        reported = (places + np.where(kept, 0, steps)) % size
+        return pack([(reported, self.protocol.report_bits)])
 
 
 class KaryServer(DomainServer):
     """Counts the values that were told."""
 
     def _count(self, packed: Packed) -> None:
-        (told,) = unpacked(packed, [self.protocol.report_bits])
-        if told.size and told.max() >= self.counts.size:
+        (reported,) = unpack(packed, [self.protocol.report_bits])
+        if reported.size and reported.max() >= self.counts.size:
             raise malformed()
-        self.counts += np.bincount(told, minlength=self.counts.size)
+        self.counts += np.bincount(reported, minlength=self.counts.size)

@@ -23,22 +23,22 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
-from celosia.collect.fields import Packed, bits_for, malformed, packed, unpacked
+from celosia.collect.fields import Packed, bits_for, malformed, pack, unpack
 from celosia.collect.oracles import _kernels as _oracle_kernels
 from celosia.collect.oracles.pure import (
     Floats,
     PureProtocol,
     Support,
-    estimated,
     ratio_below,
     set_coin,
+    unbiased_estimates,
 )
 from celosia.collect.protocol import Client, Server
 from celosia.collect.state import State
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
-from celosia.sketches.hashing import Family, digest, digests
+from celosia.sketches.hashing import HashFamily, digest, digests
 
 SEED_BITS = 32
 MOST_BUCKETS = 2**16
@@ -146,9 +146,9 @@ class LocalHashing(PureProtocol):
         return np.maximum(0, squares - (users - count)) / (self.pool * (self.buckets - 1))
 
     @cached_property
-    def family(self) -> Family:
+    def family(self) -> HashFamily:
         """The functions of the pool; 3-wise independent, as the variance of the pool assumes."""
-        return Family(key=f"{self.key}/olh".encode(), rows=self.pool, width=self.buckets)
+        return HashFamily(key=f"{self.key}/olh".encode(), rows=self.pool, width=self.buckets)
 
     def functions(self, seeds: NDArray[np.int64]) -> list[NDArray[np.uint64]]:
         """The three words of each seed."""
@@ -169,26 +169,26 @@ class HashingClient(Client):
 
     protocol: LocalHashing
 
-    def _packed(self, values: Any) -> Packed:
-        said = self.protocol
+    def _encode(self, values: Any) -> Packed:
+        protocol = self.protocol
         hashes = digests(values)
-        if said.pool:
-            choice = self.rng.integers(said.pool, hashes.size)
-            places = said.family.columns_at(hashes, choice)
+        if protocol.pool:
+            choice = self.rng.integers(protocol.pool, hashes.size)
+            places = protocol.family.columns_at(hashes, choice)
         else:
             choice = np.frombuffer(self.rng.raw(4 * hashes.size), dtype="<u4").astype(np.int64)
-            first, second, third = said.functions(choice)
+            first, second, third = protocol.functions(choice)
             found = _oracle_kernels.hashed(first, second, third, hashes >> _32, hashes & _LOW)
-            places = (found * np.uint64(said.buckets) >> _32).astype(np.int64)
-        steps = 1 + self.rng.integers(said.buckets - 1, places.size)
-        kept = said.coin.toss(places.size, self.rng)
-        told = (places + np.where(kept, 0, steps)) % said.buckets
-        return packed([(choice, said.choice_bits), (told, bits_for(said.buckets))])
+            places = (found * np.uint64(protocol.buckets) >> _32).astype(np.int64)
+        steps = 1 + self.rng.integers(protocol.buckets - 1, places.size)
+        kept = protocol.coin.toss(places.size, self.rng)
+        reported = (places + np.where(kept, 0, steps)) % protocol.buckets
+        return pack([(choice, protocol.choice_bits), (reported, bits_for(protocol.buckets))])
 
 
-def _read(said: LocalHashing, reports: Packed) -> list[NDArray[np.int64]]:
-    fields = unpacked(reports, [said.choice_bits, bits_for(said.buckets)])
-    limits = (said.pool or 2**SEED_BITS, said.buckets)
+def _read(protocol: LocalHashing, reports: Packed) -> list[NDArray[np.int64]]:
+    fields = unpack(reports, [protocol.choice_bits, bits_for(protocol.buckets)])
+    limits = (protocol.pool or 2**SEED_BITS, protocol.buckets)
     if any(field.size and field.max() >= most for field, most in zip(fields, limits, strict=True)):
         raise malformed()
     return fields
@@ -204,8 +204,8 @@ class HashingServer(Server):
         self._parts: list[NDArray[np.int64]] = []
 
     def _count(self, packed: Packed) -> None:
-        seeds, told = _read(self.protocol, packed)
-        self._parts.append(seeds + told * 2**SEED_BITS)
+        seeds, reported = _read(self.protocol, packed)
+        self._parts.append(seeds + reported * 2**SEED_BITS)
 
     def _state(self) -> State:
         if len(self._parts) != 1:
@@ -231,17 +231,17 @@ class HashingServer(Server):
         self._parts.append(reports.astype(np.int64))  # a copy, so both stay their own
         self.users += users
 
-    def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
         supports = self._supports(digests(list(candidates)))
-        return estimated(self.protocol.support, supports, self.users)
+        return unbiased_estimates(self.protocol.support, supports, self.users)
 
     def _supports(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         reports = self._state()["reports"]
         first, second, third = self.protocol.functions(reports & (2**SEED_BITS - 1))
         # Bucket y holds the hashes from ceil(2^32 y / g) on, up to the start of the next.
         starts = -(-np.arange(self.protocol.buckets + 1) * WHOLE // self.protocol.buckets)
-        told = reports >> SEED_BITS
-        start, end = (starts[told + step].astype(np.uint64) << _32 for step in (0, 1))
+        reported = reports >> SEED_BITS
+        start, end = (starts[reported + step].astype(np.uint64) << _32 for step in (0, 1))
         parts = (first, second, third - start, end - start)  # modulo 2^64: the last end is 0
         high, low = hashes >> _32, hashes & _LOW
         cores = (os.cpu_count() or 1) if reports.size * hashes.size > _MANY_PAIRS else 1
@@ -264,22 +264,23 @@ class PoolServer(Server):
         self.counts = np.zeros((protocol.pool, protocol.buckets), dtype=np.int64)
 
     def _count(self, packed: Packed) -> None:
-        rows, told = _read(self.protocol, packed)
-        cells = rows * self.protocol.buckets + told
+        rows, reported = _read(self.protocol, packed)
+        cells = rows * self.protocol.buckets + reported
         self.counts += np.bincount(cells, minlength=self.counts.size).reshape(self.counts.shape)
 
     def _state(self) -> State:
         return {"counts": self.counts}
 
-    def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
-        said = self.protocol
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
+        protocol = self.protocol
         hashes = digests(list(candidates))
-        width = np.int64(said.buckets)
-        supports = _kernels.gathered(self.counts, hashes, said.family.coefficients, width, False)
-        counts, errors = estimated(said.support, supports, self.users)
+        width = np.int64(protocol.buckets)
+        coefficients = protocol.family.coefficients
+        supports = _kernels.gathered(self.counts, hashes, coefficients, width, False)
+        counts, errors = unbiased_estimates(protocol.support, supports, self.users)
         likely = np.clip(counts, 0, self.users)
         others = np.maximum(0, self.squares() - likely**2)
-        return counts, np.sqrt(errors**2 + said._together(self.users, likely, others))
+        return counts, np.sqrt(errors**2 + protocol._together(self.users, likely, others))
 
     def squares(self) -> float:
         """The sum of the squared counts of all values, from reports that tell the same bucket.

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
-from celosia.collect.fields import Packed, bits_for, malformed, packed, unpacked
-from celosia.collect.oracles._projective import MOST_POINTS, Space, best_space, is_prime
+from celosia.collect.fields import Packed, bits_for, malformed, pack, unpack
+from celosia.collect.oracles._projective import MOST_POINTS, ProjectiveSpace, best_space, is_prime
 from celosia.collect.oracles.pure import (
     DomainProtocol,
     DomainServer,
@@ -49,7 +49,7 @@ class ProjectiveGeometry(DomainProtocol, PureProtocol):
     Args:
         epsilon: of one report, for any two values of one person.
         key: the name of the collection.
-        domain: all possible values, in an order that everybody shares.
+        domain: all possible values, in an order that all devices share.
         order: the prime q; 0 takes the best one.
         coordinates: t; 0 takes the best number.
 
@@ -76,7 +76,7 @@ class ProjectiveGeometry(DomainProtocol, PureProtocol):
             or not 2 <= coordinates <= 32
             or not 2 <= order <= MOST_POINTS
             or not is_prime(order)
-            or not len(self.values) <= Space(order, coordinates).points <= MOST_POINTS
+            or not len(self.values) <= ProjectiveSpace(order, coordinates).points <= MOST_POINTS
         ):
             raise InputError(
                 "CEL-R056",
@@ -89,9 +89,9 @@ class ProjectiveGeometry(DomainProtocol, PureProtocol):
         _ = self.coin
 
     @cached_property
-    def space(self) -> Space:
+    def space(self) -> ProjectiveSpace:
         """The points."""
-        return Space(self.order, self.coordinates)
+        return ProjectiveSpace(self.order, self.coordinates)
 
     @cached_property
     def coin(self) -> Coin:
@@ -123,18 +123,18 @@ class ProjectiveClient(Client):
 
     protocol: ProjectiveGeometry
 
-    def _packed(self, values: Any) -> Packed:
-        said = self.protocol
-        places = said.values.places(values)
-        kept = said.coin.toss(places.size, self.rng)
+    def _encode(self, values: Any) -> Packed:
+        protocol = self.protocol
+        places = protocol.values.places(values)
+        kept = protocol.coin.toss(places.size, self.rng)
         # Vectors orthogonal to the value but 0, each point q - 1 times; and those with a product of
         # 1, each other point once. All but one coordinate are free.
-        vectors = said.order ** (said.coordinates - 1)
+        vectors = protocol.order ** (protocol.coordinates - 1)
         inside = 1 + self.rng.integers(vectors - 1, places.size)
         outside = self.rng.integers(vectors, places.size)
         free = np.where(kept, inside, outside)
-        told = said.space.completed(places, free, (~kept).astype(np.int64))
-        return packed([(told, said.report_bits)])
+        reported = protocol.space.completed(places, free, (~kept).astype(np.int64))
+        return pack([(reported, protocol.report_bits)])
 
 
 class ProjectiveServer(DomainServer):
@@ -143,10 +143,10 @@ class ProjectiveServer(DomainServer):
     protocol: ProjectiveGeometry
 
     def _count(self, packed: Packed) -> None:
-        (told,) = unpacked(packed, [self.protocol.report_bits])
-        if told.size and told.max() >= self.counts.size:
+        (reported,) = unpack(packed, [self.protocol.report_bits])
+        if reported.size and reported.max() >= self.counts.size:
             raise malformed()
-        self.counts += np.bincount(told, minlength=self.counts.size)
+        self.counts += np.bincount(reported, minlength=self.counts.size)
 
     def _supports(self) -> NDArray[np.int64]:
         found = self.protocol.space.orthogonal(self.counts)

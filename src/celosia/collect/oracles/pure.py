@@ -28,7 +28,7 @@ from celosia.collect.protocol import FORM, Protocol, Server
 from celosia.collect.state import State
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
-from celosia.mechanisms.additive.directed import exp_below
+from celosia.mechanisms.additive.directed_rounding import exp_below
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ def set_coin(epsilon: float | Fraction, outside: Fraction | int) -> Coin:
     if coin.heads * (1 + Fraction(outside)) <= WHOLE:
         raise InputError(
             "CEL-R052",
-            "epsilon is too small for so many values.",
+            "epsilon is too small for that many values.",
             why="Chances are multiples of 2^-32, and the true value would be no likelier than the "
             "others.",
             fix="Take a larger epsilon, fewer values, or local hashing, which is not hurt by many.",
@@ -115,8 +115,8 @@ class PureProtocol(Protocol):
 
 def fingerprint_of(parameters: dict[str, Any]) -> bytes:
     """8 bytes of parameters, as every protocol makes them."""
-    said = json.dumps([FORM, parameters], sort_keys=True, separators=(",", ":"))
-    return hashlib.blake2b(said.encode(), digest_size=8).digest()
+    text = json.dumps([FORM, parameters], sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +126,7 @@ class DomainProtocol(Protocol):
     Args:
         epsilon: of one report, for any two values of one person.
         key: the name of the collection.
-        domain: all possible values, in an order that everybody shares.
+        domain: all possible values, in an order that all devices share.
     """
 
     domain: Sequence[Hashable] = field(repr=False)  # it may be very long
@@ -165,13 +165,15 @@ class DomainServer(Server):
         """How many reports support each value of the domain."""
         return self.counts
 
-    def _estimated(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
         places = self.protocol.values.places(candidates)
         assert isinstance(self.protocol, PureProtocol)
-        return estimated(self.protocol.support, self._supports()[places], self.users)
+        return unbiased_estimates(self.protocol.support, self._supports()[places], self.users)
 
 
-def estimated(support: Support, supports: NDArray[np.int64], users: int) -> tuple[Floats, Floats]:
+def unbiased_estimates(
+    support: Support, supports: NDArray[np.int64], users: int
+) -> tuple[Floats, Floats]:
     """Unbiased counts and standard errors, with each count put in for the true one."""
     counts = support.unbiased(supports, users)
     return counts, np.sqrt(support.variance(users, np.clip(counts, 0, users)))

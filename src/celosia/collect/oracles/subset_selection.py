@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
-from celosia.collect.fields import Packed, bits_for, check_form, malformed, packed, unpacked
+from celosia.collect.fields import Packed, bits_for, check_form, malformed, pack, unpack
 from celosia.collect.oracles import _kernels as _oracle_kernels
 from celosia.collect.oracles.pure import (
     DomainProtocol,
@@ -50,7 +50,7 @@ class SubsetSelection(DomainProtocol, PureProtocol):
     Args:
         epsilon: of one report, for any two values of one person.
         key: the name of the collection.
-        domain: all possible values, in an order that everybody shares.
+        domain: all possible values, in an order that all devices share.
         size: of the set; 0 takes the best one, about k / (e^epsilon + 1).
 
     Raises:
@@ -121,29 +121,30 @@ class SubsetClient(Client):
 
     protocol: SubsetSelection
 
-    def _packed(self, values: Any) -> Packed:
-        said = self.protocol
-        places = said.values.places(values)
-        rows = max(1, _CHUNK // (said.size + len(said.values) // 64))
-        made = np.empty((places.size, -(-said.report_bits // 8)), dtype=np.uint8)
+    def _encode(self, values: Any) -> Packed:
+        protocol = self.protocol
+        places = protocol.values.places(values)
+        rows = max(1, _CHUNK // (protocol.size + len(protocol.values) // 64))
+        made = np.empty((places.size, -(-protocol.report_bits // 8)), dtype=np.uint8)
         for start in range(0, places.size, rows):
             bits = self._subsets(places[start : start + rows])
-            if said.as_list:
+            if protocol.as_list:
                 # In rising order: the true value must not stand out by where it is.
-                found = _oracle_kernels.members(bits, said.size)
-                width = bits_for(len(said.values))
-                bits = packed([(column, width) for column in found.T])
+                found = _oracle_kernels.members(bits, protocol.size)
+                width = bits_for(len(protocol.values))
+                bits = pack([(column, width) for column in found.T])
             made[start : start + rows] = bits
         return made
 
     def _subsets(self, places: NDArray[np.int64]) -> Packed:
-        said = self.protocol
-        kept = said.coin.toss(places.size, self.rng)
+        protocol = self.protocol
+        kept = protocol.coin.toss(places.size, self.rng)
         while True:
-            row = said.size + _oracle_kernels.SPARE
+            row = protocol.size + _oracle_kernels.SPARE
             words = self.rng.words(places.size * row).reshape(places.size, row)
-            made = np.zeros((places.size, -(-len(said.values) // 8)), dtype=np.uint8)
-            if _oracle_kernels.subsets(words, places, kept, len(said.values), said.size, made):
+            made = np.zeros((places.size, -(-len(protocol.values) // 8)), dtype=np.uint8)
+            values = len(protocol.values)
+            if _oracle_kernels.subsets(words, places, kept, values, protocol.size, made):
                 return made
 
 
@@ -153,17 +154,17 @@ class SubsetServer(DomainServer):
     protocol: SubsetSelection
 
     def _count(self, packed: Packed) -> None:
-        said = self.protocol
-        if said.as_list:
-            width = bits_for(len(said.values))
-            found = np.array(unpacked(packed, [width] * said.size))
+        protocol = self.protocol
+        if protocol.as_list:
+            width = bits_for(len(protocol.values))
+            found = np.array(unpack(packed, [width] * protocol.size))
             rising = bool(np.all(found[1:] > found[:-1]))
             if not rising or (found.size and found[-1].max() >= self.counts.size):
                 raise malformed()
             self.counts += np.bincount(found.reshape(-1), minlength=self.counts.size)
             return
-        check_form(packed, said.report_bits)
-        if np.any(np.bitwise_count(packed).sum(axis=1, dtype=np.int64) != said.size):
+        check_form(packed, protocol.report_bits)
+        if np.any(np.bitwise_count(packed).sum(axis=1, dtype=np.int64) != protocol.size):
             raise malformed()
         rows = np.zeros(packed.shape[0], dtype=np.int64)
         table, reports = self.counts.reshape(1, -1), np.zeros(1, dtype=np.int64)

@@ -133,7 +133,7 @@ class UnaryClient(Client):
 
     protocol: _Unary
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         places = self.protocol.values.places(values)
         size = self.protocol.report_bits
         made = np.empty((places.size, -(-size // 8)), dtype=np.uint8)

@@ -111,12 +111,12 @@ class BitCounts:
 
 
 @dataclass(frozen=True)
-class Decoded:
+class DecodedValues:
     """Which candidates RAPPOR found, and how sure that is."""
 
     estimates: Estimates
     p_values: Numbers = field(repr=False)
-    """The chance of at least such a count if nobody had the value; 1 where it was not selected."""
+    """The chance of at least such a count for an absent value; 1 where it was not selected."""
     found: NDArray[np.bool_] = field(repr=False)
     """Whether a candidate is there with confidence."""
     confidence: float
@@ -157,7 +157,7 @@ class Decoded:
         )
 
 
-def unbiased(counted: BitCounts, values: Digests) -> tuple[Numbers, Numbers]:
+def unbiased_estimates(counted: BitCounts, values: Digests) -> tuple[Numbers, Numbers]:
     """Counts of all candidates by least squares, and their standard errors.
 
     Raises:
@@ -175,13 +175,13 @@ def unbiased(counted: BitCounts, values: Digests) -> tuple[Numbers, Numbers]:
 def _too_many() -> InputError:
     return InputError(
         "CEL-R033",
-        "the bits of these cohorts do not tell so many candidates apart.",
+        "the bits of these cohorts cannot distinguish that many candidates.",
         why="Different counts would fit equally well, so none is without bias.",
         fix="Ask about fewer candidates, use more bits or cohorts, or decode (`decode`, --decode).",
     )
 
 
-def decoded(  # noqa: PLR0913 - all named
+def decode(  # noqa: PLR0913 - all named
     counted: BitCounts,
     candidates: tuple[Hashable, ...],
     *,
@@ -189,7 +189,7 @@ def decoded(  # noqa: PLR0913 - all named
     correction: str,
     penalty: float | None,
     progress: Progress = silent,
-) -> Decoded:
+) -> DecodedValues:
     """Select by the positive Lasso, fit the selected by least squares, test each of them.
 
     The tests are corrected for all candidates, not only for the selected ones, as in the paper.
@@ -209,7 +209,7 @@ def decoded(  # noqa: PLR0913 - all named
     progress(Step("hashing the candidates", 0, 3))
     design = counted.design(digests(list(candidates)))
     progress(Step("selecting", 1, 3))
-    chosen = np.flatnonzero(_selected(counted, design, penalty))
+    chosen = np.flatnonzero(_select(counted, design, penalty))
     progress(Step("fitting", 2, 3))
     size = len(candidates)
     guide = sqrt(counted.protocol.variance(counted.users))
@@ -225,7 +225,7 @@ def decoded(  # noqa: PLR0913 - all named
     estimates = Estimates(
         counted.protocol.name, candidates, counts, errors, counted.users, "decoded", counts
     )
-    return Decoded(
+    return DecodedValues(
         estimates,
         tests,
         _significant(tests, level, correction),
@@ -235,7 +235,7 @@ def decoded(  # noqa: PLR0913 - all named
     )
 
 
-def _selected(counted: BitCounts, design: csr_array, penalty: float | None) -> NDArray[np.bool_]:
+def _select(counted: BitCounts, design: csr_array, penalty: float | None) -> NDArray[np.bool_]:
     from celosia.collect.rappor._kernels import positive_lasso  # noqa: PLC0415 - Numba
 
     size, bits = design.shape
@@ -280,11 +280,11 @@ def _least_squares(counted: BitCounts, design: csr_array) -> tuple[Numbers, Numb
     """
     if not counted.users or not design.shape[0]:
         return np.zeros(design.shape[0]), np.full(design.shape[0], np.inf)
-    found = _fitted(counted, design, others=True)
-    return found if np.all(np.isfinite(found[1])) else _fitted(counted, design, others=False)
+    found = _fit(counted, design, others=True)
+    return found if np.all(np.isfinite(found[1])) else _fit(counted, design, others=False)
 
 
-def _fitted(counted: BitCounts, design: csr_array, *, others: bool) -> tuple[Numbers, Numbers]:
+def _fit(counted: BitCounts, design: csr_array, *, others: bool) -> tuple[Numbers, Numbers]:
     """The fit, with or without values that are no candidates."""
     dense, target = design.toarray(), counted.target
     if others:

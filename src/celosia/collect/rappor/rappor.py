@@ -13,20 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE
-from celosia.collect.fields import Packed, bits_for, unpacked
+from celosia.collect.fields import Packed, bits_for, unpack
 from celosia.collect.protocol import Client, Protocol, Server, check_report_epsilon
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
-from celosia.mechanisms.additive.directed import float_above, log_above
+from celosia.mechanisms.additive.directed_rounding import float_above, log_above
 from celosia.mechanisms.parameters import check_whole
-from celosia.sketches.hashing import Digests, Family, digests
+from celosia.sketches.hashing import Digests, HashFamily, digests
 
 if TYPE_CHECKING:
     from celosia.collect.estimates import Estimates
     from celosia.collect.memory import Due, Memory
-    from celosia.collect.rappor.decoding import BitCounts, Decoded
+    from celosia.collect.rappor.decoding import BitCounts, DecodedValues
     from celosia.collect.state import State
 
 _AT_ONCE = 2**19
@@ -113,7 +113,7 @@ class Rappor(Protocol):
         >>> round(made.lasting_epsilon, 6), round(float(made.epsilon), 6)
         (8.0, 2.0)
         """
-        from celosia.collect.rappor.chances import wished  # noqa: PLC0415 - it tries Rappors
+        from celosia.collect.rappor.calibration import calibrate  # noqa: PLC0415 - it tries Rappors
 
         price, whole = check_report_epsilon(one), check_report_epsilon(lasting)
         if price > whole:
@@ -125,7 +125,7 @@ class Rappor(Protocol):
         sizes = {"bits": bits, "hashes": hashes, "cohorts": cohorts}
         for word, size in sizes.items():
             check_whole(size, name=word)
-        return wished(lambda **found: cls(**found, **sizes, key=key), hashes, whole, price)
+        return calibrate(lambda **found: cls(**found, **sizes, key=key), hashes, whole, price)
 
     @cached_property
     def lies(self) -> int:
@@ -187,10 +187,10 @@ class Rappor(Protocol):
         return RapporServer(self)
 
     @cached_property
-    def family(self) -> Family:
+    def family(self) -> HashFamily:
         """The hash functions: those of cohort c are rows c * hashes up to (c + 1) * hashes."""
         rows = self.cohorts * self.hashes
-        return Family(key=b"rappor " + self.key.encode(), rows=rows, width=self.bits)
+        return HashFamily(key=b"rappor " + self.key.encode(), rows=rows, width=self.bits)
 
     def filters(self, values: Digests, cohorts: NDArray[np.int64]) -> Bits:
         """The Bloom filters of values, each in its cohort."""
@@ -213,14 +213,14 @@ class Rappor(Protocol):
         sent: Bits = units < np.where(kept, np.uint32(high), np.uint32(low))
         return sent
 
-    def written(self, cohorts: NDArray[np.int64], sent: Bits) -> Packed:
+    def pack_reports(self, cohorts: NDArray[np.int64], sent: Bits) -> Packed:
         """Reports: the cohort, then the bits."""
         width = bits_for(self.cohorts)
         head = (cohorts[:, None] >> np.arange(width)) & 1
         every = np.concatenate([head.astype(np.uint8), sent.astype(np.uint8)], axis=1)
         return np.packbits(every, axis=1, bitorder="little")
 
-    def read(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    def unpack_reports(self, reports: Packed) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """The cohorts and the bits of reports.
 
         Raises:
@@ -228,7 +228,7 @@ class Rappor(Protocol):
         """
         width = bits_for(self.cohorts)
         whole, rest = divmod(self.bits, 56)
-        cohorts = unpacked(reports, [width, *[56] * whole, rest])[0]
+        cohorts = unpack(reports, [width, *[56] * whole, rest])[0]
         if np.any(cohorts >= self.cohorts):
             raise InputError(
                 "CEL-R032",
@@ -251,7 +251,7 @@ class RapporClient(Client):
         super().__init__(protocol, rng=rng)
         self.memory = memory
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         found = digests(values)
         if self.memory is not None:
             rows = [self._remembered(found[at : at + 1], self.memory) for at in range(found.size)]
@@ -266,7 +266,7 @@ class RapporClient(Client):
                 self.protocol.filters(found[part], cohorts[part]), self.rng
             )
             sent = self.protocol.instantaneous(kept, self.rng)
-            made[part] = self.protocol.written(cohorts[part], sent)
+            made[part] = self.protocol.pack_reports(cohorts[part], sent)
         return made
 
     def due(self, values: Any) -> list[Due]:
@@ -300,7 +300,7 @@ class RapporClient(Client):
             )
             bits = np.frombuffer(answer, dtype=np.uint8)
             kept = np.unpackbits(bits, count=protocol.bits).astype(np.bool_)[None, :]
-        return protocol.written(cohort, protocol.instantaneous(kept, self.rng))
+        return protocol.pack_reports(cohort, protocol.instantaneous(kept, self.rng))
 
 
 class RapporServer(Server):
@@ -317,7 +317,7 @@ class RapporServer(Server):
         step = max(1, _AT_ONCE // self.protocol.bits)
         ones, reports = np.zeros_like(self.ones), np.zeros_like(self.reports)
         for start in range(0, packed.shape[0], step):
-            cohorts, bits = self.protocol.read(packed[start : start + step])
+            cohorts, bits = self.protocol.unpack_reports(packed[start : start + step])
             order = np.argsort(cohorts, kind="stable")
             there, first = np.unique(cohorts[order], return_index=True)
             ones[there] += np.add.reduceat(bits[order], first, axis=0, dtype=np.int64)
@@ -334,14 +334,14 @@ class RapporServer(Server):
 
         return BitCounts.of(self.protocol, self.ones, self.reports)
 
-    def _estimated(
+    def _estimate(
         self, candidates: tuple[Hashable, ...]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        from celosia.collect.rappor.decoding import unbiased  # noqa: PLC0415 - SciPy inside
+        from celosia.collect.rappor.decoding import unbiased_estimates  # noqa: PLC0415 - SciPy inside
 
-        return unbiased(self.bit_counts(), digests(list(candidates)))
+        return unbiased_estimates(self.bit_counts(), digests(list(candidates)))
 
-    def _found(
+    def _find(
         self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
     ) -> Estimates:
         assert candidates is not None
@@ -355,7 +355,7 @@ class RapporServer(Server):
         correction: str = "bonferroni",
         penalty: float | None = None,
         progress: Progress = silent,
-    ) -> Decoded:
+    ) -> DecodedValues:
         """Which candidates are there, and how many have them; for long lists of candidates.
 
         Unlike those of `estimate`, counts are of at least 0 before the last step and not without
@@ -371,9 +371,9 @@ class RapporServer(Server):
                 cohorts, the root of 2 ln(candidates) beyond.
             progress: is told of each step.
         """
-        from celosia.collect.rappor.decoding import decoded  # noqa: PLC0415 - SciPy inside
+        from celosia.collect.rappor.decoding import decode  # noqa: PLC0415 - SciPy inside
 
-        return decoded(
+        return decode(
             self.bit_counts(),
             tuple(candidates),
             confidence=confidence,

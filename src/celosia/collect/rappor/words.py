@@ -1,4 +1,4 @@
-"""RAPPOR for words that nobody has listed: pieces of words tell which candidates to ask about."""
+"""RAPPOR for words without a list of them: pieces of words give the candidates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.collect.fields import Packed, bits_for, unpacked
+from celosia.collect.fields import Packed, bits_for, unpack
 from celosia.collect.protocol import Client, Protocol, Server, check_report_epsilon
 from celosia.collect.rappor.rappor import Rappor, RapporServer
 from celosia.collect.rappor.word_graph import PAD, candidate_words, pair_candidates, pair_value
@@ -25,7 +25,7 @@ from celosia.mechanisms.parameters import check_whole
 if TYPE_CHECKING:
     from celosia.collect.estimates import Estimates
     from celosia.collect.memory import Memory
-    from celosia.collect.rappor.decoding import Decoded
+    from celosia.collect.rappor.decoding import DecodedValues
     from celosia.collect.state import State
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -156,7 +156,7 @@ class RapporWords(Protocol):
         first, second = (padded[at * self.gram : (at + 1) * self.gram] for at in self.pairs[pair])
         return pair_value(pair, first, second)
 
-    def joined(self, pairs: NDArray[np.int64], grams: Packed, words: Packed) -> Packed:
+    def join_parts(self, pairs: NDArray[np.int64], grams: Packed, words: Packed) -> Packed:
         """Reports: the pair of positions, the report of the pieces, the report of the word."""
         head = (pairs[:, None] >> np.arange(bits_for(len(self.pairs)))) & 1
         parts = [head.astype(np.uint8)]
@@ -165,7 +165,7 @@ class RapporWords(Protocol):
             parts.append(np.unpackbits(packed, axis=1, bitorder="little", count=count))
         return np.packbits(np.concatenate(parts, axis=1), axis=1, bitorder="little")
 
-    def parted(self, reports: Packed) -> tuple[NDArray[np.int64], Packed, Packed]:
+    def split_parts(self, reports: Packed) -> tuple[NDArray[np.int64], Packed, Packed]:
         """The three parts of reports.
 
         Raises:
@@ -173,7 +173,7 @@ class RapporWords(Protocol):
         """
         head = bits_for(len(self.pairs))
         whole, rest = divmod(self.report_bits - head, 56)
-        pairs = unpacked(reports, [head, *[56] * whole, rest])[0]
+        pairs = unpack(reports, [head, *[56] * whole, rest])[0]
         if np.any(pairs >= len(self.pairs)):
             raise InputError(
                 "CEL-R032",
@@ -201,7 +201,7 @@ class WordsClient(Client):
         super().__init__(protocol, rng=rng)
         self.memory = memory
 
-    def _packed(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> Packed:
         words = list(values)
         if not all(isinstance(each, str) for each in words):
             raise InputError(
@@ -216,7 +216,7 @@ class WordsClient(Client):
         whole = self.protocol.words.client(rng=self.rng, memory=self.memory)
         if self.memory is not None:
             self.memory.check([*grams.due(pieces), *whole.due(words)])
-        return self.protocol.joined(
+        return self.protocol.join_parts(
             pairs, grams.privatise(pieces).packed, whole.privatise(words).packed
         )
 
@@ -249,9 +249,9 @@ class WordsServer(Server):
             yield f"grams {at}", each
 
     def _count(self, packed: Packed) -> None:
-        pairs, grams, words = self.protocol.parted(packed)
-        self.protocol.words.read(words)  # refuse before anything is counted
-        self.protocol.grams.read(grams)
+        pairs, grams, words = self.protocol.split_parts(packed)
+        self.protocol.words.unpack_reports(words)  # refuse before anything is counted
+        self.protocol.grams.unpack_reports(grams)
         self.words._count(words)
         for at, server in enumerate(self.grams):
             server._count(grams[pairs == at])
@@ -263,12 +263,12 @@ class WordsServer(Server):
             for array, numbers in server._state().items()
         }
 
-    def _estimated(
+    def _estimate(
         self, candidates: tuple[Hashable, ...]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return self.words._estimated(candidates)
+        return self.words._estimate(candidates)
 
-    def _found(
+    def _find(
         self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
     ) -> Estimates:
         sure = 1 - significance
@@ -281,7 +281,7 @@ class WordsServer(Server):
     def discover(
         self, *, confidence: float = 0.95, most: int = 100_000, progress: Progress = silent
     ) -> tuple[str, ...]:
-        """Words whose pieces are common together; some of them may be nobody's.
+        """Words whose pieces are common together; some of them may be absent.
 
         Args:
             confidence: that at one pair of positions no absent pair of pieces is taken.
@@ -308,7 +308,7 @@ class WordsServer(Server):
         correction: str = "bonferroni",
         most: int = 100_000,
         progress: Progress = silent,
-    ) -> Decoded:
+    ) -> DecodedValues:
         """The words that were discovered, with how many devices have them."""
         words = self.discover(confidence=confidence, most=most, progress=progress)
         return self.words.decode(

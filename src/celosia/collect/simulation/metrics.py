@@ -44,7 +44,7 @@ class Metrics:
     top_precision: float
     """The share of the `top` values with the highest estimates that are among the real top."""
     relative_error: float | None
-    """The median of the relative errors of all values that somebody has."""
+    """The median of the relative errors of all values that occur."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

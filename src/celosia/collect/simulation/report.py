@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from celosia.collect.simulation.simulated import Element, Simulation
+from celosia.collect.simulation.results import Element, Simulation
 from celosia.core import figures
 from celosia.core.report import (
     Block,
@@ -34,7 +34,7 @@ CAREFUL = (
 def document(found: Simulation) -> Document:
     """The whole report, as blocks."""
     blocks: list[Block] = [
-        Notice("Made from known values: nobody's privacy was protected here.", tone="simulation"),
+        Notice("Made from known values: no privacy is protected here.", tone="simulation"),
         *(Notice(note, tone="info") for note in found.notes),
         Heading("In short"),
         _cards(found),
@@ -52,7 +52,7 @@ def document(found: Simulation) -> Document:
         Heading("Time and size"),
         Table(["", "value"], timing_rows(found), "What each side took", numeric=(1,)),
         Heading("How it was made"),
-        Facts(_made(found)),
+        Facts(_provenance(found)),
     ]
     return Document(f"Simulation of {found.name}", sentence(str(found)), tuple(blocks))
 
@@ -124,12 +124,12 @@ def number(value: float) -> str:
 
 def _cards(found: Simulation) -> KeyFigures:
     predicted = found.predicted_rmse
-    told = "" if predicted is None else f"{number(predicted)} predicted"
+    predicted_text = "" if predicted is None else f"{number(predicted)} predicted"
     return KeyFigures(
         [
             KeyFigure("Users", f"{found.users:,}", counted(found.runs, "run", "runs")),
             KeyFigure("Epsilon", f"{found.report_epsilon:.4g}", "of each report"),
-            KeyFigure("RMSE", number(found.pooled_rmse), told),
+            KeyFigure("RMSE", number(found.pooled_rmse), predicted_text),
             KeyFigure("Report", f"{found.timing.report_bits:,}", "each", "bits"),
         ]
     )
@@ -155,7 +155,7 @@ def _plot(elements: tuple[Element, ...]) -> list[Block]:
     return [Figure(chart, f"Real and estimated, with 95 % error bars{also}", words)]
 
 
-def _made(found: Simulation) -> list[tuple[str, str]]:
+def _provenance(found: Simulation) -> list[tuple[str, str]]:
     lasting = found.lasting_epsilon
     parts = [(str(name), str(value)) for name, value in found.protocol.items()]
     return [

@@ -26,9 +26,9 @@ from celosia.graphs.private.level import ONE_EDGE, GraphMechanism, Level, check_
 from celosia.graphs.private.local_sensitivity import Sensitive
 from celosia.graphs.private.projection import CAPS
 from celosia.graphs.private.subgraph_counts import StarCount, SubgraphCount, TriangleCount
-from celosia.mechanisms.answers import Answer, check_affordable, draw
+from celosia.mechanisms.guarantees import guarantee_of
+from celosia.mechanisms.noisy_answer import NoisyAnswer, check_affordable, release_with_guarantee
 from celosia.mechanisms.parameters import check_confidence
-from celosia.mechanisms.promises import promise
 
 Cap = int | Sequence[int]
 
@@ -41,7 +41,7 @@ def ask(  # noqa: PLR0913 - each is a choice of the curator
     budget: Budget | None = None,
     rng: Source | None = None,
     progress: Progress = silent,
-) -> Answer:
+) -> NoisyAnswer:
     """One answer about a graph, with its interval and guarantee.
 
     Args:
@@ -67,7 +67,7 @@ def ask(  # noqa: PLR0913 - each is a choice of the curator
     if isinstance(mechanism, SubgraphCount):  # takes long in large graphs
         counted = mechanism.sensitive(graph, progress=progress)
     source = System() if rng is None else rng
-    return draw(
+    return release_with_guarantee(
         mechanism,
         counted,
         question=mechanism.question,
@@ -83,7 +83,7 @@ def ask(  # noqa: PLR0913 - each is a choice of the curator
 
 def graph_promise(mechanism: GraphMechanism[Any], *, simulation: bool = False) -> Guarantee:
     """What one answer about a graph promises, in words that are true of graphs."""
-    made = promise(mechanism, simulation=simulation)
+    made = guarantee_of(mechanism, simulation=simulation)
     open_points: tuple[str, ...] = ("edges beyond the cap of a vertex are not counted",)
     if mechanism.neighbours == ONE_EDGE:
         open_points = (
@@ -111,7 +111,7 @@ def edge_count(  # noqa: PLR0913 - each is a choice of the curator
     confidence: float = 0.95,
     budget: Budget | None = None,
     rng: Source | None = None,
-) -> Answer:
+) -> NoisyAnswer:
     """The number of edges.
 
     Args:
@@ -146,7 +146,7 @@ def degree_histogram(  # noqa: PLR0913 - each is a choice of the curator
     confidence: float = 0.95,
     budget: Budget | None = None,
     rng: Source | None = None,
-) -> Answer:
+) -> NoisyAnswer:
     """The number of vertices of each degree.
 
     Args:
@@ -178,7 +178,7 @@ def degree_sequence(
     confidence: float = 0.95,
     budget: Budget | None = None,
     rng: Source | None = None,
-) -> Answer:
+) -> NoisyAnswer:
     """The degrees in rising order, hiding one edge; see `DegreeSequence`."""
     mechanism = DegreeSequence(epsilon=epsilon)
     return ask(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
@@ -192,7 +192,7 @@ def triangle_count(  # noqa: PLR0913 - each is a choice of the curator
     budget: Budget | None = None,
     rng: Source | None = None,
     progress: Progress = silent,
-) -> Answer:
+) -> NoisyAnswer:
     """The number of triangles, hiding one edge; with a delta by smooth sensitivity."""
     mechanism = TriangleCount(epsilon=epsilon, delta=delta)
     return ask(graph, mechanism, budget=budget, rng=rng, progress=progress)
@@ -206,7 +206,7 @@ def star_count(  # noqa: PLR0913 - each is a choice of the curator
     delta: float | None = None,
     budget: Budget | None = None,
     rng: Source | None = None,
-) -> Answer:
+) -> NoisyAnswer:
     """The number of stars with k rays, hiding one edge; with a delta by smooth sensitivity.
 
     Raises:
@@ -223,7 +223,7 @@ def joint_degrees(  # noqa: PLR0913 - each is a choice of the curator
     confidence: float = 0.95,
     budget: Budget | None = None,
     rng: Source | None = None,
-) -> Answer:
+) -> NoisyAnswer:
     """The number of edges by the degrees of their ends, hiding one edge; see `JointDegrees`."""
     mechanism = JointDegrees(epsilon=epsilon, cap=cap)
     return ask(graph, mechanism, confidence=confidence, budget=budget, rng=rng)

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -70,9 +70,9 @@ class DegreeHistogram(GraphMechanism[Counts]):
         """The noise of each number."""
         return DiscreteLaplace(int(self.sensitivity) / self.price)
 
-    def privacy_loss(self) -> Pure:
+    def privacy_loss(self) -> PureLoss:
         """Epsilon."""
-        return Pure(self.price)
+        return PureLoss(self.price)
 
     def measure(self, x: Graph, *, rng: Source) -> Measurement[Counts]:
         """The counts by degree."""

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.losses import Composed, LaplaceLoss
+from celosia.accounting.losses import ComposedLoss, LaplaceLoss
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.fitting import rising
@@ -50,9 +50,9 @@ class DegreeSequence(GraphMechanism[NDArray[np.int64]]):
         """The noise of each degree."""
         return DiscreteLaplace(2 / self.price)
 
-    def privacy_loss(self) -> Composed:
+    def privacy_loss(self) -> ComposedLoss:
         """Epsilon, in halves: whole numbers that move by 2 in sum do so in two steps of one."""
-        return Composed((LaplaceLoss(self.law.scale, 1),) * 2)
+        return ComposedLoss((LaplaceLoss(self.law.scale, 1),) * 2)
 
     def measure(self, x: Graph, *, rng: Source) -> Measurement[NDArray[np.int64]]:
         """The degrees in rising order, from 0 to n - 1."""

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.level import GraphMechanism, check_cap, check_graph
@@ -72,9 +72,9 @@ class JointDegrees(GraphMechanism[dict[str, int]]):
         span = range(1, self.cap + 1)
         return [(low, high) for low in span for high in span if low <= high]
 
-    def privacy_loss(self) -> Pure:
+    def privacy_loss(self) -> PureLoss:
         """Epsilon."""
-        return Pure(self.price)
+        return PureLoss(self.price)
 
     def measure(self, x: Graph, *, rng: Source) -> Measurement[dict[str, int]]:
         """The counts, which may be below 0, by the two degrees."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.randomness import Source
-from celosia.mechanisms.noise import DiscreteLaplace, choose
+from celosia.mechanisms.noise import DiscreteLaplace, draw_weighted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +43,9 @@ class Ladder:
         law = DiscreteLaplace(1 / rate)
         speed = 1 / law.scale  # a scale that had to be rounded up is the one of both draws
         rises = self._rises()
-        start = choose(np.arange(rises.size, dtype=np.int64), rate=speed, weights=rises, rng=rng)
+        start = draw_weighted(
+            np.arange(rises.size, dtype=np.int64), rate=speed, weights=rises, rng=rng
+        )
         rung = start + _geometric(law, rng)
         if rung == 0:
             return self.centre

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import BoundedRange, Composed, Pure
+from celosia.accounting.losses import BoundedRangeLoss, ComposedLoss, PureLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
@@ -132,7 +132,7 @@ class Bounded(GraphMechanism[Output]):
 
     def noise_loss(self) -> Loss:
         """What the noise costs, whatever the cap."""
-        return Pure(self.noise_price)
+        return PureLoss(self.noise_price)
 
     @property
     def sensitivity(self) -> float:
@@ -143,7 +143,7 @@ class Bounded(GraphMechanism[Output]):
         """That of the noise, and of the choice of the cap where there is one."""
         if not self.chosen_price:
             return self.noise_loss()
-        return Composed((BoundedRange(self.chosen_price), self.noise_loss()))
+        return ComposedLoss((BoundedRangeLoss(self.chosen_price), self.noise_loss()))
 
     def project(self, graph: Graph, rng: Source) -> tuple[int, Projection]:
         """The cap that is used, which may be told, and the graph under it, which may not."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, comb, expm1, log
 
-from celosia.accounting.losses import Approximate, BoundedRange
+from celosia.accounting.losses import ApproximateLoss, BoundedRangeLoss
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, silent
@@ -19,7 +19,7 @@ from celosia.graphs.private.local_sensitivity import Sensitive, stars, triangles
 from celosia.graphs.private.smooth import smooth_bound, smoothness
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.noise.reach import MOST as WIDEST
+from celosia.mechanisms.noise.scale_limits import MOST as WIDEST
 from celosia.mechanisms.parameters import check_confidence, check_delta, check_whole
 
 MOST_WIDTH = 2**60
@@ -80,11 +80,11 @@ class SubgraphCount(GraphMechanism[int]):
         """How fast the chances fall from rung to rung."""
         return self.price / 2
 
-    def privacy_loss(self) -> BoundedRange | Approximate:
+    def privacy_loss(self) -> BoundedRangeLoss | ApproximateLoss:
         """That of the exponential mechanism, or (epsilon, delta)."""
         if self.delta is None:
-            return BoundedRange(self.price)
-        return Approximate(self.price, self.delta)
+            return BoundedRangeLoss(self.price)
+        return ApproximateLoss(self.price, self.delta)
 
     def measure(self, x: Graph | Sensitive, *, rng: Source) -> Measurement[int]:
         """The count with noise; it may be below 0. Takes a graph, or what `sensitive` made of it.

@@ -20,8 +20,8 @@ from celosia.graphs.private.degree_sequence import DegreeSequence
 from celosia.graphs.private.fitting import graphical
 from celosia.graphs.private.joint_degrees import JointDegrees
 from celosia.graphs.private.level import check_graph
+from celosia.mechanisms.guarantees import format_rounded_up
 from celosia.mechanisms.parameters import check_epsilon
-from celosia.mechanisms.promises import at_least
 
 Model = Literal["degrees", "joint"]
 
@@ -115,7 +115,7 @@ class PrivateGraph(GraphMethod[Graph]):
         return Changed(graph=made, facts=facts, kept="the number of vertices")
 
     def promise(self, graph: Graph) -> str:  # noqa: D102 - as in GraphMethod
-        amount = at_least(self.epsilon)
+        amount = format_rounded_up(self.epsilon)
         return f"{amount}-differential privacy for one edge; the number of vertices is public"
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod

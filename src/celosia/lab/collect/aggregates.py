@@ -60,10 +60,10 @@ def dbitflip(protocol: DBitFlip, counts: Counts, drawn: np.random.Generator) -> 
     independent with mean 0 for all but holders, who hold one only: so they are uncorrelated.
     """
     truth, share = protocol.coin.chance, protocol.bits / protocol.buckets
-    asked = [drawn.binomial(each, share) for each in (counts, counts.sum() - counts)]
+    queried = [drawn.binomial(each, share) for each in (counts, counts.sum() - counts)]
     server = protocol.server()
-    server.asked += asked[0] + asked[1]
-    server.ones += drawn.binomial(asked[0], truth) + drawn.binomial(asked[1], 1 - truth)
+    server.queried += queried[0] + queried[1]
+    server.ones += drawn.binomial(queried[0], truth) + drawn.binomial(queried[1], 1 - truth)
     server.users = int(counts.sum())
     return server.estimate(range(counts.size)).counts
 

@@ -12,8 +12,8 @@ from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates
 from celosia.lab.collect.identities import correlation, identities
-from celosia.lab.collect.law import Law, rmse
-from celosia.lab.collect.printed import (
+from celosia.lab.collect.law import ErrorLaw, rmse
+from celosia.lab.collect.publication import (
     EXPONENTIAL_50,
     NORMAL_200,
     Counts,
@@ -22,7 +22,7 @@ from celosia.lab.collect.printed import (
     table,
 )
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import printed, same
+from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 
 RUNS, FEW_RUNS = 20, 1
 """Of drawn aggregates: for sketches of up to and of more than so many rows."""
@@ -51,14 +51,16 @@ def rows(progress: Progress) -> list[Row]:
     return [*found, *_users(), *_sizes()]
 
 
-def law(protocol: CountMean, counts: Counts, *, single: int = 0) -> Law:
+def law(protocol: CountMean, counts: Counts, *, single: int = 0) -> ErrorLaw:
     """Of the errors of all values, over coins, rows and hash functions."""
     users, squares = int(counts.sum()) + single, float(counts @ counts) + single
     variances = np.array(
         [protocol.variance(users, count=f, squares=squares - f**2) for f in counts.tolist()]
     )
     noise = users * (protocol.noise + 1 / protocol.width)
-    return Law(variances, tails=collision_tails(protocol.hashes, protocol.width, counts, noise))
+    return ErrorLaw(
+        variances, tails=collision_tails(protocol.hashes, protocol.width, counts, noise)
+    )
 
 
 def collision_tails(hashes: int, width: int, counts: Counts, noise: float) -> float:
@@ -91,7 +93,7 @@ def _errors(
     run: str, line: dict[str, str], protocol: CountMean, counts: Counts, *, seed: int
 ) -> Iterator[Row]:
     expected = law(protocol, counts)
-    yield printed(run, "RMSE by theory (th)", line["theory"], expected.rmse)
+    yield compare_printed(run, "RMSE by theory (th)", line["theory"], expected.rmse)
     yield expected.of_rmse(run, "RMSE of the published run, beside theory", line["rmse"])
     yield expected.of_mean(
         run, "mean error of the published run, beside theory", line["mean_error"]
@@ -121,4 +123,4 @@ def _sizes() -> Iterator[Row]:
         near = abs(printed_bytes - 8 * width - OBJECT_BYTES) <= OBJECT_SLACK
         yield Row(run, cell, printed_bytes, 8 * width + OBJECT_BYTES, near)
         protocol = CountMean(epsilon=2, hashes=1024, width=width)
-        yield same(run, "bits of our report, m + log2 k", width + 10, protocol.report_bits)
+        yield compare_equal(run, "bits of our report, m + log2 k", width + 10, protocol.report_bits)

@@ -11,8 +11,8 @@ from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates
 from celosia.lab.collect.identities import correlation, identities
-from celosia.lab.collect.law import Law, rmse
-from celosia.lab.collect.printed import (
+from celosia.lab.collect.law import ErrorLaw, rmse
+from celosia.lab.collect.publication import (
     MANY_RANGE,
     Counts,
     exponential_counts,
@@ -21,7 +21,7 @@ from celosia.lab.collect.printed import (
     table,
 )
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import printed
+from celosia.lab.mechanisms.cells import compare_printed
 
 RUNS = 40
 """Of drawn aggregates."""
@@ -42,7 +42,7 @@ def rows(progress: Progress) -> list[Row]:
         found += identities(run, line, users=500_000, spread=MANY_RANGE)
         found += correlation(run, line, counts)
         expected = law(protocol, counts)
-        found.append(printed(run, "RMSE by theory (th)", line["theory"], expected.rmse))
+        found.append(compare_printed(run, "RMSE by theory (th)", line["theory"], expected.rmse))
         cell = "RMSE of the published run, beside theory"
         found.append(expected.of_rmse(run, cell, line["rmse"]))
         drawn = generator(Seeded(800 + done))
@@ -55,10 +55,10 @@ def rows(progress: Progress) -> list[Row]:
     return [*found, *_users()]
 
 
-def law(protocol: DBitFlip, counts: Counts) -> Law:
+def law(protocol: DBitFlip, counts: Counts) -> ErrorLaw:
     """Of the errors of all buckets, which are uncorrelated."""
     users = int(counts.sum())
-    return Law(np.array([protocol.variance(users, count=each) for each in counts.tolist()]))
+    return ErrorLaw(np.array([protocol.variance(users, count=each) for each in counts.tolist()]))
 
 
 def _real(protocol: DBitFlip, counts: Counts) -> float:

@@ -22,8 +22,8 @@ from celosia.core.randomness import Seeded
 from celosia.lab.collect.broken.debias import BrokenHalfDebias
 from celosia.lab.collect.count_mean import MANY_ROWS, collision_tails
 from celosia.lab.collect.identities import correlation, identities
-from celosia.lab.collect.law import Law, rmse
-from celosia.lab.collect.printed import (
+from celosia.lab.collect.law import ErrorLaw, rmse
+from celosia.lab.collect.publication import (
     EXPONENTIAL_50,
     NORMAL_200,
     Counts,
@@ -32,7 +32,7 @@ from celosia.lab.collect.printed import (
     table,
 )
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import SIGMAS, half_unit, printed, same
+from celosia.lab.mechanisms.cells import SIGMAS, compare_equal, compare_printed, half_unit
 
 Floats = NDArray[np.float64]
 RUNS = 6
@@ -65,23 +65,25 @@ def rows(progress: Progress) -> list[Row]:
     return [*found, *_users(), *_sizes()]
 
 
-def law(protocol: HadamardCountMean, counts: Counts) -> Law:
+def law(protocol: HadamardCountMean, counts: Counts) -> ErrorLaw:
     """Of the errors of all values, over coins, rows, places and hash functions."""
     users, squares = int(counts.sum()), float(counts @ counts)
     variances = np.array(
         [protocol.variance(users, count=f, squares=squares - f**2) for f in counts.tolist()]
     )
     noise = users * protocol.debias**2
-    return Law(variances, tails=collision_tails(protocol.hashes, protocol.width, counts, noise))
+    return ErrorLaw(
+        variances, tails=collision_tails(protocol.hashes, protocol.width, counts, noise)
+    )
 
 
-def faulty(protocol: HadamardCountMean, counts: Counts) -> Law:
+def faulty(protocol: HadamardCountMean, counts: Counts) -> ErrorLaw:
     """Of the errors that the published code has (C-13)."""
     right, factor = law(protocol, counts), BrokenHalfDebias(epsilon=float(protocol.epsilon)).factor
     shift = (factor - 1) * int(counts.sum()) / (protocol.width - 1)
     biases: Floats = (factor - 1) * counts.astype(np.float64) + shift
     # A bias makes collisions count by their variance too, which `variances` has.
-    return Law(factor**2 * right.variances, biases, factor**4 * right.tails)
+    return ErrorLaw(factor**2 * right.variances, biases, factor**4 * right.tails)
 
 
 def estimates(protocol: HadamardCountMean, counts: Counts, seed: int) -> Floats:
@@ -109,7 +111,7 @@ def _errors(
     run: str, line: dict[str, str], protocol: HadamardCountMean, counts: Counts
 ) -> Iterator[Row]:
     right, wrong = law(protocol, counts), faulty(protocol, counts)
-    yield printed(run, "RMSE by theory (th)", line["theory"], right.rmse)
+    yield compare_printed(run, "RMSE by theory (th)", line["theory"], right.rmse)
     cell = "RMSE of the published run, wrong (C-13): that of its fault"
     yield wrong.of_rmse(run, cell, line["rmse"])
     sizes = _Sizes(float(protocol.epsilon), protocol.hashes, protocol.width)
@@ -139,7 +141,7 @@ def _users() -> Iterator[Row]:
         counts, run = normal_counts(users), f"PHCMS of {users:,} users"
         if users <= MOST_RECORDED:
             wrong = faulty(protocol, counts)
-            means, spreads = folded(np.asarray(wrong.biases), np.sqrt(wrong.variances))
+            means, spreads = fold(np.asarray(wrong.biases), np.sqrt(wrong.variances))
             expected = 100 / users * float(np.mean(means))
             error = 100 / users * sqrt(float(np.sum(spreads**2))) / counts.size
             fits = abs(float(text) - expected) <= half_unit(text) + SIGMAS * error
@@ -151,7 +153,7 @@ def _users() -> Iterator[Row]:
             yield replace(fitting, matches=not fitting.matches)
 
 
-def folded(means: Floats, deviations: Floats) -> tuple[Floats, Floats]:
+def fold(means: Floats, deviations: Floats) -> tuple[Floats, Floats]:
     """Mean and deviation of the absolute value of normal numbers."""
     ratio = means / deviations
     mean = deviations * sqrt(2 / pi) * np.exp(-(ratio**2) / 2) + means * erf(ratio / sqrt(2))
@@ -163,6 +165,8 @@ def _sizes() -> Iterator[Row]:
         width = int(line["width"])
         run, protocol = f"PHCMS report, m={width}", HadamardCountMean(epsilon=2, width=width)
         cell = "printed as kB (C-18c): the bytes of a Python object, for any m"
-        yield same(run, cell, int(line["hcms"]), 88)
+        yield compare_equal(run, cell, int(line["hcms"]), 88)
         bits = 1 + 10 + width.bit_length() - 1
-        yield same(run, "bits of our report, 1 + log2 k + log2 m", bits, protocol.report_bits)
+        yield compare_equal(
+            run, "bits of our report, 1 + log2 k + log2 m", bits, protocol.report_bits
+        )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.lab.collect.law import correlation_floor
-from celosia.lab.collect.printed import Line
+from celosia.lab.collect.publication import Line
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import half_unit
 

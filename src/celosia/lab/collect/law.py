@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Law:
+class ErrorLaw:
     """Of the errors of one run."""
 
     variances: Floats
@@ -76,7 +76,7 @@ def pooled_rmse(errors: list[float]) -> float:
     return sqrt(float(np.mean(np.square(errors))))
 
 
-def among(run: str, cell: str, text: str, ours: list[float]) -> Row:
+def compare_among(run: str, cell: str, text: str, ours: list[float]) -> Row:
     """A row for one published run beside runs of ours, where there is no closed form.
 
     If both have the same normal law, the difference over the deviation of our runs has Student's

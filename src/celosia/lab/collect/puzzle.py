@@ -19,8 +19,8 @@ from celosia.core.randomness import Seeded
 from celosia.datasets.telemetry import ANGLICISMS_50K
 from celosia.lab.collect import aggregates, count_mean
 from celosia.lab.collect.identities import identities
-from celosia.lab.collect.law import Law, rmse
-from celosia.lab.collect.printed import TYPOS, WORD_RANGE, WORDS, generator, table
+from celosia.lab.collect.law import ErrorLaw, rmse
+from celosia.lab.collect.publication import TYPOS, WORD_RANGE, WORDS, generator, table
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import SIGMAS, half_unit
 
@@ -67,7 +67,7 @@ def rows(progress: Progress) -> list[Row]:
 
 
 @cache
-def law(hashes: int, width: int) -> Law:
+def law(hashes: int, width: int) -> ErrorLaw:
     """Of the errors of the ten words."""
     return count_mean.law(CountMean(epsilon=2, hashes=hashes, width=width), WORDS, single=TYPOS)
 

@@ -21,8 +21,8 @@ from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates
 from celosia.lab.collect.identities import correlation, identities
-from celosia.lab.collect.law import Law, among, pooled_rmse, rmse
-from celosia.lab.collect.printed import (
+from celosia.lab.collect.law import ErrorLaw, compare_among, pooled_rmse, rmse
+from celosia.lab.collect.publication import (
     MANY_RANGE,
     Counts,
     Line,
@@ -33,7 +33,7 @@ from celosia.lab.collect.printed import (
     table,
 )
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import SIGMAS, half_unit, printed
+from celosia.lab.mechanisms.cells import SIGMAS, compare_printed, half_unit
 from celosia.sketches.hashing import digests
 
 Floats = NDArray[np.float64]
@@ -75,7 +75,7 @@ def rows(progress: Progress) -> list[Row]:
         real, run = normal_counts(users), f"RAPPOR of {users:,} users"
         fits = [_fit(each, real) for each in _servers((128, 8, 1), real, 970 + done)]
         ours = [100 / users * float(np.mean(np.abs(fit - real))) for fit in fits]
-        found.append(among(run, _BESIDE.format("percent error"), line["percent"], ours))
+        found.append(compare_among(run, _BESIDE.format("percent error"), line["percent"], ours))
     return [*found, *_times()]
 
 
@@ -107,7 +107,7 @@ def _fit(server: RapporServer, counts: Counts) -> Floats:
     return found
 
 
-def law(protocol: Rappor, counts: Counts) -> Law:
+def law(protocol: Rappor, counts: Counts) -> ErrorLaw:
     """Of the errors of least squares with these hash functions, for one cohort."""
     low, high = (float(each) for each in protocol.chances)
     values, users = digests(np.arange(counts.size)), int(counts.sum())
@@ -117,7 +117,7 @@ def law(protocol: Rappor, counts: Counts) -> Law:
     solver = np.linalg.pinv(filters.T)
     spread = (solver * noise) @ solver.T / (high - low) ** 2
     variances = np.diagonal(spread).copy()
-    return Law(variances, tails=2 * float(np.sum(spread**2) - np.sum(variances**2)))
+    return ErrorLaw(variances, tails=2 * float(np.sum(spread**2) - np.sum(variances**2)))
 
 
 def _sizes(
@@ -134,8 +134,8 @@ def _sizes(
     errors = [rmse(each, counts) for each in fits]
     means = [float(np.mean(np.abs(each - counts))) for each in fits]
     if hashes > 1:
-        yield among(run, _BESIDE.format("RMSE"), line["rmse"], errors)
-        yield among(run, _BESIDE.format("mean error"), line["mean_error"], means)
+        yield compare_among(run, _BESIDE.format("RMSE"), line["rmse"], errors)
+        yield compare_among(run, _BESIDE.format("mean error"), line["mean_error"], means)
     if reference is not None:
         # Those are means of eight runs themselves.
         for cell, column, ours in (("mean error", "mean_error", means), ("RMSE", "rmse", errors)):
@@ -204,20 +204,20 @@ def _chances(line: Line, counts: Counts, seed: int) -> Iterator[Row]:
     chances = float(line["f"]), float(line["p"]), float(line["q"])
     made = _protocol((128, 8, 1), chances)
     one = float(made.epsilon)
-    yield printed(run, "lasting epsilon", line["lasting"], made.lasting_epsilon)
-    yield printed(
+    yield compare_printed(run, "lasting epsilon", line["lasting"], made.lasting_epsilon)
+    yield compare_printed(
         run,
         "epsilon of one report, wrong as printed (C-16b): in log10",
         line["one_log10"],
         one / log(10),
     )
-    yield printed(run, "epsilon of one report", line["one"], one)
+    yield compare_printed(run, "epsilon of one report", line["one"], one)
     percent = 100 * float(line["mean_error"]) / int(counts.sum())
-    yield printed(run, "percent error = 100 mean error / users", line["percent"], percent)
+    yield compare_printed(run, "percent error = 100 mean error / users", line["percent"], percent)
     servers = _servers((128, 8, 1), counts, seed, chances=chances)
     fits = [_fit(each, counts) for each in servers]
     means = [float(np.mean(np.abs(each - counts))) for each in fits]
-    yield among(run, _BESIDE.format("mean error"), line["mean_error"], means)
+    yield compare_among(run, _BESIDE.format("mean error"), line["mean_error"], means)
 
 
 def _times() -> Iterator[Row]:

@@ -52,15 +52,15 @@ def _uncertainty(progress: Progress) -> Iterator[Row]:
 
 
 def _grouped(progress: Progress) -> Iterator[Row]:
-    from celosia.lab.graphs import grouped  # noqa: PLC0415
+    from celosia.lab.graphs import supervertices  # noqa: PLC0415
 
-    yield from grouped.rows()
+    yield from supervertices.rows()
 
 
 def _planted(progress: Progress) -> Iterator[Row]:
-    from celosia.lab.graphs import planted  # noqa: PLC0415
+    from celosia.lab.graphs import planted_accounts  # noqa: PLC0415
 
-    yield from planted.rows(progress)
+    yield from planted_accounts.rows(progress)
 
 
 def _methods(progress: Progress) -> Iterator[Row]:

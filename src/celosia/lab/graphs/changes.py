@@ -17,9 +17,9 @@ from celosia.graphs.perturbation.relevance import neighbourhood_centrality
 from celosia.graphs.perturbation.spectrum import Spectrum, spectrum_of
 from celosia.graphs.verification import degree_anonymity
 from celosia.lab.findings import Row
-from celosia.lab.graphs.drawn import figure_9, in_words
-from celosia.lab.graphs.printed import CENTRALITIES, DISTANCES, METRICS, PRINCIPAL
-from celosia.lab.mechanisms.cells import SIGMAS, printed, same
+from celosia.lab.graphs.figure_graphs import figure_9, in_words
+from celosia.lab.graphs.publication import CENTRALITIES, DISTANCES, METRICS, PRINCIPAL
+from celosia.lab.mechanisms.cells import SIGMAS, compare_equal, compare_printed
 
 SEEDS = 30
 """Runs of both kinds of switches on the karate club, as many as were published at least."""
@@ -41,10 +41,10 @@ def _degrees() -> Iterator[Row]:
     edits = (None, examples.G9_ADD_DELETE, examples.G9_SWITCH)
     for run, graph, edit in zip(_RUNS, figure_9(), edits, strict=True):
         stated = examples.G9_SWITCH.degrees if edit is None else edit.degrees
-        yield same(run, "degrees", in_words(stated), in_words(graph.degrees.tolist()))
-        yield same(run, "vertices", 9, graph.order)
-        yield same(run, "edges", 12, graph.size)
-        yield same(run, "k by degree", 1, degree_anonymity(graph))
+        yield compare_equal(run, "degrees", in_words(stated), in_words(graph.degrees.tolist()))
+        yield compare_equal(run, "vertices", 9, graph.order)
+        yield compare_equal(run, "edges", 12, graph.size)
+        yield compare_equal(run, "k by degree", 1, degree_anonymity(graph))
 
 
 _RUNS = ("Figure 9a", "Figure 9b, added and deleted", "Figure 9c, switched")
@@ -55,17 +55,17 @@ def _metrics() -> Iterator[Row]:
     found = [dict(measure(graph, rng=Seeded(9)).items()) for graph in graphs]
     for name, texts in METRICS.items():
         for run, values, text in zip(_RUNS, found, texts, strict=True):
-            yield printed(run, name.replace("_", " "), text, float(values[name].value))
+            yield compare_printed(run, name.replace("_", " "), text, float(values[name].value))
     for place, run in enumerate(_RUNS[1:]):
         utility = compare(graphs[0], graphs[place + 1], rng=Seeded(9))
-        yield printed(run, "edges in both", "0.8333", utility.edge_intersection)
+        yield compare_printed(run, "edges in both", "0.8333", utility.edge_intersection)
         for name, stated in DISTANCES.items():
             moved = float(utility.distances[name].value)
-            yield printed(run, f"{name} centrality moved by", stated[place], moved)
+            yield compare_printed(run, f"{name} centrality moved by", stated[place], moved)
     unchanged = compare(graphs[0], graphs[0], rng=Seeded(9))
-    yield same(_RUNS[0], "edges in both", 1.0, unchanged.edge_intersection)
+    yield compare_equal(_RUNS[0], "edges in both", 1.0, unchanged.edge_intersection)
     worst = max(float(error.value) for error in unchanged.errors.values())
-    yield same(_RUNS[0], "largest difference of a graph to itself", 0.0, worst)
+    yield compare_equal(_RUNS[0], "largest difference of a graph to itself", 0.0, worst)
 
 
 def _centralities() -> Iterator[Row]:
@@ -73,7 +73,7 @@ def _centralities() -> Iterator[Row]:
     pairs = np.array(list(CENTRALITIES)) - 1
     found = neighbourhood_centrality(examples.g9(), pairs).tolist()
     for (one, other), value in zip(CENTRALITIES, found, strict=True):
-        yield same(run, f"edge {one}-{other}", CENTRALITIES[one, other], value)
+        yield compare_equal(run, f"edge {one}-{other}", CENTRALITIES[one, other], value)
 
 
 def _prediction() -> Iterator[Row]:
@@ -81,16 +81,16 @@ def _prediction() -> Iterator[Row]:
     before, _, after = (spectrum(graph) for graph in figure_9())
     x, y = before.vectors
     for number, (text, value) in enumerate(zip(PRINCIPAL, x.tolist(), strict=True), 1):
-        yield printed(run, f"principal vector at {number}", text, value)
+        yield compare_printed(run, f"principal vector at {number}", text, value)
     t, w, u, v = 0, 1, 4, 3
     rise = 2 * float((x[t] - x[u]) * (x[v] - x[w]))
-    yield printed(run, "first-order change of the largest eigenvalue", "0.0280", rise)
-    yield printed(
+    yield compare_printed(run, "first-order change of the largest eigenvalue", "0.0280", rise)
+    yield compare_printed(
         run, "its true change, which must be positive", "0.0551", after.largest - before.largest
     )
     slow = 2 * float((y[t] - y[u]) * (y[w] - y[v]))
-    yield printed(run, "first-order change of the connectivity", "0.0714", slow)
-    yield printed(
+    yield compare_printed(run, "first-order change of the connectivity", "0.0714", slow)
+    yield compare_printed(
         run,
         "its true change: a positive prediction promises nothing",
         "-0.0597",
@@ -100,12 +100,14 @@ def _prediction() -> Iterator[Row]:
 
 def _links() -> Iterator[Row]:
     run = "Figure 9b, what edges still tell"
-    told = link_posterior(order=9, size=12, changed=2)
-    yield printed(run, "chance that a published edge is true", "0.8333", told.of_edge)
-    yield printed(run, "chance of an edge that is not published", "0.0833", told.of_non_edge)
+    posterior = link_posterior(order=9, size=12, changed=2)
+    yield compare_printed(run, "chance that a published edge is true", "0.8333", posterior.of_edge)
+    yield compare_printed(
+        run, "chance of an edge that is not published", "0.0833", posterior.of_non_edge
+    )
     seen = simulated_posterior(examples.g9(), RandomPerturbation(amount=2), rng=Seeded(9), runs=50)
-    yield printed(run, "the first by counting, 50 runs", "0.8333", seen.of_edge)
-    yield printed(run, "the second by counting, 50 runs", "0.0833", seen.of_non_edge)
+    yield compare_printed(run, "the first by counting, 50 runs", "0.8333", seen.of_edge)
+    yield compare_printed(run, "the second by counting, 50 runs", "0.0833", seen.of_non_edge)
 
 
 def _drift() -> Iterator[Row]:
@@ -124,7 +126,7 @@ def _drift() -> Iterator[Row]:
     )
     error = sqrt(2 / SEEDS) * float(random.std(ddof=1))
     cell = "mean drift of the largest eigenvalue"
-    yield printed(run, f"{cell}, random", "0.283", float(random.mean()), error=error)
+    yield compare_printed(run, f"{cell}, random", "0.283", float(random.mean()), error=error)
     found = float(steered.mean())
     limit = 0.050 + SIGMAS * sqrt(2 / SEEDS) * float(steered.std(ddof=1))
     # Less drift is better: the published number is a bound from above.

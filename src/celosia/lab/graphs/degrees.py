@@ -26,10 +26,10 @@ from celosia.graphs.metrics import edge_intersection, measure
 from celosia.graphs.perturbation.relevance import neighbourhood_centrality
 from celosia.graphs.verification import contains, degree_anonymity
 from celosia.lab.findings import Row
-from celosia.lab.graphs.drawn import figure_10, in_words
-from celosia.lab.graphs.printed import ANONYMOUS_METRICS
-from celosia.lab.masking.crowds import told
-from celosia.lab.mechanisms.cells import printed, same
+from celosia.lab.graphs.figure_graphs import figure_10, in_words
+from celosia.lab.graphs.publication import ANONYMOUS_METRICS
+from celosia.lab.masking.equivalence_classes import format_groups
+from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.tables.masking.microaggregation import optimal_groups
 
 _RUNS = ("Figure 10a", "Figure 10b, an edge moved", "Figure 10c, a vertex added")
@@ -50,18 +50,20 @@ def _figure() -> Iterator[Row]:
     graphs = figure_10()
     degrees = ("2 4 2 1 3 2 2 2 2", *(in_words(edit.degrees) for edit in _EDITS if edit))
     for place, (run, graph) in enumerate(zip(_RUNS, graphs, strict=True)):
-        yield same(run, "degrees", degrees[place], in_words(graph.degrees.tolist()))
-        yield same(run, "k by degree", (1, 2, 2)[place], degree_anonymity(graph))
-        yield same(run, "vertices", (9, 9, 10)[place], graph.order)
-        yield same(run, "edges", (10, 10, 12)[place], graph.size)
+        yield compare_equal(run, "degrees", degrees[place], in_words(graph.degrees.tolist()))
+        yield compare_equal(run, "k by degree", (1, 2, 2)[place], degree_anonymity(graph))
+        yield compare_equal(run, "vertices", (9, 9, 10)[place], graph.order)
+        yield compare_equal(run, "edges", (10, 10, 12)[place], graph.size)
         found = dict(measure(graph, rng=Seeded(10)).items())
         for name, texts in ANONYMOUS_METRICS.items():
-            yield printed(run, name.replace("_", " "), texts[place], float(found[name].value))
+            yield compare_printed(
+                run, name.replace("_", " "), texts[place], float(found[name].value)
+            )
     for place, text in ((1, "0.9000"), (2, "0.8333")):
         shared = edge_intersection(graphs[0], graphs[place])
-        yield printed(_RUNS[place], "edges in both", text, shared)
+        yield compare_printed(_RUNS[place], "edges in both", text, shared)
     stays = "yes" if contains(graphs[0], graphs[2]) else "no"
-    yield same(_RUNS[2], "the original is in it", "yes", stays)
+    yield compare_equal(_RUNS[2], "the original is in it", "yes", stays)
 
 
 def _raised() -> Iterator[Row]:
@@ -81,19 +83,21 @@ def _raised() -> Iterator[Row]:
             run = f"{name}, degrees raised for k={k}"
             for way in ("raise", "greedy") if name == "G10" else ("raise",):
                 found = anonymous_degrees(degrees, k, way=way)
-                yield same(run, f"raises, {_WAYS[way]}", cost, int((found - degrees).sum()))
+                yield compare_equal(
+                    run, f"raises, {_WAYS[way]}", cost, int((found - degrees).sum())
+                )
                 if targets is not None:
                     ranked = in_words(sorted(found.tolist(), reverse=True))
-                    yield same(run, f"targets, {_WAYS[way]}", targets, ranked)
+                    yield compare_equal(run, f"targets, {_WAYS[way]}", targets, ranked)
             least = _least_raises_of_all(tuple(sorted(degrees.tolist(), reverse=True)), k)
-            yield same(run, "raises, all groupings tried", cost, least)
+            yield compare_equal(run, "raises, all groupings tried", cost, least)
     total = int(anonymous_degrees(graphs["G9"].degrees, 2).sum())
-    yield same("G9, degrees raised for k=2", "sum of the targets", 26, total)
+    yield compare_equal("G9, degrees raised for k=2", "sum of the targets", 26, total)
     run = "G9 with the edge 1-9"
     joined = Graph.of([*graphs["G9"].edges.tolist(), (0, 8)])
-    yield same(run, "degrees", "4 2 4 4 2 4 2 2 2", in_words(joined.degrees.tolist()))
-    yield same(run, "k by degree", 4, degree_anonymity(joined))
-    yield same(run, "edges in both", 12 / 13, edge_intersection(graphs["G9"], joined))
+    yield compare_equal(run, "degrees", "4 2 4 4 2 4 2 2 2", in_words(joined.degrees.tolist()))
+    yield compare_equal(run, "k by degree", 4, degree_anonymity(joined))
+    yield compare_equal(run, "edges in both", 12 / 13, edge_intersection(graphs["G9"], joined))
 
 
 _WAYS = {"raise": "by dynamic programming (erratum 9)", "greedy": "greedy"}
@@ -115,20 +119,20 @@ def _refused() -> Iterator[Row]:
     graph = examples.g10()
     targets = anonymous_degrees(graph.degrees, 2)
     needy = (np.flatnonzero(targets - graph.degrees) + 1).tolist()
-    yield same(run, "vertices that need an edge", "4 5", in_words(needy))
+    yield compare_equal(run, "vertices that need an edge", "4 5", in_words(needy))
     joined = "yes" if graph.has_edges(np.array([[3, 4]]))[0] else "no"
-    yield same(run, "they are joined already", "yes", joined)
+    yield compare_equal(run, "they are joined already", "yes", joined)
     try:
         supergraph(graph, targets, rng=Seeded(10))
         outcome = "made"
     except PrivacyError as error:
         outcome = error.code
-    yield same(run, "what Supergraph says", "CEL-G101", outcome)
+    yield compare_equal(run, "what Supergraph says", "CEL-G101", outcome)
     probed = KDegree(k=2, variant="liu-terzi").apply(graph, rng=Seeded(10)).graph
     reached = degree_anonymity(probed)
     yield Row(run, "k with probing: at least", 2, reached, reached >= 2)
     stays = "yes" if contains(graph, probed) else "no"
-    yield same(run, "with probing the original is in it", "yes", stays)
+    yield compare_equal(run, "with probing the original is in it", "yes", stays)
 
 
 def _averaged() -> Iterator[Row]:
@@ -142,26 +146,28 @@ def _averaged() -> Iterator[Row]:
         run = f"{name}, degrees averaged for k={k}"
         degrees = graphs[name].degrees
         made = microaggregated_degrees(degrees, k)
-        yield same(run, "sum of the changes", least, abs(int((made - degrees).sum())))
+        yield compare_equal(run, "sum of the changes", least, abs(int((made - degrees).sum())))
         groups, zero = _even_solutions(degrees, k)
         best = min(abs(change) for change in zero)
-        yield same(run, "the same, all roundings tried", least, best)
+        yield compare_equal(run, "the same, all roundings tried", least, best)
         if (name, k) in stated:
-            yield same(run, "groups", stated[name, k], groups)
+            yield compare_equal(run, "groups", stated[name, k], groups)
         if (name, k) == ("G10", 2):
-            yield same(run, "roundings that keep the sum", "1224 2223", in_words(zero[0]))
+            yield compare_equal(run, "roundings that keep the sum", "1224 2223", in_words(zero[0]))
             reached = in_words(made.tolist())
             figure = in_words(examples.G10_EDGE_CHANGE.degrees)
-            yield same(run, "degrees of figure 10b", figure, reached)
+            yield compare_equal(run, "degrees of figure 10b", figure, reached)
         if (name, k) == ("G9", 3):
-            yield same(run, "degrees, rising", "2 2 2 2 2 2 4 4 4", in_words(sorted(made.tolist())))
+            yield compare_equal(
+                run, "degrees, rising", "2 2 2 2 2 2 4 4 4", in_words(sorted(made.tolist()))
+            )
     yield from _pivots()
     for variant in ("umga-random", "umga-centrality"):
         changed = KDegree(k=2, variant=variant).apply(examples.g10(), rng=Seeded(10)).graph
         found = in_words(changed.degrees.tolist())
         stated_degrees = in_words(examples.G10_EDGE_CHANGE.degrees)
-        yield same(f"G10, {variant}", "degrees of figure 10b", stated_degrees, found)
-        yield same(f"G10, {variant}", "edges", 10, changed.size)
+        yield compare_equal(f"G10, {variant}", "degrees of figure 10b", stated_degrees, found)
+        yield compare_equal(f"G10, {variant}", "edges", 10, changed.size)
 
 
 def _even_solutions(degrees: Whole, k: int) -> tuple[str, dict[int, list[str]]]:
@@ -177,7 +183,7 @@ def _even_solutions(degrees: Whole, k: int) -> tuple[str, dict[int, list[str]]]:
         )
         if change % 2 == 0:
             found.setdefault(change, []).append("".join(map(str, choice)))
-    return told(parts), found
+    return format_groups(parts), found
 
 
 def _pivots() -> Iterator[Row]:
@@ -187,7 +193,7 @@ def _pivots() -> Iterator[Row]:
     for pivot, value in ((1, 0.875), (3, 0.875), (6, 1.125)):
         pairs = np.array([[2, pivot], [pivot, 4]]) - 1
         found = float(neighbourhood_centrality(graph, pairs).sum())
-        yield same(run, f"centrality around {pivot}", value, found)
+        yield compare_equal(run, f"centrality around {pivot}", value, found)
 
 
 def _grown() -> Iterator[Row]:
@@ -195,16 +201,18 @@ def _grown() -> Iterator[Row]:
     graph = examples.g10()
     made = VertexAddition(k=2).apply(graph, rng=Seeded(10)).graph
     new = (made.neighbours_of(9) + 1).tolist() if made.order == 10 else []
-    yield same(run, "greatest raise", 1, int(least_raises(graph.degrees, 2).max()))
-    yield same(run, "vertices", 10, made.order)
-    yield same(run, "the fake is joined with", "4 5", in_words(new))
-    yield same(run, "k, the fake counted", 2, degree_anonymity(made))
+    yield compare_equal(run, "greatest raise", 1, int(least_raises(graph.degrees, 2).max()))
+    yield compare_equal(run, "vertices", 10, made.order)
+    yield compare_equal(run, "the fake is joined with", "4 5", in_words(new))
+    yield compare_equal(run, "k, the fake counted", 2, degree_anonymity(made))
     run = "A ring of 7 with a chord, k=3"
     chorded = Graph.of([*ring(7).edges.tolist(), (0, 3)])
     raised = np.flatnonzero(least_raises(chorded.degrees, 3))
     faked = Graph.of([*chorded.edges.tolist(), *((vertex, 7) for vertex in raised.tolist())])
     counts = np.unique(faked.degrees[:7], return_counts=True)[1]
-    yield same(run, "k of the real vertices with one fake", 3, int(counts.min()))
-    yield same(run, "k with the fake in the count (erratum 13)", 1, degree_anonymity(faked))
+    yield compare_equal(run, "k of the real vertices with one fake", 3, int(counts.min()))
+    yield compare_equal(
+        run, "k with the fake in the count (erratum 13)", 1, degree_anonymity(faked)
+    )
     ours = degree_anonymity(VertexAddition(k=3).apply(chorded, rng=Seeded(10)).graph)
     yield Row(run, "k of vertex-addition, fakes counted: at least", 3, ours, ours >= 3)

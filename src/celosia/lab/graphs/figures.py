@@ -8,7 +8,7 @@ from celosia.core import figures
 from celosia.core.progress import Progress
 from celosia.core.report import Block, Figure, Heading, Paragraph, Table
 from celosia.lab.findings import Findings
-from celosia.lab.graphs.methods import NETWORKS, measured, run_all
+from celosia.lab.graphs.methods import NETWORKS, measure, run_all
 
 
 def risk_and_use(findings: Findings, progress: Progress) -> Sequence[Block]:
@@ -17,14 +17,15 @@ def risk_and_use(findings: Findings, progress: Progress) -> Sequence[Block]:
         Heading("Risk and use of every method"),
         Paragraph(
             "Nothing here was published: each method ran once, with a seed. A guess is right with "
-            "the share shown, over all vertices, for whoever knows their degrees, or which of "
-            "their neighbours are joined. Of chances one random world is measured. Super-vertices "
-            "and private graphs cannot be compared so: no vertex of them is anybody."
+            "the share shown, over all vertices, for an attacker who knows their degrees, or "
+            "which of their neighbours are joined. Of chances one random world is measured. "
+            "Super-vertices and private graphs cannot be compared so: none of their vertices is a "
+            "real one."
         ),
     ]
     for network in NETWORKS:
         kinds = run_all(network, progress)
-        found = {kind: measured(network, kind) for kind in kinds}
+        found = {kind: measure(network, kind) for kind in kinds}
         attacked = [kind for kind in kinds if found[kind][0] is not None]
         drawing = figures.bars(
             attacked,

@@ -20,7 +20,7 @@ from celosia.graphs.release import GraphRelease
 from celosia.graphs.uncertain import UncertainGraph, recounted_failures
 from celosia.graphs.verification import contains, degree_anonymity, neighbourhood_anonymity
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import same
+from celosia.lab.mechanisms.cells import compare_equal
 
 NETWORKS = {"karate club": examples.karate, "friends of Dan": examples.dan, "G9": examples.g9}
 """The networks that come with the program."""
@@ -55,7 +55,7 @@ def parameters(network: str) -> dict[str, dict[str, Any]]:
 
 
 @cache
-def published(network: str, kind: str) -> GraphRelease:
+def publish_network(network: str, kind: str) -> GraphRelease:
     """A network after one method, under random numbers, with its account."""
     method = method_from(kind, parameters(network)[kind])
     return publish(NETWORKS[network](), method, randomness=Seeded(2008))
@@ -71,12 +71,14 @@ def rows(progress: Progress) -> Iterator[Row]:
 
 def _checked(network: str, kind: str) -> Iterator[Row]:
     run = f"{kind}, {network}"
-    graph, release = NETWORKS[network](), published(network, kind)
+    graph, release = NETWORKS[network](), publish_network(network, kind)
     made, options = release.data, parameters(network)[kind]
-    yield same(run, "vertices", graph.order + _fakes(release), made.order)
+    yield compare_equal(run, "vertices", graph.order + _fakes(release), made.order)
     if isinstance(made, GeneralisedGraph):
         wrong = violations(made, graph, k=options["k"])
-        yield same(run, "what is wrong with the groups, counted apart", "", "; ".join(wrong))
+        yield compare_equal(
+            run, "what is wrong with the groups, counted apart", "", "; ".join(wrong)
+        )
         return
     if isinstance(made, UncertainGraph):
         assert release.key is not None
@@ -97,16 +99,16 @@ def _fakes(release: GraphRelease) -> int:
 
 def _kept(run: str, kind: str, graph: Graph, made: Graph) -> Iterator[Row]:
     if kind in {"random-add-delete", "random-perturbation", "relevance", "spectral-add-delete"}:
-        yield same(run, "edges", graph.size, made.size)
+        yield compare_equal(run, "edges", graph.size, made.size)
     if kind in {"random-switch", "spectral-switch", "relabelling"}:
         moved = int((made.degrees != graph.degrees).sum())
-        yield same(run, "vertices with another degree", 0, moved)
+        yield compare_equal(run, "vertices with another degree", 0, moved)
     if kind == "relabelling":
-        yield same(run, "the edges are the same", "yes", _yes(made.same_edges(graph)))
+        yield compare_equal(run, "the edges are the same", "yes", _yes(made.same_edges(graph)))
     if kind == "random-sparsification":
-        yield same(run, "all edges are true", "yes", _yes(contains(made, graph)))
+        yield compare_equal(run, "all edges are true", "yes", _yes(contains(made, graph)))
     if kind in {"vertex-addition", "k-neighbourhood", "k-automorphism"}:
-        yield same(run, "the original is in it", "yes", _yes(contains(graph, made)))
+        yield compare_equal(run, "the original is in it", "yes", _yes(contains(graph, made)))
 
 
 def _levels(kind: str, made: Graph) -> list[tuple[str, int]]:
@@ -121,12 +123,12 @@ def _yes(holds: bool) -> str:
     return "yes" if holds else "no"
 
 
-def measured(network: str, kind: str) -> tuple[float | None, ...]:
+def measure(network: str, kind: str) -> tuple[float | None, ...]:
     """Guesses that are right by degree and by neighbourhood, edges and communities kept.
 
     None where nobody knows which vertex is which; of chances, what a random world has.
     """
-    account = published(network, kind).account
+    account = publish_network(network, kind).account
     chances = {each.name: each.chance for each in account.attacks}
     if account.utility is None or not account.matched:
         return (None,) * 4
@@ -142,5 +144,5 @@ def run_all(network: str, progress: Progress = silent) -> list[str]:
     """The names of all methods, each of them run."""
     for kind in parameters(network):
         progress(Step(f"{kind}, {network}", 0))
-        published(network, kind)
+        publish_network(network, kind)
     return list(parameters(network))

@@ -27,10 +27,10 @@ from celosia.graphs.verification import (
 )
 from celosia.graphs.verification import neighbourhood_classes as checked_classes
 from celosia.lab.findings import Row
-from celosia.lab.graphs.drawn import figure_10, in_words, named
-from celosia.lab.graphs.printed import FINGERPRINTS, REFINEMENT
-from celosia.lab.masking.crowds import told
-from celosia.lab.mechanisms.cells import same
+from celosia.lab.graphs.figure_graphs import figure_10, in_words, name_groups
+from celosia.lab.graphs.publication import FINGERPRINTS, REFINEMENT
+from celosia.lab.masking.equivalence_classes import format_groups
+from celosia.lab.mechanisms.cells import compare_equal
 
 
 def rows() -> Iterator[Row]:
@@ -48,14 +48,14 @@ def _followers() -> Iterator[Row]:
     arcs = examples.ARCS
     after = sorted(head for tail, head in arcs if tail == "D")
     before = sorted(tail for tail, head in arcs if head == "D")
-    yield same(run, "in-degree of D", 3, len(before))
-    yield same(run, "out-degree of D", 3, len(after))
-    yield same(run, "successors of D", "A E F", in_words(after))
-    yield same(run, "predecessors of D", "A B C", in_words(before))
+    yield compare_equal(run, "in-degree of D", 3, len(before))
+    yield compare_equal(run, "out-degree of D", 3, len(after))
+    yield compare_equal(run, "successors of D", "A E F", in_words(after))
+    yield compare_equal(run, "predecessors of D", "A B C", in_words(before))
     graph = examples.named(arcs)
-    yield same(run, "edges without direction: A and D follow each other", 5, graph.size)
+    yield compare_equal(run, "edges without direction: A and D follow each other", 5, graph.size)
     alone = int(examples.vertices(graph, ["D"])[0])
-    yield same(run, "neighbours of D without direction", 5, int(graph.degrees[alone]))
+    yield compare_equal(run, "neighbours of D without direction", 5, int(graph.degrees[alone]))
 
 
 def _dan() -> Iterator[Row]:
@@ -65,17 +65,17 @@ def _dan() -> Iterator[Row]:
     degrees = dict(zip(names, graph.degrees.tolist(), strict=True))
     stated = {"Dan": 4, "Joe": 4, "Amy": 2, "Bob": 2, "Eva": 2, "Tim": 2, "Lis": 2}
     for name, number in {**stated, "Tom": 1, "Ann": 1}.items():
-        yield same(run, f"degree of {name}", number, degrees[name])
-    yield same(run, "k by degree", 2, degree_anonymity(graph))
+        yield compare_equal(run, f"degree of {name}", number, degrees[name])
+    yield compare_equal(run, "k by degree", 2, degree_anonymity(graph))
     found = checked_classes(graph)
     called = sorted(sorted(names[vertex] for vertex in group) for group in found)
     stated_classes = "{Amy,Bob} {Ann,Tom} {Dan} {Eva,Lis,Tim} {Joe}"
-    yield same(run, "classes by neighbourhood", stated_classes, told(called))
+    yield compare_equal(run, "classes by neighbourhood", stated_classes, format_groups(called))
     by_degree, by_contacts = degree(graph, graph), neighbourhood(graph, graph)
-    yield same(run, "found by degree", 0, by_degree.exposed.size)
+    yield compare_equal(run, "found by degree", 0, by_degree.exposed.size)
     exposed = sorted(names[vertex] for vertex in by_contacts.exposed.tolist())
-    yield same(run, "found by neighbourhood", "Dan Joe", in_words(exposed))
-    yield same(run, "k by neighbourhood", 1, neighbourhood_anonymity(graph).k)
+    yield compare_equal(run, "found by neighbourhood", "Dan Joe", in_words(exposed))
+    yield compare_equal(run, "k by neighbourhood", 1, neighbourhood_anonymity(graph).k)
 
 
 def _primitives() -> Iterator[Row]:
@@ -93,12 +93,12 @@ def _primitives() -> Iterator[Row]:
             session.switch((0, 1), (4, 3))
         after = session.graph
         changed = int((after.degrees != graph.degrees).sum())
-        yield same(run, f"degrees that a {kind} changes", stated, changed)
-        yield same(run, f"edges after a {kind}", 12, after.size)
+        yield compare_equal(run, f"degrees that a {kind} changes", stated, changed)
+        yield compare_equal(run, f"edges after a {kind}", 12, after.size)
         if changed:
             moving.append(kind)
     cell = "which ones change degrees: not rotation alone, as the text says (erratum 8)"
-    yield same(run, cell, "add-delete rotation", in_words(moving))
+    yield compare_equal(run, cell, "add-delete rotation", in_words(moving))
 
 
 def _candidates() -> Iterator[Row]:
@@ -106,14 +106,16 @@ def _candidates() -> Iterator[Row]:
     graph = examples.g9()
     for rounds, stated in enumerate(REFINEMENT, 1):
         (codes,) = refinement_classes(graph, rounds=rounds)
-        yield same(run, f"classes by H{rounds}", stated, named(groups(codes)))
+        yield compare_equal(run, f"classes by H{rounds}", stated, name_groups(groups(codes)))
     (codes,) = classes(graph.degrees)
-    yield same(run, "classes by degree are those by H1", REFINEMENT[0], named(groups(codes)))
+    yield compare_equal(
+        run, "classes by degree are those by H1", REFINEMENT[0], name_groups(groups(codes))
+    )
     hubs = examples.vertices(graph, [3, 4, 6]).tolist()
     for reach, stated in FINGERPRINTS.items():
         found = fingerprints(graph, hubs, reach=reach)
         marks = in_words("".join(map(str, row)) for row in found.tolist())
-        yield same(run, f"distances to 3, 4, 6 within {reach}", stated, marks)
+        yield compare_equal(run, f"distances to 3, 4, 6 within {reach}", stated, marks)
 
 
 def _neighbourhoods() -> Iterator[Row]:
@@ -127,24 +129,33 @@ def _neighbourhoods() -> Iterator[Row]:
     )
     for name, graph, printed_classes in stated:
         codes, undecided = neighbourhood_classes(graph)
-        yield same(run, f"classes of {name}", printed_classes, named(groups(codes[0])))
-        yield same(
-            run, f"classes of {name}, checked apart", printed_classes, named(checked_classes(graph))
+        yield compare_equal(
+            run, f"classes of {name}", printed_classes, name_groups(groups(codes[0]))
         )
-        yield same(run, f"comparisons of {name} left undecided", 0, undecided)
-    yield same(run, "k of figure 10b", 2, neighbourhood_anonymity(moved).k)
-    yield same(run, "k of figure 10c", 2, neighbourhood_anonymity(added).k)
+        yield compare_equal(
+            run,
+            f"classes of {name}, checked apart",
+            printed_classes,
+            name_groups(checked_classes(graph)),
+        )
+        yield compare_equal(run, f"comparisons of {name} left undecided", 0, undecided)
+    yield compare_equal(run, "k of figure 10b", 2, neighbourhood_anonymity(moved).k)
+    yield compare_equal(run, "k of figure 10c", 2, neighbourhood_anonymity(added).k)
 
 
 def _verifiers() -> Iterator[Row]:
     run = "Graphs that look the same from several places"
     path, star = Graph.of([(0, 1), (1, 2)]), Graph.of([(0, leaf) for leaf in range(1, 6)])
     triangles = Graph.of(np.array([[0, 1], [1, 2], [0, 2], [3, 4], [4, 5], [3, 5]]))
-    yield same(run, "a ring of 6 is 6-automorphic", "yes", _yes(is_k_automorphic(ring(6), 6)))
-    yield same(run, "a path of 3 is 2-automorphic", "no", _yes(is_k_automorphic(path, 2)))
-    yield same(run, "two triangles are 2-isomorphic", "yes", _yes(is_k_isomorphic(triangles, 2)))
-    yield same(run, "k by degree of a ring of 7", 7, degree_anonymity(ring(7)))
-    yield same(run, "k by degree of a star with 5 rays", 1, degree_anonymity(star))
+    yield compare_equal(
+        run, "a ring of 6 is 6-automorphic", "yes", _yes(is_k_automorphic(ring(6), 6))
+    )
+    yield compare_equal(run, "a path of 3 is 2-automorphic", "no", _yes(is_k_automorphic(path, 2)))
+    yield compare_equal(
+        run, "two triangles are 2-isomorphic", "yes", _yes(is_k_isomorphic(triangles, 2))
+    )
+    yield compare_equal(run, "k by degree of a ring of 7", 7, degree_anonymity(ring(7)))
+    yield compare_equal(run, "k by degree of a star with 5 rays", 1, degree_anonymity(star))
 
 
 def _yes(holds: bool) -> str:

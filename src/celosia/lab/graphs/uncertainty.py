@@ -22,8 +22,8 @@ from celosia.graphs.uncertain import (
 )
 from celosia.graphs.uncertain.entropy import degree_entropies
 from celosia.lab.findings import Row
-from celosia.lab.graphs.printed import DEGREE_CHANCES, DEGREE_ENTROPIES
-from celosia.lab.mechanisms.cells import SIGMAS, printed, same
+from celosia.lab.graphs.publication import DEGREE_CHANCES, DEGREE_ENTROPIES
+from celosia.lab.mechanisms.cells import SIGMAS, compare_equal, compare_printed
 
 WORLDS = 400
 
@@ -46,43 +46,45 @@ def _doubts(graph: UncertainGraph, original: Graph) -> Iterator[Row]:
     for vertex, texts in enumerate(DEGREE_CHANCES):
         for number, text in enumerate(texts):
             found = float(table[vertex, number])
-            yield printed(run, f"vertex {vertex + 1}, chance of {number}", text, found)
+            yield compare_printed(run, f"vertex {vertex + 1}, chance of {number}", text, found)
     bits = degree_entropies(graph, np.arange(4))
     for number, text in enumerate(DEGREE_ENTROPIES):
-        yield printed(run, f"doubt about who has {number}", text, float(bits[number]))
+        yield compare_printed(run, f"doubt about who has {number}", text, float(bits[number]))
     run = "Figure 11, obfuscation"
     for k, share in ((2, 0.25), (3, 0.25), (4, 1.0)):
-        yield same(run, f"share exposed, k={k}", share, obfuscation(graph, original, k=k).share)
+        yield compare_equal(
+            run, f"share exposed, k={k}", share, obfuscation(graph, original, k=k).share
+        )
     for k, tolerance, holds in ((3, 0.25, "yes"), (3, 0.2, "no"), (4, 0.9, "no")):
         verdict = "yes" if obfuscation(graph, original, k=k).holds(tolerance) else "no"
-        yield same(run, f"({k}, {tolerance})-obfuscated", holds, verdict)
+        yield compare_equal(run, f"({k}, {tolerance})-obfuscated", holds, verdict)
     exposed = obfuscation(graph, original, k=3).failing + 1
-    yield same(run, "who is exposed, k=3", "1", " ".join(map(str, exposed.tolist())))
+    yield compare_equal(run, "who is exposed, k=3", "1", " ".join(map(str, exposed.tolist())))
 
 
 def _averages(graph: UncertainGraph) -> Iterator[Row]:
     run = "Figure 11, averages"
     found = expected_statistics(graph)
-    yield printed(run, "edges", "3.3", found.edges)
+    yield compare_printed(run, "edges", "3.3", found.edges)
     for number, text in enumerate(("2.4", "1.6", "1.7", "0.9")):
-        yield printed(run, f"degree of {number + 1}", text, float(found.degrees[number]))
-    yield printed(run, "mean degree", "1.65", found.mean_degree)
-    yield printed(run, "degree variance", "0.46", found.degree_variance)
-    yield printed(run, "greatest degree, over all worlds", "2.47816", _greatest(graph))
+        yield compare_printed(run, f"degree of {number + 1}", text, float(found.degrees[number]))
+    yield compare_printed(run, "mean degree", "1.65", found.mean_degree)
+    yield compare_printed(run, "degree variance", "0.46", found.degree_variance)
+    yield compare_printed(run, "greatest degree, over all worlds", "2.47816", _greatest(graph))
     drawn = sampled_statistics(
         graph,
         {"greatest": lambda world: float(world.degrees.max()), "edges": lambda w: float(w.size)},
         worlds=WORLDS,
         rng=Seeded(11),
     )
-    yield printed(
+    yield compare_printed(
         run,
         f"greatest degree, {WORLDS} worlds drawn",
         "2.47816",
         drawn["greatest"].mean,
         error=drawn["greatest"].error,
     )
-    yield printed(
+    yield compare_printed(
         run, f"edges, {WORLDS} worlds drawn", "3.3", drawn["edges"].mean, error=drawn["edges"].error
     )
 
@@ -103,11 +105,13 @@ def _certain() -> Iterator[Row]:
     graph = examples.g9()
     certain = UncertainGraph.certain(graph)
     for k, text in ((2, 2 / 9), (3, 2 / 9), (4, 5 / 9)):
-        yield same(run, f"share exposed, k={k}", text, obfuscation(certain, graph, k=k).share)
+        yield compare_equal(
+            run, f"share exposed, k={k}", text, obfuscation(certain, graph, k=k).share
+        )
     bits = degree_entropies(certain, graph.degrees)
     counts = np.bincount(graph.degrees)
     for number in np.flatnonzero(counts).tolist():
-        yield same(
+        yield compare_equal(
             run,
             f"doubt about who has degree {number}",
             round(log2(counts[number]), 12),
@@ -122,8 +126,8 @@ def _generated() -> Iterator[Row]:
     failing = recounted_failures(made, club, k=5).size
     yield Row(run, "exposed, counted apart: at most", 3, failing, failing <= 3)
     inside = bool(((made.probabilities >= 0) & (made.probabilities <= 1)).all())
-    yield same(run, "all chances are in 0 .. 1", "yes", "yes" if inside else "no")
-    yield same(run, "pairs with a chance", 2 * club.size, made.size)
+    yield compare_equal(run, "all chances are in 0 .. 1", "yes", "yes" if inside else "no")
+    yield compare_equal(run, "pairs with a chance", 2 * club.size, made.size)
     world = made.sample_world(Seeded(12))
     spread = float(np.sqrt((made.probabilities * (1 - made.probabilities)).sum()))
     off = abs(world.size - made.expected_edges)

@@ -16,7 +16,7 @@ from pathlib import Path
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block
 from celosia.lab.findings import Findings, Row
-from celosia.lab.masking import figures, medical, reference, small, thesis
+from celosia.lab.masking import figures, medical, reference, small_tables, thesis
 from celosia.lab.study import Study, no_figures
 
 _MODULE = "a Spanish university module on data privacy (Casas Roma, PID_00247391)"
@@ -46,7 +46,7 @@ class _Part:
 
 def _tables(path: Path | None, progress: Progress) -> Iterator[Row]:
     yield from medical.rows()
-    yield from small.rows()
+    yield from small_tables.rows()
 
 
 def _telemetry(path: Path | None, progress: Progress) -> Iterator[Row]:

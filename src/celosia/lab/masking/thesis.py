@@ -9,9 +9,9 @@ import polars as pl
 
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
-from celosia.lab.masking.crowds import Crowds
-from celosia.lab.masking.medical import applied
-from celosia.lab.masking.printed import (
+from celosia.lab.masking.equivalence_classes import EquivalenceClasses
+from celosia.lab.masking.medical import apply_method
+from celosia.lab.masking.publication import (
     DIVERSIFIED,
     HOMOGENEOUS,
     NOISY_WEIGHTS,
@@ -22,7 +22,7 @@ from celosia.lab.masking.printed import (
     TEMPERATURES,
     WEIGHTS,
 )
-from celosia.lab.mechanisms.cells import printed, same
+from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.tables.masking import Microaggregation, Noise, RankSwap, Recoding, TopBottom
 
 JOBS = ("Back-End developer", "Front-End developer")
@@ -39,46 +39,54 @@ def rows() -> Iterator[Row]:
 
 def _classes() -> Iterator[Row]:
     for run, frame, least in (("Fig. 2.2", HOMOGENEOUS, 1), ("Fig. 2.3", DIVERSIFIED, 2)):
-        crowds = Crowds.of(frame, ("age", "zip"), "disease")
-        yield same(run, "k", 3, crowds.k)
-        yield same(run, "distinct l", least, min(crowds.distinct))
+        crowds = EquivalenceClasses.of(frame, ("age", "zip"), "disease")
+        yield compare_equal(run, "k", 3, crowds.k)
+        yield compare_equal(run, "distinct l", least, min(crowds.distinct))
 
 
 def _coding() -> Iterator[Row]:
     run = "recoding and coding of ends"
     names = ("minor", "young", "adult", "retired")
     ages = pl.DataFrame({"age": [0, 17, 18, 34, 35, 64, 65, 98]})
-    groups = applied(Recoding(breaks=(0, 18, 35, 65, 99), labels=names), ages, "age")["age"]
+    groups = apply_method(Recoding(breaks=(0, 18, 35, 65, 99), labels=names), ages, "age")["age"]
     wanted = " ".join(name for name in names for _ in range(2))
-    yield same(run, "ages at the ends, half-open (printed ends overlap)", wanted, " ".join(groups))
+    yield compare_equal(
+        run, "ages at the ends, half-open (printed ends overlap)", wanted, " ".join(groups)
+    )
     leaves = pl.DataFrame({"job": JOBS})
     tree = {"kind": "tree", "tree": {"Software developer": list(JOBS)}}
-    jobs = applied(Recoding(hierarchy=tree), leaves, "job")["job"]
-    yield same(run, "both developers", "Software developer", " ".join(sorted(set(jobs))))
+    jobs = apply_method(Recoding(hierarchy=tree), leaves, "job")["job"]
+    yield compare_equal(run, "both developers", "Software developer", " ".join(sorted(set(jobs))))
     numbers = pl.DataFrame({"n": [15, 4]})
-    yield same(run, "15 with the top 10", ">10", applied(TopBottom(top=10), numbers, "n")["n"][0])
-    yield same(run, "4 with the bottom 5", "<5", applied(TopBottom(bottom=5), numbers, "n")["n"][1])
+    yield compare_equal(
+        run, "15 with the top 10", ">10", apply_method(TopBottom(top=10), numbers, "n")["n"][0]
+    )
+    yield compare_equal(
+        run, "4 with the bottom 5", "<5", apply_method(TopBottom(bottom=5), numbers, "n")["n"][1]
+    )
 
 
 def _averages() -> Iterator[Row]:
-    found = applied(Microaggregation(k=2, by="job"), PAY, "salary")["salary"]
+    found = apply_method(Microaggregation(k=2, by="job"), PAY, "salary")["salary"]
     for place, mean in ((0, 3100.0), (1, 3100.0), (2, 2855.0), (3, 2855.0)):
-        yield same("Figs 2.8 and 2.9", f"salary of row {place + 1}", mean, float(found[place]))
+        yield compare_equal(
+            "Figs 2.8 and 2.9", f"salary of row {place + 1}", mean, float(found[place])
+        )
 
 
 def _swaps() -> Iterator[Row]:
     """Every value has one partner within reach, so nothing is left to chance."""
     run = "swapping within 20 % of the range"
     low, high = TEMPERATURE_RANGE
-    yield same(run, "largest difference", 0.54, 0.2 * (high - low))
+    yield compare_equal(run, "largest difference", 0.54, 0.2 * (high - low))
     frame = pl.DataFrame({"t": TEMPERATURES})
     by_value = RankSwap(range_percent=20, value_range=TEMPERATURE_RANGE)
-    found = applied(by_value, frame, "t")["t"].to_numpy()
-    yield same(run, "temperatures", _listed(SWAPPED_TEMPERATURES), _listed(found))
+    found = apply_method(by_value, frame, "t")["t"].to_numpy()
+    yield compare_equal(run, "temperatures", _listed(SWAPPED_TEMPERATURES), _listed(found))
     apart = float(np.abs(found - np.array(TEMPERATURES)).max())
     yield Row(run, "a value moves by at most", 0.54, apart, apart <= 0.54 + 1e-12)
-    by_rank = applied(RankSwap(percent=20), frame, "t")["t"].to_list()
-    yield same(
+    by_rank = apply_method(RankSwap(percent=20), frame, "t")["t"].to_list()
+    yield compare_equal(
         run,
         "by ranks, as Moore has it (C-4): the same here",
         _listed(SWAPPED_TEMPERATURES),
@@ -90,23 +98,23 @@ def _noise() -> Iterator[Row]:
     """C-3: a variance was taken for a standard deviation."""
     run = "noise on weights, alpha = 0.1"
     weights, noise = np.array(WEIGHTS), np.array(PRINTED_NOISE)
-    yield printed(
+    yield compare_printed(
         run, "variance of the weights (in print 221.81, cut)", "221.82", float(weights.var())
     )
     frame = pl.DataFrame({"weight": WEIGHTS})
     facts = Noise(alpha=0.1).apply(frame, ["weight"], rng=Seeded(1)).facts
     deviation = float(facts["weight"]["noise"])
-    yield printed(run, "deviation of the noise", "4.71", deviation)
+    yield compare_printed(run, "deviation of the noise", "4.71", deviation)
     wrong = 0.1 * float(weights.var())
-    yield printed(run, "deviation as it was taken (C-3)", "22.18", wrong)
+    yield compare_printed(run, "deviation as it was taken (C-3)", "22.18", wrong)
     # Squares of six normal numbers sum to 0.3 to 24 but for once in 2,000, the deviation being 1.
     for what, scale, fits in (("right", deviation, "no"), ("wrong", wrong, "yes")):
         total = float(((noise / scale) ** 2).sum())
         cell = f"printed noise agrees with the {what} deviation (C-3)"
-        yield same(run, cell, fits, "yes" if 0.3 < total < 24 else "no")
+        yield compare_equal(run, cell, fits, "yes" if 0.3 < total < 24 else "no")
     lost = weights + noise - np.array(NOISY_WEIGHTS)
     cut = bool(((lost > -0.006) & (lost < 0.106)).all())
-    yield same(run, "printed sums, cut to a tenth", "yes", "yes" if cut else "no")
+    yield compare_equal(run, "printed sums, cut to a tenth", "yes", "yes" if cut else "no")
 
 
 def _listed(values: object) -> str:

@@ -19,10 +19,10 @@ from celosia.core.progress import Progress, Step
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms import (
     attacks,
-    averages,
     belief,
     composition,
     figures,
+    means,
     selection,
     sparse,
     top_c,
@@ -83,7 +83,7 @@ _PARTS = (
         f"{_OWN}, on Beta(2, 5) samples whose means are inferred from one column; ranking in "
         f"{_THESIS}, chapter 4",
         f"errors {_DRAWN}; {_EXACTLY}",
-        averages.rows,
+        means.rows,
         figures.errors_of_means,
     ),
     _Part(

@@ -17,7 +17,7 @@ from celosia.core.progress import Progress
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.broken import BrokenFloatLaplace
-from celosia.lab.mechanisms.cells import printed, same
+from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.mechanisms import Geometric, Laplace
 from celosia.mechanisms.sparse.analysis import difference_tail
 
@@ -37,20 +37,20 @@ def _differencing() -> Iterator[Row]:
     run = "differencing attack on two counts"
     bits = Seeded(22).integers(2, TRIES)
     exact = float(np.mean(((OTHERS + bits) - OTHERS > 0.5) == (bits == 1)))
-    yield same(run, "exact counts, success", 1.0, exact)
+    yield compare_equal(run, "exact counts, success", 1.0, exact)
     closed = 1 - difference_tail(0.5, 10, 10)
-    yield printed(run, "Laplace counts at 0.1, success by closed form", ".5125", closed)
+    yield compare_printed(run, "Laplace counts at 0.1, success by closed form", ".5125", closed)
     # The chance of a right guess with discrete noise of both counts: one half and half a tie.
     law = Geometric(epsilon=0.1).law
     tie = sum(law.mass(place) ** 2 for place in range(-1000, 1001))
-    yield printed(run, "our counts at 0.1, success by their masses", ".5125", (1 + tie) / 2)
+    yield compare_printed(run, "our counts at 0.1, success by their masses", ".5125", (1 + tie) / 2)
     guessed = []
     for name, seed in (("with", 23), ("without", 24)):
         counts = OTHERS + (bits if name == "with" else 0 * bits)
         guessed.append(_noisy(counts.astype(np.float64), seed))
     right = float(np.mean((guessed[0] - guessed[1] > 0.5) == (bits == 1)))
     words = f"our Laplace counts at 0.1, success in {TRIES:,} tries"
-    yield printed(run, words, ".5125", right, error=sqrt(0.25 / TRIES))
+    yield compare_printed(run, words, ".5125", right, error=sqrt(0.25 / TRIES))
 
 
 def _noisy(counts: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
@@ -70,16 +70,18 @@ def _floats() -> Iterator[Row]:
     # The published share is of a sample, too, whose size was not told; ours stands for it.
     error = sqrt(zero[0] * (1 - zero[0]) / zero[1])
     words = "float noise on 0, share impossible from 1"
-    yield printed(run, words, ".67", zero[0], error=sqrt(2) * error)
-    yield printed(run, f"{words}, by closed form", ".67", off_lattice(broken.epsilon), error=error)
-    yield same(run, "float noise on 1, share impossible from 1", 0.0, one[0])
+    yield compare_printed(run, words, ".67", zero[0], error=sqrt(2) * error)
+    yield compare_printed(
+        run, f"{words}, by closed form", ".67", off_lattice(broken.epsilon), error=error
+    )
+    yield compare_equal(run, "float noise on 1, share impossible from 1", 0.0, one[0])
     mechanism = Laplace(epsilon=1, sensitivity=1)
     for answer in (0.0, 1.0):
         noise = mechanism.law.draw(TRIES, Seeded(55 + int(answer)))
         share, _ = impossible(
             mechanism.resolution.values(mechanism.resolution.index(answer) + noise)
         )
-        yield same(run, f"our noise on {answer:g}, share impossible from 1", 0.0, share)
+        yield compare_equal(run, f"our noise on {answer:g}, share impossible from 1", 0.0, share)
 
 
 def off_lattice(epsilon: float) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from celosia.accounting import belief_table
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import printed
+from celosia.lab.mechanisms.cells import compare_printed
 
 FACTORS = "1.01 1.11 2.72 148 22026"
 """e^epsilon, as printed for the five epsilons."""
@@ -36,10 +36,10 @@ def rows(progress: Progress) -> list[Row]:
 def _rows() -> Iterator[Row]:
     table = belief_table()
     for epsilon, text, factor in zip(table.epsilons, FACTORS.split(), table.factors, strict=True):
-        yield printed(run_name(epsilon), "e^epsilon", text, factor)
+        yield compare_printed(run_name(epsilon), "e^epsilon", text, factor)
     for line, beliefs in zip(INTERVALS.split("\n")[1:-1], table.rows, strict=True):
         for text, belief in zip(line.split(), beliefs, strict=True):
             run, prior = run_name(belief.epsilon), f"belief of {belief.prior:g}"
             low, high = text.split(",")
-            yield printed(run, f"{prior}, from", low, belief.low)
-            yield printed(run, f"{prior}, to", high, belief.high)
+            yield compare_printed(run, f"{prior}, from", low, belief.low)
+            yield compare_printed(run, f"{prior}, to", high, belief.high)

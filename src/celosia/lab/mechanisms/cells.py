@@ -17,7 +17,7 @@ INFINITE = "infinite"
 _FLOATS = Tolerance(relative=1e-9)
 
 
-def printed(run: str, cell: str, text: str, computed: float, *, error: float = 0.0) -> Row:
+def compare_printed(run: str, cell: str, text: str, computed: float, *, error: float = 0.0) -> Row:
     """A row for a number that was printed with some digits: the computed one must round to it.
 
     Args:
@@ -27,19 +27,19 @@ def printed(run: str, cell: str, text: str, computed: float, *, error: float = 0
         computed: what came out now.
         error: the standard error of both numbers together where they were drawn at random.
 
-    >>> print(printed("ln 3", "epsilon", "1.0986", 1.0986123))
+    >>> print(compare_printed("ln 3", "epsilon", "1.0986", 1.0986123))
     ln 3, epsilon: 1.0986 published, 1.0986123: matches
     """
     reach = half_unit(text) + SIGMAS * error
     return Row(run, cell, float(text), computed, Tolerance(reach).matches(float(text), computed))
 
 
-def same(run: str, cell: str, published: Cell, computed: Cell) -> Row:
+def compare_equal(run: str, cell: str, published: Cell, computed: Cell) -> Row:
     """A row for a whole number, a word, or a number that is exact: no rounding is forgiven.
 
     Floats may differ in their last digits; what is not finite is told in words.
     """
-    stated, found = _told(published), _told(computed)
+    stated, found = _plain(published), _plain(computed)
     rule = _FLOATS if isinstance(found, float) and stated else EXACT
     return Row(run, cell, stated, found, rule.matches(stated, found))
 
@@ -55,5 +55,5 @@ def half_unit(text: str) -> float:
     return float(Decimal(5).scaleb(exponent - 1))
 
 
-def _told(cell: Cell) -> Cell:
+def _plain(cell: Cell) -> Cell:
     return INFINITE if isinstance(cell, float) and cell == inf else cell

@@ -12,13 +12,13 @@ from itertools import product
 from math import exp, log
 
 from celosia.accounting import (
-    Approximate,
-    Pure,
+    ApproximateLoss,
+    PureLoss,
     advanced,
     advanced_corollary,
     advanced_inverse,
     basic,
-    best_of,
+    best_composition,
     mixture,
     parallel,
     sequential,
@@ -26,7 +26,7 @@ from celosia.accounting import (
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import printed, same
+from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.mechanisms import Laplace, RandomisedResponse, laplace_bound, laplace_failure
 
 TOTALS = (
@@ -61,14 +61,18 @@ def rows(progress: Progress) -> list[Row]:
 def _totals() -> Iterator[Row]:
     for count, epsilon, slack, text, plain in TOTALS:
         run = f"{count} releases at {epsilon:g}, slack {slack:g}"
-        yield printed(run, "advanced", text, advanced(count, epsilon, slack=slack).epsilon)
-        yield same(run, "basic", float(plain), basic(count, epsilon).epsilon)
+        yield compare_printed(run, "advanced", text, advanced(count, epsilon, slack=slack).epsilon)
+        yield compare_equal(run, "basic", float(plain), basic(count, epsilon).epsilon)
     for count, name in ((10, "basic"), (100, "advanced")):
         run = f"{count} releases at 0.1, slack 1e-06"
-        yield same(run, "the smaller bound", name, best_of(count, 0.1, slack=1e-6).name)
+        yield compare_equal(
+            run, "the smaller bound", name, best_composition(count, 0.1, slack=1e-6).name
+        )
     for epsilon, slack, fewest in CROSSOVERS:
         run = "fewest releases for which advanced beats basic"
-        yield same(run, f"at {epsilon:g}, slack {slack:g}", fewest, _crossover(epsilon, slack))
+        yield compare_equal(
+            run, f"at {epsilon:g}, slack {slack:g}", fewest, _crossover(epsilon, slack)
+        )
 
 
 def _crossover(epsilon: float, slack: float) -> int:
@@ -85,64 +89,69 @@ def _example() -> Iterator[Row]:
         return advanced(MANY, share, slack=SLACK).epsilon
 
     root = advanced_inverse(MANY, 1.0, slack=SLACK)
-    yield printed(run, "total at 1/801 (the thesis says at most 1)", "1.0143473", total(1 / 801))
-    yield printed(run, "the most that each may cost", "0.00123104", root)
-    yield printed(run, "1 over that", "812.32", 1 / root)
-    yield printed(run, "total at 1/813", "0.99915", total(1 / 813))
+    yield compare_printed(
+        run, "total at 1/801 (the thesis says at most 1)", "1.0143473", total(1 / 801)
+    )
+    yield compare_printed(run, "the most that each may cost", "0.00123104", root)
+    yield compare_printed(run, "1 over that", "812.32", 1 / root)
+    yield compare_printed(run, "total at 1/813", "0.99915", total(1 / 813))
     corollary = advanced_corollary(MANY, 1.0, slack=SLACK)
-    yield same(run, "1 over the corollary's", 1600.0, 1 / corollary)
-    yield printed(run, "total at 1/1600", "0.5039", total(corollary))
+    yield compare_equal(run, "1 over the corollary's", 1600.0, 1 / corollary)
+    yield compare_printed(run, "total at 1/1600", "0.5039", total(corollary))
 
 
 def _theorems() -> Iterator[Row]:
     run = "basic theorems"
     tenth = Fraction(1, 10)
-    total = sequential([*[Approximate(tenth, 1e-6)] * 3, Pure(5 * tenth)])
-    yield same(run, "sequential, epsilon", 0.8, total.as_dict()["epsilon"])
-    yield same(run, "sequential, delta", 3e-6, total.as_dict()["delta"])
-    parts = [Pure(tenth), Pure(7 * tenth), Pure(3 * tenth)]
-    yield same(run, "parallel, add or remove", 0.7, parallel(parts, ADD_REMOVE).pure)
+    total = sequential([*[ApproximateLoss(tenth, 1e-6)] * 3, PureLoss(5 * tenth)])
+    yield compare_equal(run, "sequential, epsilon", 0.8, total.as_dict()["epsilon"])
+    yield compare_equal(run, "sequential, delta", 3e-6, total.as_dict()["delta"])
+    parts = [PureLoss(tenth), PureLoss(7 * tenth), PureLoss(3 * tenth)]
+    yield compare_equal(run, "parallel, add or remove", 0.7, parallel(parts, ADD_REMOVE).pure)
     moved = parallel(parts, CHANGE_ONE, moves_only=True)
-    yield same(run, "parallel, change one, if rows can only move", 1.0, moved.pure)
+    yield compare_equal(run, "parallel, change one, if rows can only move", 1.0, moved.pure)
     changed = parallel(parts, CHANGE_ONE)
-    yield same(run, "parallel, change one (printed 1, for rows that only move)", 1.4, changed.pure)
-    yield same(run, "mixture", 1.0, mixture([Pure(Fraction(1))] * 2).pure)
+    yield compare_equal(
+        run, "parallel, change one (printed 1, for rows that only move)", 1.4, changed.pure
+    )
+    yield compare_equal(run, "mixture", 1.0, mixture([PureLoss(Fraction(1))] * 2).pure)
 
 
 def _responses() -> Iterator[Row]:
     run = "randomised response, two coins"
     coins = RandomisedResponse.two_coins()
-    told = coins.transition
-    yield printed(run, "epsilon", "1.0986123", coins.epsilon)
-    yield same(run, "chance of the truth", 0.75, float(told[1, 1]))
-    yield same(run, "chance of the other answer", 0.25, float(told[0, 1]))
+    transition = coins.transition
+    yield compare_printed(run, "epsilon", "1.0986123", coins.epsilon)
+    yield compare_equal(run, "chance of the truth", 0.75, float(transition[1, 1]))
+    yield compare_equal(run, "chance of the other answer", 0.25, float(transition[0, 1]))
     answers = list(product((0, 1), repeat=3))
 
-    def chance(truth: tuple[int, ...], said: tuple[int, ...]) -> float:
-        return float(told[truth[0], said[0]] * told[truth[1], said[1]] * told[truth[2], said[2]])
+    def chance(truth: tuple[int, ...], answer: tuple[int, ...]) -> float:
+        first, second, third = (transition[pair] for pair in zip(truth, answer, strict=True))
+        return float(first * second * third)
 
     worst = max(
         log(chance(one, said) / chance(other, said))
         for one, other, said in product(answers, repeat=3)
         if sum(a != b for a, b in zip(one, other, strict=True)) == 1
     )
-    yield printed(run, "largest loss of three answers, by enumeration", "1.0986123", worst)
+    yield compare_printed(run, "largest loss of three answers, by enumeration", "1.0986123", worst)
     for share, rate in ((0.25, 0.0), (0.5, 0.5), (0.75, 1.0)):
-        yield same(run, f"rate for a share of {share:g}", rate, coins.rate(share))
+        yield compare_equal(run, f"rate for a share of {share:g}", rate, coins.rate(share))
     best = float(RandomisedResponse.for_epsilon(1).truth)
-    yield printed(run, "chance to tell the truth at epsilon 1", ".4621172", best)
+    yield compare_printed(run, "chance to tell the truth at epsilon 1", ".4621172", best)
 
 
 def _histogram() -> Iterator[Row]:
     run = "10,000 first names, epsilon 1"
     bound = laplace_bound(1, size=10_000, failure=0.05)
     words = "error with 95 % (the thesis prints 0.5 for the failure 0.05)"
-    yield printed(run, words, "12.2", bound)
-    yield printed(run, "the same with all digits", "12.2060726", bound)
-    yield printed(run, "exact failure", ".0487707", laplace_failure(1, bound, size=10_000))
+    yield compare_printed(run, words, "12.2", bound)
+    yield compare_printed(run, "the same with all digits", "12.2060726", bound)
+    yield compare_printed(run, "exact failure", ".0487707", laplace_failure(1, bound, size=10_000))
     noise = Laplace(epsilon=1, sensitivity=1)
     losses = [
         log(noise.law.mass(place) / noise.law.mass(place - noise.shift))
         for place in range(-5 * noise.shift, 6 * noise.shift, noise.shift // 8)
     ]
-    yield same(run, "largest loss of a count on the grid", 1.0, max(map(abs, losses)))
+    yield compare_equal(run, "largest loss of a count on the grid", 1.0, max(map(abs, losses)))

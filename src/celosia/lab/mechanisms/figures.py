@@ -10,7 +10,7 @@ from celosia.core import figures
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block, Figure, Heading
 from celosia.lab.findings import Findings, Row
-from celosia.lab.mechanisms import averages, top_c
+from celosia.lab.mechanisms import means, top_c
 
 Drawing = Callable[[Findings, Progress], Sequence[Block]]
 
@@ -107,13 +107,13 @@ def errors_of_means(findings: Findings, progress: Progress) -> Sequence[Block]:
     """The error of each private mean on [0, 1], by rows times epsilon."""
     progress(Step("Drawing the errors of the means", 0))
     settings = sorted(
-        (setting for setting in averages.SETTINGS if (setting.lower, setting.upper) == (0, 1)),
+        (setting for setting in means.SETTINGS if (setting.lower, setting.upper) == (0, 1)),
         key=lambda setting: setting.size * setting.epsilon,
     )
     runs = [_computed(findings, setting.name) for setting in settings]
     drawing = figures.lines(
         [setting.size * setting.epsilon for setting in settings],
-        {method: [run[method] for run in runs] for method in averages.METHODS},
+        {method: [run[method] for run in runs] for method in means.METHODS},
         title="Mean absolute error over the range",
         x_label="rows times epsilon",
         y_label="error",
@@ -122,7 +122,7 @@ def errors_of_means(findings: Findings, progress: Progress) -> Sequence[Block]:
     )
     words = "Errors of the private means on [0, 1], by rows times epsilon; Algorithm 3 breaks its "
     words += "promise."
-    return [Heading("Private means"), Figure(drawing, words, f"{words} {_told(runs[-1])}")]
+    return [Heading("Private means"), Figure(drawing, words, f"{words} {_caption(runs[-1])}")]
 
 
 def rates_of_selection(findings: Findings, progress: Progress) -> Sequence[Block]:
@@ -140,7 +140,7 @@ def rates_of_selection(findings: Findings, progress: Progress) -> Sequence[Block
     )
     words = "Score error rates at epsilon 0.1 on 10,000 Zipf counts: where all counts are known "
     words += "beforehand, the exponential mechanism chooses best."
-    return [Heading("The best few"), Figure(drawing, words, f"{words} {_told(runs[-1])}")]
+    return [Heading("The best few"), Figure(drawing, words, f"{words} {_caption(runs[-1])}")]
 
 
 def _density(x: float, centre: float, scale: float) -> float:
@@ -152,5 +152,5 @@ def _computed(findings: Findings, run: str) -> dict[str, float]:
     return {row.cell: float(row.computed) for row in rows}
 
 
-def _told(values: dict[str, float]) -> str:
+def _caption(values: dict[str, float]) -> str:
     return "Rightmost: " + ", ".join(f"{name} {value:.3g}" for name, value in values.items()) + "."

@@ -16,7 +16,7 @@ import numpy as np
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.broken import BrokenNoisyMax
-from celosia.lab.mechanisms.cells import printed, same
+from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.mechanisms import Exponential, Grid, NoisyMax, PermuteAndFlip
 from celosia.mechanisms.sparse.accuracy import above_threshold_error
 from celosia.mechanisms.sparse.analysis import difference_tail
@@ -37,7 +37,7 @@ def rows(progress: Progress) -> list[Row]:
 def _chances() -> Iterator[Row]:
     run = "scores 0, 1, 2 at epsilon 1"
     fine = NoisyMax(epsilon=1, grid=FINE).probabilities([float(score) for score in SCORES])
-    told = (
+    methods = (
         ("exponential", Exponential(epsilon=1).probabilities(SCORES), ".1863237 .3071959 .5064804"),
         (
             "exponential, monotone",
@@ -51,10 +51,12 @@ def _chances() -> Iterator[Row]:
         ),
         ("noisy max", fine, ".175 .306 .520"),
     )
-    for name, chances, texts in told:
+    for name, chances, texts in methods:
         for score, chance, text in zip(SCORES, chances, texts.split(), strict=True):
             slip = " (printed as about .305)" if text == ".306" else ""
-            yield printed(run, f"{name}, chance of score {score}{slip}", text, float(chance))
+            yield compare_printed(
+                run, f"{name}, chance of score {score}{slip}", text, float(chance)
+            )
 
 
 def _two_conditions() -> Iterator[Row]:
@@ -64,11 +66,11 @@ def _two_conditions() -> Iterator[Row]:
     general = float(Exponential(epsilon=1).probabilities(cases)[0])
     monotone = float(Exponential(epsilon=1, monotone=True).probabilities(cases)[0])
     flipped = float(PermuteAndFlip(epsilon=1).probabilities(cases)[0])
-    yield printed(run, "chance of the wrong one", ".0066929", general)
-    yield printed(run, "its bound 2 e^(-5)", ".013476", 2 * float(np.exp(-5)))
-    yield printed(run, "chance of the wrong one, monotone", "4.54e-5", monotone)
-    yield printed(run, "its bound 2 e^(-10)", "9.08e-5", 2 * float(np.exp(-10)))
-    yield same(run, "permute and flip: e^(-5)/2", float(np.exp(-5)) / 2, flipped)
+    yield compare_printed(run, "chance of the wrong one", ".0066929", general)
+    yield compare_printed(run, "its bound 2 e^(-5)", ".013476", 2 * float(np.exp(-5)))
+    yield compare_printed(run, "chance of the wrong one, monotone", "4.54e-5", monotone)
+    yield compare_printed(run, "its bound 2 e^(-10)", "9.08e-5", 2 * float(np.exp(-10)))
+    yield compare_equal(run, "permute and flip: e^(-5)/2", float(np.exp(-5)) / 2, flipped)
 
 
 def _losses() -> Iterator[Row]:
@@ -80,14 +82,16 @@ def _losses() -> Iterator[Row]:
         ratios = np.log(half.probabilities(one)) - np.log(half.probabilities(other))
         return float(np.abs(ratios).max())
 
-    yield printed(run, "monotone weights, 0, 0 against 1, -1", "1.43378", worst([0, 0], [1, -1]))
-    yield printed(run, "the same with a gap of 50", "2.0000", worst([0, 50], [1, 49]))
+    yield compare_printed(
+        run, "monotone weights, 0, 0 against 1, -1", "1.43378", worst([0, 0], [1, -1])
+    )
+    yield compare_printed(run, "the same with a gap of 50", "2.0000", worst([0, 50], [1, 49]))
     one_way = log(difference_tail(49, 1, 1) / difference_tail(50, 1, 1))
-    yield printed(run, "noisy max, monotone, gap 50 to 49", ".98058", one_way)
+    yield compare_printed(run, "noisy max, monotone, gap 50 to 49", ".98058", one_way)
     both_ways = BrokenNoisyMax(gap=50.0).shown_epsilon
-    yield printed(run, "noisy max with half the noise, gap 50 to 48", "1.96078", both_ways)
+    yield compare_printed(run, "noisy max with half the noise, gap 50 to 48", "1.96078", both_ways)
     repaired = log(difference_tail(48, 2, 2) / difference_tail(50, 2, 2))
-    yield printed(run, "noisy max, gap 50 to 48", ".96226", repaired)
+    yield compare_printed(run, "noisy max, gap 50 to 48", ".96226", repaired)
 
 
 def _auction() -> Iterator[Row]:
@@ -98,7 +102,7 @@ def _auction() -> Iterator[Row]:
         for price, revenue in (("1", fair), ("3", "3"), ("3.01", "3.01"), ("3.02", "0")):
             earned = Decimal(price) * sum(Decimal(bid) >= Decimal(price) for bid in bids)
             note = slip if price == "1" else ""
-            yield same(run, f"revenue at {price}{note}", float(revenue), float(earned))
+            yield compare_equal(run, f"revenue at {price}{note}", float(revenue), float(earned))
 
 
 def _errors() -> Iterator[Row]:
@@ -107,14 +111,14 @@ def _errors() -> Iterator[Row]:
         run = f"one of {queries} queries at epsilon 1, failure 0.05"
         threshold = above_threshold_error(1, queries=queries, failure=FAILURE)
         selected = selection_error(1, queries=queries, failure=FAILURE)
-        yield printed(run, "error of AboveThreshold", svt, threshold)
-        yield printed(run, "error of the exponential mechanism", chosen, selected)
+        yield compare_printed(run, "error of AboveThreshold", svt, threshold)
+        yield compare_printed(run, "error of the exponential mechanism", chosen, selected)
         less = "yes" if selected < threshold / 8 else "no"
-        yield same(run, "less than an eighth (the thesis: less than 8 times)", "yes", less)
+        yield compare_equal(run, "less than an eighth (the thesis: less than 8 times)", "yes", less)
         grid = Grid(Fraction(1, 2**12))
         scores = [-selected] * (queries - 1) + [selected]
         missed = 1 - float(Exponential(epsilon=1, grid=grid).probabilities(scores)[-1])
-        yield printed(run, "failure of ours at that error", ".05", missed)
+        yield compare_printed(run, "failure of ours at that error", ".05", missed)
 
 
 def selection_error(epsilon: float, *, queries: int, failure: float) -> float:

@@ -11,8 +11,8 @@ from math import log, sqrt
 
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import printed, same
-from celosia.lab.mechanisms.variants import variants
+from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.mechanisms.sparse_variants import variants
 from celosia.mechanisms import AboveThreshold, NumericSparse, Sparse, SparseVector
 from celosia.mechanisms.sparse import accuracy
 from celosia.mechanisms.sparse.allocation import (
@@ -61,43 +61,51 @@ def rows(progress: Progress) -> list[Row]:
 def _scales() -> Iterator[Row]:
     run = "scales at epsilon 1"
     above = AboveThreshold(1.0, threshold=0).scales
-    yield same(run, "AboveThreshold, threshold", 2.0, float(above.threshold))
-    yield same(run, "AboveThreshold, queries", 4.0, float(above.query))
+    yield compare_equal(run, "AboveThreshold, threshold", 2.0, float(above.threshold))
+    yield compare_equal(run, "AboveThreshold, queries", 4.0, float(above.query))
     standard = SparseVector(1.0, threshold=0, split=1).scales
-    yield same(run, "SparseVector with c = 1, split 1:1, threshold", 2.0, float(standard.threshold))
-    yield same(run, "SparseVector with c = 1, split 1:1, queries", 4.0, float(standard.query))
+    yield compare_equal(
+        run, "SparseVector with c = 1, split 1:1, threshold", 2.0, float(standard.threshold)
+    )
+    yield compare_equal(
+        run, "SparseVector with c = 1, split 1:1, queries", 4.0, float(standard.query)
+    )
     for positives, pure, text in ((10, 20.0, "66.4903"), (1000, 2000.0, "664.903")):
         ours = Sparse(1.0, threshold=0, positives=positives).scales
-        yield same(run, f"Sparse, c = {positives}", pure, float(ours.threshold))
+        yield compare_equal(run, f"Sparse, c = {positives}", pure, float(ours.threshold))
         loose = textbook_scale(1, positives=positives, delta=1e-6)
-        yield printed(run, f"Sparse, c = {positives}, delta 1e-6, as printed", text, loose)
+        yield compare_printed(run, f"Sparse, c = {positives}, delta 1e-6, as printed", text, loose)
     numeric = NumericSparse(1.0, threshold=0, positives=10).scales
-    yield same(run, "NumericSparse, c = 10, released numbers", 90.0, float(numeric.release or 0))
+    yield compare_equal(
+        run, "NumericSparse, c = 10, released numbers", 90.0, float(numeric.release or 0)
+    )
     find, tell = numeric_shares(Fraction(1), approximate=True)
-    yield printed(run, "NumericSparse with a delta, share for finding", ".957676", float(find))
-    yield printed(run, "twice the share for telling", ".0846474", 2 * float(tell))
+    yield compare_printed(
+        run, "NumericSparse with a delta, share for finding", ".957676", float(find)
+    )
+    yield compare_printed(run, "twice the share for telling", ".0846474", 2 * float(tell))
     for approximate in (False, True):
         total = sum(numeric_shares(Fraction(1), approximate=approximate))
         kind = "with a delta" if approximate else "pure"
-        yield same(run, f"NumericSparse, {kind}, both shares", 1.0, float(total))
+        yield compare_equal(run, f"NumericSparse, {kind}, both shares", 1.0, float(total))
     least = 8 * log(1e6)
-    yield printed(run, "positives from which delta 1e-6 pays, as printed", "110.5", least)
+    yield compare_printed(run, "positives from which delta 1e-6 pays, as printed", "110.5", least)
 
 
 def _errors() -> Iterator[Row]:
     run = "errors for 1000 queries, failure 0.05, epsilon 1"
     found = accuracy.above_threshold_error(1, queries=1000, failure=0.05)
     tight = accuracy.tight_error(2, 4, queries=1000, failure=0.05)
-    yield printed(run, "AboveThreshold", "84.7731", found)
-    yield printed(run, "AboveThreshold, tighter", "49.42", tight)
+    yield compare_printed(run, "AboveThreshold", "84.7731", found)
+    yield compare_printed(run, "AboveThreshold, tighter", "49.42", tight)
     for name, bound, pure, loose in (
         ("Sparse", accuracy.sparse_error, "488.243", "2295.51"),
         ("NumericSparse", accuracy.numeric_sparse_error, "580.465", "2595.84"),
     ):
         plain = bound(1, positives=5, queries=1000, failure=0.05)
         mixed = bound(1, positives=5, queries=1000, failure=0.05, delta=1e-6)
-        yield printed(run, f"{name}, c = 5", pure, plain)
-        yield printed(run, f"{name}, c = 5, delta 1e-6", loose, mixed)
+        yield compare_printed(run, f"{name}, c = 5", pure, plain)
+        yield compare_printed(run, f"{name}, c = 5, delta 1e-6", loose, mixed)
 
 
 def _allocation() -> Iterator[Row]:
@@ -106,14 +114,14 @@ def _allocation() -> Iterator[Row]:
         name = "best split" if split is None else f"split 1:{split:g}"
         slip = " (printed as 282.8)" if text == "282.9" else ""
         found = sqrt(comparison_variance(1, positives=positives, ratio=split, monotone=monotone))
-        yield printed(
+        yield compare_printed(
             f"allocation, {kind}", f"c = {positives}, {name}, deviation{slip}", text, found
         )
     for positives, monotone, text in SHARES:
         kind = "monotone" if monotone else "general"
         mechanism = SparseVector(1.0, threshold=0, positives=positives, monotone=monotone)
         share = float(mechanism.parts(Fraction(1))[0])
-        yield printed(
+        yield compare_printed(
             f"allocation, {kind}", f"c = {positives}, share of the threshold", text, share
         )
     for positives, monotone in ((1, False), (10, False), (100, False), (1, True), (10, True)):
@@ -131,5 +139,9 @@ def _least(positives: int, *, monotone: bool) -> Iterator[Row]:
     formula = optimal_split(positives, monotone=monotone)
     run = f"allocation, {'monotone' if monotone else 'general'}"
     # Near its bottom a parabola is flat: half of the digits of a float tell its place.
-    yield printed(run, f"c = {positives}, best split by search", f"{formula:.4f}", float(best.x))
-    yield same(run, f"c = {positives}, 2 (1 + split)^3", 2 * (1 + formula) ** 3, float(best.fun))
+    yield compare_printed(
+        run, f"c = {positives}, best split by search", f"{formula:.4f}", float(best.x)
+    )
+    yield compare_equal(
+        run, f"c = {positives}, 2 (1 + split)^3", 2 * (1 + formula) ** 3, float(best.fun)
+    )

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded, Source
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import printed
+from celosia.lab.mechanisms.cells import compare_printed
 from celosia.mechanisms import Sparse, SparseVector, TopSelection
 from celosia.mechanisms.sparse import SparseMechanism
 
@@ -80,7 +80,7 @@ def _compare(run: str, method: str, text: str, rates: NDArray[np.float64]) -> It
     for name, one, rate, error in zip(
         (SCORE, MISSED), text.split("/"), rates.mean(axis=0), errors, strict=True
     ):
-        yield printed(run, f"{method}, {name}", one, float(rate), error=float(error))
+        yield compare_printed(run, f"{method}, {name}", one, float(rate), error=float(error))
 
 
 def _rates(

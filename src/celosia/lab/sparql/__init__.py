@@ -17,8 +17,8 @@ from pathlib import Path
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block
 from celosia.lab.findings import Findings, Row
-from celosia.lab.sparql import answers, by_hand, defects, figures, sensitivities
-from celosia.lab.study import Study, Work, no_figures
+from celosia.lab.sparql import answers, defects, figures, sensitivities, small_graphs
+from celosia.lab.study import Study, StudyRun, no_figures
 
 _THESIS = "an engineering thesis of the Universidad Técnica Federico Santa María (Chile, 2018)"
 _OWN = "numbers computed for this study by independent programs"
@@ -59,7 +59,7 @@ _PARTS = (
         "graphs to check by hand, and the one on which the analysis fails",
         _OWN,
         "exactly; our bound between the true sensitivity and the corrected bound",
-        by_hand.rows,
+        small_graphs.rows,
     ),
     _Part(
         "defects",
@@ -96,7 +96,7 @@ def _all(triples: int | None, path: Path | None, progress: Progress) -> Sequence
     return found
 
 
-def _sized(part: _Part) -> Callable[[int], Work] | None:
+def _sized(part: _Part) -> Callable[[int], StudyRun] | None:
     return (lambda triples: partial(_one, part, triples)) if part.has_graph else None
 
 

@@ -22,9 +22,16 @@ from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.datasets.watdiv import watdiv
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import same
-from celosia.lab.sparql.compat import compat_scale
-from celosia.lab.sparql.shop import Asked, Private, Shop, asked, remembering, stored
+from celosia.lab.mechanisms.cells import compare_equal
+from celosia.lab.sparql.original_analysis import compat_scale
+from celosia.lab.sparql.shop import (
+    Private,
+    Shop,
+    ShopQuery,
+    cached_executor,
+    shop_queries,
+    store_triples,
+)
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.answering import carry_out
 from celosia.queries.bounds.growth import Growth
@@ -48,7 +55,7 @@ WHY_NOT = {
 }
 
 
-def run_name(each: Asked, epsilon: float) -> str:
+def run_name(each: ShopQuery, epsilon: float) -> str:
     """The run of one answer."""
     return f"{each.name}, epsilon {epsilon:g}"
 
@@ -58,14 +65,14 @@ def rows(progress: Progress, *, triples: int = TRIPLES) -> list[Row]:
     progress(Step("Making a graph", 0))
     rng = Seeded(2024)
     found: list[Row] = []
-    with stored(triples) as folder, ExitStack() as stack:
+    with store_triples(triples) as folder, ExitStack() as stack:
         entities = {
             scope: stack.enter_context(Shop(folder, unit="entity", private=scope))
             for scope in SCOPES
         }
         facts = stack.enter_context(Shop(folder, unit="triple", private="everything"))
         oracle = _oracle(triples)
-        wanted = asked(triples, closed=False)
+        wanted = shop_queries(triples, closed=False)
         for done, each in enumerate(wanted):
             progress(Step(f"Answering {each.name}", done, len(wanted)))
             found += _one(each, oracle(each.text), facts, entities, rng)
@@ -73,14 +80,14 @@ def rows(progress: Progress, *, triples: int = TRIPLES) -> list[Row]:
 
 
 def _one(
-    each: Asked, truth: int, facts: Shop, entities: dict[Private, Shop], rng: Seeded
+    each: ShopQuery, truth: int, facts: Shop, entities: dict[Private, Shop], rng: Seeded
 ) -> Iterator[Row]:
     broken, of_fact, exact = facts.broken(each), facts.of_facts(each), facts.exact(each)
     stars = {scope: _of_entities(shop, each) for scope, shop in entities.items()}
-    asks = {scope: remembering(shop.run) for scope, shop in entities.items()}
+    asks = {scope: cached_executor(shop.run) for scope, shop in entities.items()}
     for epsilon in EPSILONS:
-        answer = _Answer(run_name(each, epsilon), exact, epsilon, rng)
-        yield same(answer.run, "original", truth, exact)
+        answer = _AnswerRows(run_name(each, epsilon), exact, epsilon, rng)
+        yield compare_equal(answer.run, "original", truth, exact)
         if broken is not None:
             yield from answer.broken(broken)
         yield from answer.smoothed(FACTS, of_fact)
@@ -91,7 +98,7 @@ def _one(
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _AnswerRows:
     """One query at one epsilon."""
 
     run: str
@@ -103,42 +110,42 @@ class _Answer:
         scale = compat_scale(bound, epsilon=self.epsilon)
         # Whole noise of the same scale: the lab draws no doubles either.
         (noise,) = DiscreteLaplace(Fraction(scale)).draw(1, self.rng)
-        yield from self._told(BROKEN, int(noise), bound, REACH * scale)
+        yield from self._rows(BROKEN, int(noise), bound, REACH * scale)
 
-    def smoothed(self, way: str, growth: Growth | str) -> Iterator[Row]:
+    def smoothed(self, method: str, growth: Growth | str) -> Iterator[Row]:
         if isinstance(growth, str):
-            yield Row(self.run, f"{way}: bound", "-", growth, True)
+            yield Row(self.run, f"{method}: bound", "-", growth, True)
             return
         bound = smooth(growth, beta=beta(self.epsilon, DELTA)).bound
         if not bound:
-            yield from self._told(way, 0, 0, 0)
+            yield from self._rows(method, 0, 0, 0)
             return
         (noise,) = smooth_noise(bound, epsilon=self.epsilon, size=1, rng=self.rng)
         reach = REACH * float(smooth_scale(bound, epsilon=self.epsilon))
-        yield from self._told(way, noise, float(bound), reach)
+        yield from self._rows(method, noise, float(bound), reach)
 
-    def planned(self, way: str, plan: Plan, ask: Any) -> Iterator[Row]:
+    def planned(self, method: str, plan: Plan, ask: Any) -> Iterator[Row]:
         if plan.method == "public":
-            yield from self._told(way, 0, "public", 0)
+            yield from self._rows(method, 0, "public", 0)
             return
         ((row, bounds),) = carry_out(plan, ask, rng=self.rng).table(CONFIDENCE)
         (value,), (ends,) = row.values(), bounds.values()
         low, high = ends if ends is not None else (-inf, inf)
         held = low <= self.exact <= high
-        yield Row(self.run, f"{way}: private", self.exact, float(value), held)
+        yield Row(self.run, f"{method}: private", self.exact, float(value), held)
         off = abs(float(value) - self.exact)
-        yield Row(self.run, f"{way}: error", "in its interval", off, held)
-        told = "; ".join(f"{plan.method}, {part.bound}" for part in plan.parts)
-        yield Row(self.run, f"{way}: bound", "-", told, True)
+        yield Row(self.run, f"{method}: error", "in its interval", off, held)
+        parts = "; ".join(f"{plan.method}, {part.bound}" for part in plan.parts)
+        yield Row(self.run, f"{method}: bound", "-", parts, True)
 
-    def _told(self, way: str, noise: int, bound: float | str, reach: float) -> Iterator[Row]:
+    def _rows(self, method: str, noise: int, bound: float | str, reach: float) -> Iterator[Row]:
         held = abs(noise) <= reach + 1  # one more, because noise is whole
-        yield Row(self.run, f"{way}: private", self.exact, self.exact + noise, held)
-        yield Row(self.run, f"{way}: error", f"at most {reach:.4g}", abs(noise), held)
-        yield Row(self.run, f"{way}: bound", "-", bound, True)
+        yield Row(self.run, f"{method}: private", self.exact, self.exact + noise, held)
+        yield Row(self.run, f"{method}: error", f"at most {reach:.4g}", abs(noise), held)
+        yield Row(self.run, f"{method}: bound", "-", bound, True)
 
 
-def _of_entities(shop: Shop, each: Asked) -> Growth | str:
+def _of_entities(shop: Shop, each: ShopQuery) -> Growth | str:
     try:
         return shop.of_entities(each)
     except QueryRefused as refusal:

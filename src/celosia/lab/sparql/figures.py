@@ -20,7 +20,7 @@ def errors(findings: Findings, progress: Progress) -> Sequence[Block]:
     cells = {(row.run, row.cell): row.computed for row in findings.rows}
     runs = [run for run, cell in cells if run.endswith(EPSILON) and cell == "original"]
     runs = [run for run in runs if cells[run, "original"]]
-    series = {way: [_relative(cells, run, way) for run in runs] for way in WAYS}
+    series = {method: [_relative(cells, run, method) for run in runs] for method in WAYS}
     names = [run.partition(",")[0].removesuffix(" open") for run in runs]
     drawing = figures.lines(
         range(1, len(runs) + 1),
@@ -31,14 +31,14 @@ def errors(findings: Findings, progress: Progress) -> Sequence[Block]:
         log=True,
     )
     words = "Relative errors of one answer to each query, by each way to bound it."
-    told = "; ".join(
-        f"{way}: {sum(each < 0.1 for each in found)} of {len(found)} below a tenth"
-        for way, found in series.items()
+    values = "; ".join(
+        f"{method}: {sum(each < 0.1 for each in found)} of {len(found)} below a tenth"
+        for method, found in series.items()
     )
-    return [Heading("Answers at epsilon 1"), Figure(drawing, words, f"{words} {told}.")]
+    return [Heading("Answers at epsilon 1"), Figure(drawing, words, f"{words} {values}.")]
 
 
-def _relative(cells: dict[tuple[str, str], int | float | str], run: str, way: str) -> float:
+def _relative(cells: dict[tuple[str, str], int | float | str], run: str, method: str) -> float:
     """At least a thousandth, for the logarithm."""
-    off = cells.get((run, f"{way}: error"), 0)
+    off = cells.get((run, f"{method}: error"), 0)
     return max(float(off) / float(cells[run, "original"]), 1e-3)

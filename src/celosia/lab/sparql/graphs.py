@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from celosia.datasets.watdiv.schema import PREFIXES
-from celosia.lab.sparql.compat import Frequency, Pattern
+from celosia.lab.sparql.original_analysis import Frequency, Pattern
 from celosia.queries.policy import Policy, read_policy
 
 Triple = tuple[str, str, str]

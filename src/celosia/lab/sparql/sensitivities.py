@@ -15,17 +15,17 @@ from math import exp, sqrt
 from celosia.core.progress import Progress, Step
 from celosia.datasets.watdiv import QUERIES
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import printed, same
-from celosia.lab.sparql.compat import (
+from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.sparql.graphs import policy_of, sparql_of
+from celosia.lab.sparql.oracle import corrected_sensitivity
+from celosia.lab.sparql.original_analysis import (
     THESIS_DELTA,
     compat_scale,
     compat_sensitivity,
-    listed,
+    list_frequencies,
     patterns,
 )
-from celosia.lab.sparql.graphs import policy_of, sparql_of
-from celosia.lab.sparql.plain import corrected
-from celosia.lab.sparql.printed import (
+from celosia.lab.sparql.publication import (
     ANSWERS,
     BETA,
     EPSILONS,
@@ -34,7 +34,7 @@ from celosia.lab.sparql.printed import (
     SENSITIVITIES,
     STARS,
 )
-from celosia.lab.sql.compat import flex_beta
+from celosia.lab.sql.flex import flex_beta
 from celosia.queries.algebra import Question
 from celosia.queries.bounds.elastic import Elastic, elastic
 from celosia.queries.bounds.facts import Declared
@@ -57,7 +57,7 @@ def rows(progress: Progress) -> list[Row]:
     """All columns of the table of sensitivities, the scales, and the averages that do not fit."""
     found = [
         *_stars(),
-        printed("smoothing", "beta at epsilon 0.1", BETA, flex_beta(0.1, THESIS_DELTA)),
+        compare_printed("smoothing", "beta at epsilon 0.1", BETA, flex_beta(0.1, THESIS_DELTA)),
     ]
     for done, name in enumerate(SENSITIVITIES):
         progress(Step("Bounding queries", done, len(SENSITIVITIES)))
@@ -73,30 +73,34 @@ def run_name(query: str) -> str:
 def _stars() -> Iterator[Row]:
     for size, number in enumerate(STARS, start=2):
         star = [("?x", f"p{place}", f"?y{place}") for place in range(size)]
-        found = compat_sensitivity(star, listed({}))
-        yield same("broken analysis", f"star of {size} patterns", number, found)
+        found = compat_sensitivity(star, list_frequencies({}))
+        yield compare_equal("broken analysis", f"star of {size} patterns", number, found)
 
 
 def _broken(name: str) -> Iterator[Row]:
     run, known = run_name(name), SENSITIVITIES[name]
-    given, frequency = patterns(QUERIES[name].pattern), listed(FREQUENCIES)
+    given, frequency = patterns(QUERIES[name].pattern), list_frequencies(FREQUENCIES)
     found = compat_sensitivity(given, frequency)
-    yield same(run, "sensitivity as printed (broken analysis)", known.printed, found)
+    yield compare_equal(run, "sensitivity as printed (broken analysis)", known.printed, found)
     found = compat_sensitivity(given, frequency, distance=0)
-    yield same(run, "broken analysis at distance 0", known.at_0, found)
+    yield compare_equal(run, "broken analysis at distance 0", known.at_0, found)
 
 
 def _corrected(name: str) -> Iterator[Row]:
     run, known = run_name(name), SENSITIVITIES[name]
-    given, frequency = patterns(QUERIES[name].pattern), listed(FREQUENCIES)
+    given, frequency = patterns(QUERIES[name].pattern), list_frequencies(FREQUENCIES)
     for distance, number in enumerate(known.uncapped):
-        found = corrected(given, frequency, distance=distance, sets=False)
-        yield same(run, f"without the rule of sets, distance {distance}", number, found)
+        found = corrected_sensitivity(given, frequency, distance=distance, sets=False)
+        yield compare_equal(run, f"without the rule of sets, distance {distance}", number, found)
     in_order = bound(name)
     for distance, number in enumerate(known.capped):
-        yield same(run, f"corrected, distance {distance}", number, int(in_order.at(distance)))
-        plain = corrected(given, frequency, distance=distance)
-        yield same(run, f"corrected, written down plainly, distance {distance}", number, plain)
+        yield compare_equal(
+            run, f"corrected, distance {distance}", number, int(in_order.at(distance))
+        )
+        plain = corrected_sensitivity(given, frequency, distance=distance)
+        yield compare_equal(
+            run, f"corrected, written down plainly, distance {distance}", number, plain
+        )
     ours = bound(name, rule="tight")
     at_most = max(known.capped)
     yield Row(
@@ -108,14 +112,16 @@ def _corrected(name: str) -> Iterator[Row]:
     )
     for epsilon, (text, distance) in zip((0.1, 1.0), known.smooth, strict=True):
         most = smooth(in_order.growth, beta=_beta(epsilon))
-        yield printed(run, f"smooth bound, epsilon {epsilon:g}", text, float(most.bound))
-        yield same(run, f"its distance, epsilon {epsilon:g}", distance, most.distance)
+        yield compare_printed(run, f"smooth bound, epsilon {epsilon:g}", text, float(most.bound))
+        yield compare_equal(run, f"its distance, epsilon {epsilon:g}", distance, most.distance)
 
 
 def _scales(name: str) -> Iterator[Row]:
     for epsilon, text in zip(EPSILONS, ANSWERS[name].scales, strict=True):
         found = compat_scale(SENSITIVITIES[name].printed, epsilon=epsilon)
-        yield printed(run_name(name), f"scale behind the answers, epsilon {epsilon:g}", text, found)
+        yield compare_printed(
+            run_name(name), f"scale behind the answers, epsilon {epsilon:g}", text, found
+        )
 
 
 def _consistency() -> Iterator[Row]:
@@ -124,13 +130,13 @@ def _consistency() -> Iterator[Row]:
     settings = [(name, epsilon) for name in ANSWERS for epsilon in EPSILONS]
     far = [each for each in settings if distance_in_scales(*each) > FAR * sqrt(2 / AVERAGED)]
     names = ", ".join(dict.fromkeys(name for name, _ in far))
-    yield same(run, f"beyond {FAR:g} errors of {AVERAGED} answers", UNLIKELY, names)
+    yield compare_equal(run, f"beyond {FAR:g} errors of {AVERAGED} answers", UNLIKELY, names)
     # Laplace noise is beyond t scales with chance exp(-t).
     never = [each for each in settings if exp(-distance_in_scales(*each)) < IMPOSSIBLE]
-    told = ", ".join(f"{name} at epsilon {epsilon:g}" for name, epsilon in never)
-    yield same(run, "not even one answer is so far off", "F2 at epsilon 1", told)
+    listed = ", ".join(f"{name} at epsilon {epsilon:g}" for name, epsilon in never)
+    yield compare_equal(run, "not even one answer is so far off", "F2 at epsilon 1", listed)
     found = distance_in_scales("F2", 1.0)
-    yield printed(run, "F2 at epsilon 1, scales from its original", "14.4", found)
+    yield compare_printed(run, "F2 at epsilon 1, scales from its original", "14.4", found)
 
 
 def distance_in_scales(name: str, epsilon: float) -> float:

@@ -18,7 +18,7 @@ from sqlglot import exp
 from celosia.core.progress import Progress, silent
 from celosia.core.work_folders import WorkFolder
 from celosia.datasets.watdiv import QUERIES, Query, policy, watdiv
-from celosia.lab.sparql.compat import compat_sensitivity, listed, patterns
+from celosia.lab.sparql.original_analysis import compat_sensitivity, list_frequencies, patterns
 from celosia.queries.algebra import Question
 from celosia.queries.bounds.elastic import elastic
 from celosia.queries.bounds.facts import Declared
@@ -41,7 +41,7 @@ STORE = "watdiv.graph"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ShopQuery:
     """One query in the form in which it is asked."""
 
     name: str
@@ -55,19 +55,19 @@ class Asked:
         return self.text.partition("{ ")[2].rpartition(" }")[0]
 
 
-def asked(triples: int, *, closed: bool = True) -> list[Asked]:
+def shop_queries(triples: int, *, closed: bool = True) -> list[ShopQuery]:
     """All queries over a graph of so many facts, the open form first."""
     found = []
     for name, query in QUERIES.items():
         if query.open is not None:
-            found.append(Asked(f"{name} open", query, query.open))
+            found.append(ShopQuery(f"{name} open", query, query.open))
         if query.open is None or closed:
-            found.append(Asked(name, query, query.fitting(triples)))
+            found.append(ShopQuery(name, query, query.fitting(triples)))
     return found
 
 
 @contextmanager
-def stored(triples: int, *, progress: Progress = silent) -> Iterator[Path]:
+def store_triples(triples: int, *, progress: Progress = silent) -> Iterator[Path]:
     """A folder with the store of a graph, for a while."""
     with WorkFolder() as folder:
         watdiv(triples).load(Path(folder) / STORE, progress=progress)
@@ -110,22 +110,22 @@ class Shop:
         """The rows of a query."""
         return self.engine.run(tree, timeout=TIMEOUT)
 
-    def question(self, each: Asked) -> Question:
+    def question(self, each: ShopQuery) -> Question:
         """What is asked, in the algebra."""
         return compiled(each.text, self.policy)
 
-    def exact(self, each: Asked) -> int:
+    def exact(self, each: ShopQuery) -> int:
         """The count without noise, with all declared caps kept."""
         tree = count_query(self.question(each).source, target=Target(policy=self.policy))
         ((found,),) = self.run(tree)
         return int(found)
 
-    def plan(self, each: Asked, *, epsilon: float, method: str | None = None) -> Plan:
+    def plan(self, each: ShopQuery, *, epsilon: float, method: str | None = None) -> Plan:
         """How the planner would answer."""
         count = public_count(self.policy, self.run)
         return make_plan(each.text, self.policy, epsilon=epsilon, method=method, count=count)
 
-    def largest(self, each: Asked) -> int:
+    def largest(self, each: ShopQuery) -> int:
         """The most solutions that one entity is a part of; 0 if none is private."""
         question = self.question(each)
         owned = attach_owners(question.source, policy=self.policy)
@@ -148,20 +148,20 @@ class Shop:
             if table.column(word) is not None
         }
 
-    def broken(self, each: Asked) -> int | None:
+    def broken(self, each: ShopQuery) -> int | None:
         """The sensitivity by the broken analysis, with true frequencies; None if it has none."""
         try:
-            return compat_sensitivity(patterns(each.pattern), listed(self.frequencies))
+            return compat_sensitivity(patterns(each.pattern), list_frequencies(self.frequencies))
         except ValueError:
             return None
 
-    def of_facts(self, each: Asked) -> Growth:
+    def of_facts(self, each: ShopQuery) -> Growth:
         """How far one fact moves the count, from measured frequencies and declared caps."""
         question = self.question(each)
         facts = Declared(self.elastic, self.frequencies)
         return elastic(question, question.aggregates[0], facts=facts).growth
 
-    def of_entities(self, each: Asked) -> Growth:
+    def of_entities(self, each: ShopQuery) -> Growth:
         """How far one entity moves the count, from measured links and declared caps.
 
         Raises:
@@ -187,7 +187,7 @@ def _most_frequent(table: str, word: str) -> exp.Expr:
     return exp.Select(expressions=[most], from_=exp.From(this=sizes.subquery("sizes")))
 
 
-def remembering(ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def cached_executor(ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """An engine that is asked every question once."""
     kept: dict[str, Any] = {}
 

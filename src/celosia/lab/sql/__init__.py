@@ -16,7 +16,7 @@ from pathlib import Path
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block
 from celosia.lab.findings import Findings, Row
-from celosia.lab.sql import answers, by_hand, columns, conformance, figures, sensitivities
+from celosia.lab.sql import answers, columns, conformance, figures, sensitivities, small_tables
 from celosia.lab.study import Study, no_figures
 
 _THESIS = "an engineering thesis of the Universidad Técnica Federico Santa María (Chile, 2018)"
@@ -58,7 +58,7 @@ _PARTS = (
         "a database to check by hand, with its true sensitivities",
         _OWN,
         "exactly; our bound between the true sensitivity and the published bound",
-        by_hand.rows,
+        small_tables.rows,
     ),
     _Part(
         "answers",

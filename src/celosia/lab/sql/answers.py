@@ -22,8 +22,8 @@ from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.datasets import Shop, tpch
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import SIGMAS, same
-from celosia.lab.sql.shop import EPSILON, MOST, Asked, ask, query, saved
+from celosia.lab.mechanisms.cells import SIGMAS, compare_equal
+from celosia.lab.sql.shop import EPSILON, MOST, JoinQuery, query, run_queries, save_shop
 from celosia.queries.bounds.noise import smooth_scale
 from celosia.queries.bounds.race import RaceToTop
 from celosia.queries.bounds.smooth import Smooth
@@ -45,43 +45,43 @@ METHODS = {
 CONFIDENCE = 0.9999
 
 
-def run_name(asked: Asked) -> str:
+def run_name(query: JoinQuery) -> str:
     """The run of one question."""
-    return f"our answers, {asked.name}, epsilon {EPSILON}"
+    return f"our answers, {query.name}, epsilon {EPSILON}"
 
 
 def rows(progress: Progress) -> list[Row]:
     """The eight questions by eight ways, and what the vault answers."""
     progress(Step("Making a shop", 0))
     shop = tpch(SCALE, maker="celosia")
-    with saved(shop) as path:
+    with save_shop(shop) as path:
         found = []
-        for done, asked in enumerate(ask(shop, path)):
+        for done, query in enumerate(run_queries(shop, path)):
             progress(Step("Answering", done, 8))
-            found += [*_exact(asked, shop), *_errors(asked, Seeded(700 + done))]
+            found += [*_exact(query, shop), *_errors(query, Seeded(700 + done))]
         return [*found, *_by_vault(found, path)]
 
 
-def _exact(asked: Asked, shop: Shop) -> Iterator[Row]:
+def _exact(query: JoinQuery, shop: Shop) -> Iterator[Row]:
     """What the joins must give: every order has a customer, every part four suppliers."""
     orders, lines = shop.tables["orders"].height, shop.tables["lineitem"].height
-    expected = orders if asked.distinct else (orders, lines, 4 * lines, 4 * lines)[asked.joins - 1]
-    yield same(run_name(asked), "exact answer", expected, asked.exact)
+    expected = orders if query.distinct else (orders, lines, 4 * lines, 4 * lines)[query.joins - 1]
+    yield compare_equal(run_name(query), "exact answer", expected, query.exact)
 
 
-def _errors(asked: Asked, rng: Seeded) -> Iterator[Row]:
-    run, exact = run_name(asked), asked.exact
+def _errors(query: JoinQuery, rng: Seeded) -> Iterator[Row]:
+    run, exact = run_name(query), query.exact
     for method, scale, errors in (
-        ("published", _scale(asked.published), asked.elastic_errors(asked.published, RUNS, rng)),
-        ("elastic", _scale(asked.elastic), asked.elastic_errors(asked.elastic, RUNS, rng)),
-        ("row", float(asked.row_cap) / EPSILON, asked.row_errors(RUNS, rng)),
-        ("capped", float(asked.customer_cap) / EPSILON, asked.capped_errors(RUNS, rng)),
+        ("published", _scale(query.published), query.elastic_errors(query.published, RUNS, rng)),
+        ("elastic", _scale(query.elastic), query.elastic_errors(query.elastic, RUNS, rng)),
+        ("row", float(query.row_cap) / EPSILON, query.row_errors(RUNS, rng)),
+        ("capped", float(query.customer_cap) / EPSILON, query.capped_errors(RUNS, rng)),
     ):
         yield _as_predicted(run, METHODS[method], scale, errors, exact)
-    lower, values = asked.race_errors(RUNS, rng)
+    lower, values = query.race_errors(RUNS, rng)
     published = median_error(lower, exact)
     race = RaceToTop(epsilon=EPSILON, most=MOST)
-    levels = [place for place, number in enumerate(asked.people.levels) if number]
+    levels = [place for place, number in enumerate(query.people.levels) if number]
     within = 2 * race.penalties[max(levels)]
     held = sum(-within <= each <= 0 for each in lower) / RUNS
     least = 1 - race.failure - SIGMAS * sqrt(race.failure * (1 - race.failure) / RUNS)
@@ -101,8 +101,8 @@ def _errors(asked: Asked, rng: Seeded) -> Iterator[Row]:
     )
     for method, found in (
         ("unpenalised", values),
-        ("raced", asked.race_cap_errors(RUNS, rng)),
-        ("chosen", asked.chosen_cap_errors(RUNS, rng)),
+        ("raced", query.race_cap_errors(RUNS, rng)),
+        ("chosen", query.chosen_cap_errors(RUNS, rng)),
     ):
         error = median_error(found, exact)
         yield Row(run, METHODS[method], f"at most {published:.4g}", error, error <= published)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded, Source
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import SIGMAS, printed
-from celosia.lab.sql.compat import thesis_sensitivity
-from celosia.lab.sql.printed import BOUNDS, DEVIATIONS, TRUTH, Setting, column
+from celosia.lab.mechanisms.cells import SIGMAS, compare_printed
+from celosia.lab.sql.flex import thesis_sensitivity
+from celosia.lab.sql.publication import BOUNDS, DEVIATIONS, TRUTH, Setting, column
 from celosia.lab.sql.sensitivities import run_name
 from celosia.queries.bounds.noise import wide_laplace
 
@@ -61,8 +61,8 @@ def _one(setting: Setting, scale: float, ours: Floats) -> Iterator[Row]:
     run, values = run_name(*setting), np.array(column(*setting), dtype=np.float64)
     far = float(np.abs(values - TRUTH).mean())
     mean, shift = DEVIATIONS[setting]
-    yield printed(run, "mean distance of the ten printed answers", mean, far)
-    yield printed(run, "distance of their mean", shift, float(abs(values.mean() - TRUTH)))
+    yield compare_printed(run, "mean distance of the ten printed answers", mean, far)
+    yield compare_printed(run, "distance of their mean", shift, float(abs(values.mean() - TRUTH)))
     theirs, mine = far / scale, float(np.abs(ours[:10]).mean()) / scale
     fits = LEAST <= theirs <= MOST and LEAST <= mine <= MOST
     yield Row(run, "mean distance over the scale, printed and ours", theirs, mine, fits)

@@ -13,8 +13,8 @@ from functools import cache
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import printed, same
-from celosia.lab.sql.compat import FlexFacts, flex_smooth
+from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.sql.flex import FlexFacts, flex_smooth
 from celosia.queries.bounds.elastic import elastic
 from celosia.queries.bounds.growth import Growth
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
@@ -126,7 +126,9 @@ def _bounds() -> Iterator[Row]:
     for name, query, expected in QUESTIONS:
         growth = bound(query)
         for distance, number in expected.items():
-            yield same(f"FLEX, {name}", f"at distance {distance}", number, growth.at(distance))
+            yield compare_equal(
+                f"FLEX, {name}", f"at distance {distance}", number, growth.at(distance)
+            )
 
 
 def _smoothed() -> Iterator[Row]:
@@ -134,17 +136,25 @@ def _smoothed() -> Iterator[Row]:
     run = "FLEX, smoothed"
     for epsilon, scale in ((0.1, 20.0), (1.0, 2.0)):
         found, _ = flex_smooth(bound(queries["COUNT(*)"]), epsilon=epsilon, delta=1e-8)
-        yield same(run, f"COUNT(*), epsilon {epsilon:g}, scale", scale, 2 * found / epsilon)
+        yield compare_equal(
+            run, f"COUNT(*), epsilon {epsilon:g}, scale", scale, 2 * found / epsilon
+        )
     found, distance = flex_smooth(bound(queries["join"]), epsilon=0.1, delta=1e-8)
-    yield printed(run, "join, epsilon 0.1, bound", "270.4590928149084", found)
-    yield same(run, "join, epsilon 0.1, distance", 132, distance)
-    yield same(run, "join, epsilon 0.1, scale", 5409.181856298167, 20 * found)
+    yield compare_printed(run, "join, epsilon 0.1, bound", "270.4590928149084", found)
+    yield compare_equal(run, "join, epsilon 0.1, distance", 132, distance)
+    yield compare_equal(run, "join, epsilon 0.1, scale", 5409.181856298167, 20 * found)
     found, distance = flex_smooth(bound(BY_PRODUCT), epsilon=0.1, delta=1e-8)
-    yield same(run, "histogram of a join on product_id, epsilon 0.1, scale", 80_000.0, 20 * found)
-    yield same(run, "histogram of a join on product_id, epsilon 0.1, distance", 0, distance)
+    yield compare_equal(
+        run, "histogram of a join on product_id, epsilon 0.1, scale", 80_000.0, 20 * found
+    )
+    yield compare_equal(
+        run, "histogram of a join on product_id, epsilon 0.1, distance", 0, distance
+    )
     found, distance = flex_smooth(bound(queries["comma join"]), epsilon=0.1, delta=1e-10)
-    yield printed(run, "orders and customers, delta 1e-10, bound", "215.4674322436261", found)
-    yield same(run, "orders and customers, delta 1e-10, distance", 374, distance)
+    yield compare_printed(
+        run, "orders and customers, delta 1e-10, bound", "215.4674322436261", found
+    )
+    yield compare_equal(run, "orders and customers, delta 1e-10, distance", 374, distance)
 
 
 def bound(query: str) -> Growth:

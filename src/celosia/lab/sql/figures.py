@@ -9,7 +9,7 @@ from celosia.core.progress import Progress, Step
 from celosia.core.report import Block, Figure, Heading
 from celosia.lab.findings import Findings
 from celosia.lab.sql import answers
-from celosia.lab.sql.printed import DEVIATIONS, TRUTH
+from celosia.lab.sql.publication import DEVIATIONS, TRUTH
 
 JOINS = (1, 2, 3, 4)
 
@@ -57,5 +57,5 @@ def ours(findings: Findings, progress: Progress) -> Sequence[Block]:
         log=True,
     )
     words = "Relative errors of counts over joins by each way to bound them; smaller is better."
-    told = ", ".join(f"{name} {values[-1]:.2g}" for name, values in series.items())
-    return [Heading("Our answers"), Figure(drawing, words, f"{words} Four joins: {told}.")]
+    listed = ", ".join(f"{name} {values[-1]:.2g}" for name, values in series.items())
+    return [Heading("Our answers"), Figure(drawing, words, f"{words} Four joins: {listed}.")]

@@ -12,8 +12,8 @@ from math import log
 
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import printed, same
-from celosia.lab.sql.compat import (
+from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.sql.flex import (
     THESIS_FREQUENCIES,
     FlexFacts,
     flex_beta,
@@ -22,7 +22,7 @@ from celosia.lab.sql.compat import (
     thesis_question,
     thesis_sensitivity,
 )
-from celosia.lab.sql.printed import BOUNDS, SENSITIVITIES, TRUTH
+from celosia.lab.sql.publication import BOUNDS, SENSITIVITIES, TRUTH
 from celosia.queries.algebra import Aggregate, Column, Join, Keys, Question, Relation, Scan
 from celosia.queries.bounds.elastic import elastic
 from celosia.queries.bounds.growth import Growth
@@ -41,11 +41,13 @@ def rows(progress: Progress) -> list[Row]:
 
 def _printed() -> Iterator[Row]:
     run = "sensitivities as printed"
-    yield printed(run, "delta", "2.1874684e-10", thesis_delta())
-    yield printed(run, "beta at epsilon 0.1", "0.00217995500591925", flex_beta(0.1, thesis_delta()))
+    yield compare_printed(run, "delta", "2.1874684e-10", thesis_delta())
+    yield compare_printed(
+        run, "beta at epsilon 0.1", "0.00217995500591925", flex_beta(0.1, thesis_delta())
+    )
     for joins, text in SENSITIVITIES.items():
         found, _ = thesis_sensitivity(joins, epsilon=0.1)
-        yield printed(run, f"{joins} {'join' if joins == 1 else 'joins'}", text, found)
+        yield compare_printed(run, f"{joins} {'join' if joins == 1 else 'joins'}", text, found)
 
 
 def _twelve() -> Iterator[Row]:
@@ -53,14 +55,16 @@ def _twelve() -> Iterator[Row]:
         run = run_name(epsilon, joins)
         found, distance = thesis_sensitivity(joins, epsilon=epsilon)
         ours = smooth(thesis_growth(joins), beta=beta(epsilon, thesis_delta()))
-        yield printed(run, "smooth bound", text, found)
+        yield compare_printed(run, "smooth bound", text, found)
         if farthest is not None:
-            yield same(run, "distance of the largest", farthest, distance)
-        yield printed(run, "scale of the noise", scale, 2 * found / epsilon)
-        yield same(run, "smooth bound by our search of all distances", found, float(ours.bound))
-        yield same(run, "distance by our search", distance, ours.distance)
+            yield compare_equal(run, "distance of the largest", farthest, distance)
+        yield compare_printed(run, "scale of the noise", scale, 2 * found / epsilon)
+        yield compare_equal(
+            run, "smooth bound by our search of all distances", found, float(ours.bound)
+        )
+        yield compare_equal(run, "distance by our search", distance, ours.distance)
     worst = 2 * thesis_sensitivity(4, epsilon=1)[0]
-    yield printed(run_name(1, 4), "scale over the exact answer", "17.54", worst / TRUTH)
+    yield compare_printed(run_name(1, 4), "scale over the exact answer", "17.54", worst / TRUTH)
 
 
 def thesis_growth(joins: int, **frequencies: int) -> Growth:
@@ -80,20 +84,24 @@ def _corrections() -> Iterator[Row]:
     run = "corrections"
     early, _ = flex_smooth(bimodal(), epsilon=3.5, delta=1e-6)
     whole = smooth(bimodal(), beta=Fraction(3.5 / (2 * log(2e6))))
-    yield same(run, "two peaks, search that ends at the first decrease", 27000.0, early)
-    yield printed(run, "two peaks, largest bound of all", "42624.016", float(whole.bound))
-    yield same(run, "two peaks, its distance", 16, whole.distance)
+    yield compare_equal(run, "two peaks, search that ends at the first decrease", 27000.0, early)
+    yield compare_printed(run, "two peaks, largest bound of all", "42624.016", float(whole.bound))
+    yield compare_equal(run, "two peaks, its distance", 16, whole.distance)
     early, _ = flex_smooth(bushy(), epsilon=0.1, delta=1e-8)
     whole = smooth(bushy(), beta=beta(0.1, 1e-8))
-    yield printed(run, "bushy join, search that ends at the first decrease", "1.0e12", early)
-    yield printed(run, "bushy join, largest bound of all", "1.46e13", float(whole.bound))
-    yield same(run, "bushy join, its distance", 396, whole.distance)
+    yield compare_printed(
+        run, "bushy join, search that ends at the first decrease", "1.0e12", early
+    )
+    yield compare_printed(run, "bushy join, largest bound of all", "1.46e13", float(whole.bound))
+    yield compare_equal(run, "bushy join, its distance", 396, whole.distance)
     for cells, text in ((1, "14.509"), (2, "17.422"), (10, "33.648")):
         found = float(radius(cells, Fraction(1, 2 * 10**6)))
-        yield printed(run, f"noise of {cells} cells that beta allows for (printed: 1)", text, found)
+        yield compare_printed(
+            run, f"noise of {cells} cells that beta allows for (printed: 1)", text, found
+        )
     found, _ = flex_smooth(thesis_growth(2, orderkey=7), epsilon=0.1, delta=thesis_delta())
     cell = "2 joins, 7 lines an order (printed for 1: 119574.65)"
-    yield printed(run, cell, "120376.38", found)
+    yield compare_printed(run, cell, "120376.38", found)
 
 
 def bimodal() -> Growth:

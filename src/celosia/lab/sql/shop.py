@@ -15,7 +15,7 @@ from pathlib import Path
 from celosia.core.randomness import Source
 from celosia.core.work_folders import WorkFolder
 from celosia.datasets import Shop
-from celosia.lab.sql.compat import FlexFacts, thesis_delta
+from celosia.lab.sql.flex import FlexFacts, thesis_delta
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.algebra import Question
 from celosia.queries.bounds.caps import ladder
@@ -58,7 +58,7 @@ _CHAIN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class JoinQuery:
     """One of the eight questions, and everything exact that answers are made of.
 
     For the curator's eyes only.
@@ -132,20 +132,20 @@ def query(joins: int, *, distinct: bool) -> str:
 
 
 @contextmanager
-def saved(shop: Shop) -> Iterator[Path]:
+def save_shop(shop: Shop) -> Iterator[Path]:
     """The policy file of a shop, beside its tables, for a while."""
     with WorkFolder() as folder:
         yield shop.save(folder)
 
 
-def ask(
+def run_queries(
     shop: Shop, path: Path, *, joins: Sequence[int] = (1, 2, 3, 4), delta: float | None = None
-) -> Iterator[Asked]:
+) -> Iterator[JoinQuery]:
     """The questions, plain and distinct, with exact numbers from DuckDB.
 
     Args:
         shop: its tables, to measure frequencies on.
-        path: of its policy, as `saved` gives it.
+        path: of its policy, as `save_shop` gives it.
         joins: which of the four.
         delta: of the elastic bound; that of the thesis if None.
     """
@@ -172,7 +172,7 @@ def ask(
                     [int(each) for each in numbers[: len(caps)]],
                     [int(each) for each in numbers[len(caps) :]],
                 )
-                yield Asked(
+                yield JoinQuery(
                     joins=number,
                     distinct=distinct,
                     people=people,

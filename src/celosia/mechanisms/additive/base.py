@@ -1,4 +1,4 @@
-"""What mechanisms share that add noise on whole numbers: reading, adding, bounds on the error."""
+"""The base of additive mechanisms: exact input, added noise, bounds on the error."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
-from celosia.mechanisms.additive.reading import check_dimension, grid_points, whole_points
+from celosia.mechanisms.additive.inputs import check_dimension, grid_points, whole_points
 from celosia.mechanisms.grid import WHOLE, Grid, check_grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import Law
-from celosia.mechanisms.noise.reach import MOST as WIDEST
+from celosia.mechanisms.noise.scale_limits import MOST as WIDEST
 from celosia.mechanisms.parameters import check_confidence, check_whole
 
 Scalar = float | Fraction | Decimal | np.integer[Any] | np.floating[Any]
@@ -34,7 +34,7 @@ BRIM = 2**61
 
 
 @dataclass(frozen=True, kw_only=True)
-class Additive(Mechanism[Scalar | Vector, Number | NDArray[Kind]], Generic[Number, Kind]):
+class AdditiveMechanism(Mechanism[Scalar | Vector, Number | NDArray[Kind]], Generic[Number, Kind]):
     """Symmetric noise on the points of a grid, one independent draw a coordinate."""
 
     one_coordinate: bool = False
@@ -146,7 +146,7 @@ class Additive(Mechanism[Scalar | Vector, Number | NDArray[Kind]], Generic[Numbe
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnWholeNumbers(Additive[int, np.int64]):
+class IntegerMechanism(AdditiveMechanism[int, np.int64]):
     """Noise on whole numbers, which need no rounding: one number, or any number of them."""
 
     dimension: int | None = None
@@ -165,7 +165,7 @@ class OnWholeNumbers(Additive[int, np.int64]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnGrid(Additive[float, np.float64]):
+class GridMechanism(AdditiveMechanism[float, np.float64]):
     """Noise on a grid that real numbers are rounded to, which moves each by a step at most."""
 
     grid: Grid | None = None

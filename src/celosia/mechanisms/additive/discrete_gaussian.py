@@ -9,16 +9,16 @@ from math import ceil, floor, isqrt, sqrt
 from typing import ClassVar
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Concentrated, GaussianLoss
+from celosia.accounting.losses import ConcentratedLoss, GaussianLoss
 from celosia.core.errors import InputError
-from celosia.mechanisms.additive.base import OnWholeNumbers
+from celosia.mechanisms.additive.base import IntegerMechanism
 from celosia.mechanisms.additive.gaussian import ROOTS
 from celosia.mechanisms.noise import DiscreteGaussian
 from celosia.mechanisms.parameters import check_epsilon, check_sensitivity
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianCounts(OnWholeNumbers):
+class GaussianCounts(IntegerMechanism):
     """Counts with discrete Gaussian noise of variance sensitivity^2 / (2 rho).
 
     Guarantee: rho-zCDP under the declared neighbours, if one step moves the whole numbers by a
@@ -74,4 +74,4 @@ class GaussianCounts(OnWholeNumbers):
         # Whole numbers that move by a length of 1 move in one coordinate only.
         if self.square == 1 or self.dimension == 1 or self.one_coordinate:
             return GaussianLoss(self.law.parameter, isqrt(self.square))
-        return Concentrated(self.square / (2 * self.law.parameter))
+        return ConcentratedLoss(self.square / (2 * self.law.parameter))

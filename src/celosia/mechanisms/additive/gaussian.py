@@ -9,12 +9,12 @@ from functools import cached_property
 from math import isqrt, nextafter, sqrt
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Concentrated, GaussianLoss
-from celosia.mechanisms.additive.base import OnGrid
-from celosia.mechanisms.additive.directed import short_above
+from celosia.accounting.losses import ConcentratedLoss, GaussianLoss
+from celosia.mechanisms.additive.base import GridMechanism
+from celosia.mechanisms.additive.directed_rounding import short_above
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.noise import DiscreteGaussian
-from celosia.mechanisms.noise.reach import LEAST
+from celosia.mechanisms.noise.scale_limits import LEAST
 from celosia.mechanisms.parameters import check_delta, check_epsilon, check_sensitivity
 
 CLOSE = 1 + 2.0**-30
@@ -26,7 +26,7 @@ ROOTS = 1 + Fraction(1, 2**50)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gaussian(OnGrid):
+class Gaussian(GridMechanism):
     """Real numbers rounded to a grid, with discrete Gaussian noise on it.
 
     The deviation is the least for which the exact delta of this very noise at `epsilon` is within
@@ -91,7 +91,7 @@ class Gaussian(OnGrid):
     def _loss(self, variance: Fraction) -> Loss:
         if self._moving == 1:
             return GaussianLoss(variance, self.shift)
-        return Concentrated(self.shift**2 / (2 * variance))
+        return ConcentratedLoss(self.shift**2 / (2 * variance))
 
     def _fine_grid(self) -> Grid:
         return Grid.finer_than(check_sensitivity(self.sensitivity))

@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import cached_property
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import LaplaceLoss, Pure
-from celosia.mechanisms.additive.base import OnWholeNumbers
+from celosia.accounting.losses import LaplaceLoss, PureLoss
+from celosia.mechanisms.additive.base import IntegerMechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_epsilon, check_whole
 
@@ -16,7 +16,7 @@ SENSITIVITY = "the sensitivity of whole numbers"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Geometric(OnWholeNumbers):
+class Geometric(IntegerMechanism):
     """Counts with discrete Laplace noise of scale sensitivity / epsilon, one or many at once.
 
     Guarantee: epsilon-DP under the declared neighbours, if one step moves the whole numbers by at
@@ -62,4 +62,4 @@ class Geometric(OnWholeNumbers):
         # spread over several, and the loss of that is not proved to be dominated by one of them.
         if self.shift == 1 or self.dimension == 1 or self.one_coordinate:
             return LaplaceLoss(self.law.scale, self.shift)
-        return Pure(check_epsilon(self.epsilon))
+        return PureLoss(check_epsilon(self.epsilon))

@@ -8,8 +8,8 @@ from functools import cached_property
 from math import exp, expm1, log, log1p
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import LaplaceLoss, Pure
-from celosia.mechanisms.additive.base import OnGrid, check_error
+from celosia.accounting.losses import LaplaceLoss, PureLoss
+from celosia.mechanisms.additive.base import GridMechanism, check_error
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import (
@@ -26,7 +26,7 @@ POINTS_PER_COORDINATE = 2**10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Laplace(OnGrid):
+class Laplace(GridMechanism):
     """Real numbers rounded to a grid, with discrete Laplace noise on it.
 
     The grid has a million steps or more in the sensitivity unless another is given, so the noise
@@ -75,7 +75,7 @@ class Laplace(OnGrid):
             return LaplaceLoss(self.law.scale, self.shift)
         # The move may be spread over the coordinates in any way, and no proof says that all of it
         # in one is the worst for every epsilon and delta; epsilon-DP holds for each.
-        return Pure(check_epsilon(self.epsilon))
+        return PureLoss(check_epsilon(self.epsilon))
 
     def _fine_grid(self) -> Grid:
         points = max(POINTS, POINTS_PER_COORDINATE * self._moving)
@@ -90,7 +90,7 @@ def laplace_bound(scale: float, *, size: int = 1, failure: float = 0.05) -> floa
     >>> round(laplace_bound(1, size=10_000), 7)
     12.2060726
     """
-    width, many, allowed = _checked(scale, size, failure)
+    width, many, allowed = _check(scale, size, failure)
     return width * log(many / allowed)
 
 
@@ -100,12 +100,12 @@ def laplace_failure(scale: float, error: float, *, size: int = 1) -> float:
     >>> round(laplace_failure(1, laplace_bound(1, size=10_000), size=10_000), 7)
     0.0487707
     """
-    width, many, _ = _checked(scale, size, 0.5)
+    width, many, _ = _check(scale, size, 0.5)
     one = exp(-float(check_error(error)) / width)
     return -expm1(many * log1p(-one)) if one < 1 else 1.0
 
 
-def _checked(scale: float, size: int, failure: float) -> tuple[float, int, float]:
+def _check(scale: float, size: int, failure: float) -> tuple[float, int, float]:
     width = float(check_sensitivity(scale))
     many = check_whole(size, name="the number of coordinates")
     return width, many, check_confidence(failure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -30,11 +31,11 @@ def bernoulli_exp(
 
     tops = np.asarray(numerators)
     if tops.dtype.kind not in "iu" or tops.ndim != 1 or not 0 < denominator < 2**63:
-        raise _refused()
+        raise _bad_chance()
     # Unsigned numbers of 2^63 and more would wrap to negative ones, which are refused as such.
     tops = np.ascontiguousarray(tops, dtype=np.int64)
     if tops.size and tops.min() < 0:
-        raise _refused()
+        raise _bad_chance()
 
     def step(units: NDArray[np.uint32], found: Any, done: int) -> tuple[int, int]:
         return _kernels.exponential_coins(units, tops, denominator, found, done)
@@ -44,7 +45,27 @@ def bernoulli_exp(
     return found
 
 
-def _refused() -> InputError:
+def bernoulli_exp_rate(
+    exponents: NDArray[np.int64], *, rate: Fraction, rng: Source
+) -> NDArray[np.bool_]:
+    """One exact coin of chance exp(-rate * exponent) for each exponent of at least 0.
+
+    exp(-rate (a + b)) = exp(-rate a) exp(-rate b): an exponent that would overflow when multiplied
+    is flipped piece by piece, and only coins that have survived all pieces so far are flipped on.
+    """
+    piece = 2**62 // rate.numerator
+    left = np.array(exponents, dtype=np.int64)
+    heads = np.ones(left.size, dtype=np.bool_)
+    active = np.arange(left.size)
+    while active.size:
+        part = np.minimum(left[active], piece)
+        heads[active] = bernoulli_exp(part * rate.numerator, rate.denominator, rng)
+        left[active] -= part
+        active = active[heads[active] & (left[active] > 0)]
+    return heads
+
+
+def _bad_chance() -> InputError:
     return InputError(
         "CEL-M022",
         "the chance of a coin is not exp(-numerator/denominator) of whole numbers within 64 bits.",

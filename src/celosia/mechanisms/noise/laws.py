@@ -1,7 +1,8 @@
-"""The discrete Laplace and the discrete Gaussian law."""
+"""Laws of noise on the whole numbers: the discrete Laplace and the discrete Gaussian law."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -10,11 +11,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.randomness import Source, System
-from celosia.mechanisms.noise import sampler, tails, vetted
-from celosia.mechanisms.noise.law import Law
+from celosia.mechanisms.noise import opendp_samplers, sampler, tails
 from celosia.mechanisms.noise.pool import LARGEST, POOL
-from celosia.mechanisms.noise.reach import parameter_within_reach, scale_within_reach
+from celosia.mechanisms.noise.scale_limits import parameter_within_reach, scale_within_reach
 from celosia.mechanisms.parameters import check_confidence, check_whole
+
+
+class Law(ABC):
+    """A symmetric law on the whole numbers that is drawn exactly and whose tails are known."""
+
+    @abstractmethod
+    def draw(self, size: int, rng: Source) -> NDArray[np.int64]:
+        """`size` independent exact draws."""
+
+    @abstractmethod
+    def mass(self, point: int) -> float:
+        """The chance of one number."""
+
+    @abstractmethod
+    def tail(self, point: int) -> float:
+        """The chance of a number of at least `point`."""
+
+    @abstractmethod
+    def bound(self, confidence: float, *, size: int = 1) -> int:
+        """The least t such that none of `size` draws exceeds t in size, with this confidence."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """The exact variance, to float precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +68,9 @@ class DiscreteLaplace(Law):
         object.__setattr__(self, "scale", scale_within_reach(self.scale))
 
     def draw(self, size: int, rng: Source) -> NDArray[np.int64]:  # noqa: D102 - as in Law
-        count = _checked(size)
+        count = _check_size(size)
         if type(rng) is System and count <= LARGEST:
-            return POOL.take(self, count, partial(vetted.laplace, self.scale))
+            return POOL.take(self, count, partial(opendp_samplers.laplace, self.scale))
         return sampler.laplace(self.scale, count, rng)
 
     def mass(self, point: int) -> float:  # noqa: D102
@@ -57,7 +82,7 @@ class DiscreteLaplace(Law):
         return 1 - tails.laplace_tail(self.scale, 1 - point)
 
     def bound(self, confidence: float, *, size: int = 1) -> int:  # noqa: D102
-        return _bound(self, check_confidence(confidence), _checked(size, least=1))
+        return _bound(self, check_confidence(confidence), _check_size(size, least=1))
 
     @property
     def variance(self) -> float:  # noqa: D102
@@ -88,9 +113,9 @@ class DiscreteGaussian(Law):
         object.__setattr__(self, "parameter", parameter_within_reach(self.parameter))
 
     def draw(self, size: int, rng: Source) -> NDArray[np.int64]:  # noqa: D102 - as in Law
-        count = _checked(size)
+        count = _check_size(size)
         if type(rng) is System and count <= LARGEST:
-            return POOL.take(self, count, partial(vetted.gaussian, self.parameter))
+            return POOL.take(self, count, partial(opendp_samplers.gaussian, self.parameter))
         return sampler.gaussian(self.parameter, count, rng)
 
     def mass(self, point: int) -> float:  # noqa: D102
@@ -102,14 +127,14 @@ class DiscreteGaussian(Law):
         return 1 - tails.gaussian_tail(self.parameter, 1 - point)
 
     def bound(self, confidence: float, *, size: int = 1) -> int:  # noqa: D102
-        return _bound(self, check_confidence(confidence), _checked(size, least=1))
+        return _bound(self, check_confidence(confidence), _check_size(size, least=1))
 
     @property
     def variance(self) -> float:  # noqa: D102
         return tails.gaussian_variance(self.parameter)
 
 
-def _checked(size: int, *, least: int = 0) -> int:
+def _check_size(size: int, *, least: int = 0) -> int:
     return check_whole(size, name="the number of draws", least=least)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
 from celosia.core.randomness import Source
-from celosia.mechanisms.noise.reach import Proposal
+from celosia.mechanisms.noise.scale_limits import Proposal
 
 CHUNK = 2**16
 """Words that are read at once."""
@@ -36,11 +36,19 @@ def gaussian(parameter: Fraction, size: int, rng: Source) -> NDArray[np.int64]:
     """`size` exact discrete Gaussian draws of a sigma^2 within reach."""
     from celosia.mechanisms.noise import _kernels  # noqa: PLC0415
 
-    way = Proposal.of(parameter)
+    proposal = Proposal.of(parameter)
 
     def step(units: NDArray[np.uint32], found: Any, done: int) -> tuple[int, int]:
         return _kernels.gaussian(
-            units, way.top, way.bottom, way.factor, way.centre, way.low, way.high, found, done
+            units,
+            proposal.top,
+            proposal.bottom,
+            proposal.factor,
+            proposal.centre,
+            proposal.low,
+            proposal.high,
+            found,
+            done,
         )
 
     found = np.empty(size, dtype=np.int64)

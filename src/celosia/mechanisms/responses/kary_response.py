@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE, Neighbours
 from celosia.core.randomness import Source
-from celosia.mechanisms.additive.directed import exp_below
+from celosia.mechanisms.additive.directed_rounding import exp_below
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.parameters import check_epsilon
 from celosia.mechanisms.responses.randomised_response import (
@@ -52,11 +52,11 @@ class FrequencyEstimate:
         }
 
     def __str__(self) -> str:
-        told = ", ".join(
+        shown = ", ".join(
             f"{category} {rate:.4f} +- {sqrt(self.variances[category]):.4f}"
             for category, rate in self.rates.items()
         )
-        return f"{told} (standard errors, {self.size:,} answers)"
+        return f"{shown} (standard errors, {self.size:,} answers)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,14 +108,14 @@ class KaryResponse(Mechanism[Any, Any]):
 
     def privacy_loss(self) -> Loss:
         """Epsilon, whatever the other answers are."""
-        return Pure(check_epsilon(self.epsilon))
+        return PureLoss(check_epsilon(self.epsilon))
 
     def measure(self, x: Any, *, rng: Source) -> Measurement[Any]:
         """Randomise one category, or a list of them."""
         many = not isinstance(x, (str, int, np.generic))
         codes = self._codes(x if many else [x])
         kept = rng.integers(self.keep.denominator, codes.size) < self.keep.numerator
-        # All coins are tossed for everybody: how long it takes tells nothing.
+        # All coins are tossed for all: the time reveals nothing.
         steps = 1 + rng.integers(len(self.categories) - 1, codes.size)
         drawn = (codes + np.where(kept, 0, steps)) % len(self.categories)
         answers = [self.categories[code] for code in drawn.tolist()]
@@ -133,9 +133,9 @@ class KaryResponse(Mechanism[Any, Any]):
         shares = np.bincount(codes, minlength=len(self.categories)) / size
         rates = (shares - float(self._stray)) / self._slope
         variances = shares * (1 - shares) / (size * self._slope**2)
-        told = np.clip(rates, 0, 1) if clip else rates
+        shown = np.clip(rates, 0, 1) if clip else rates
         return FrequencyEstimate(
-            dict(zip(self.categories, told.tolist(), strict=True)),
+            dict(zip(self.categories, shown.tolist(), strict=True)),
             dict(zip(self.categories, variances.tolist(), strict=True)),
             size,
         )

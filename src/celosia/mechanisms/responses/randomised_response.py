@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import CHANGE_ONE, Neighbours, Relation
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
-from celosia.mechanisms.additive.directed import exp_below, log_above
+from celosia.mechanisms.additive.directed_rounding import exp_below, log_above
 from celosia.mechanisms.arrays import array_of
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
@@ -119,15 +119,15 @@ class RandomisedResponse(Mechanism[Any, Any]):
 
     def privacy_loss(self) -> Loss:
         """Epsilon, whatever the other answers are."""
-        return Pure(self._epsilon())
+        return PureLoss(self._epsilon())
 
     def measure(self, x: Any, *, rng: Source) -> Measurement[Any]:
         """Randomise one answer (to a bool) or a list of them (to an array)."""
         truths = _read_answers(x)
-        told = _coins(_check_chance(self.truth, name="truth"), truths.size, rng)
+        truthful = _coins(_check_chance(self.truth, name="truth"), truths.size, rng)
         said = _coins(_check_chance(self.yes, name="yes"), truths.size, rng)
-        # Both coins are tossed for everybody: how long it takes tells nothing.
-        answers = np.where(told.reshape(truths.shape), truths, said.reshape(truths.shape))
+        # Both coins are tossed for all: the time reveals nothing.
+        answers = np.where(truthful.reshape(truths.shape), truths, said.reshape(truths.shape))
         return Measurement(answers if truths.ndim else bool(answers))
 
     def rate(self, share: float) -> float:
@@ -172,7 +172,7 @@ class RandomisedResponse(Mechanism[Any, Any]):
         error = self.accuracy(confidence, size=found.size)
         return max(found.rate - error, 0.0), min(found.rate + error, 1.0)
 
-    def _priced(self, price: Fraction) -> Self:
+    def _with_price(self, price: Fraction) -> Self:
         return self.for_epsilon(float(price), yes=self.yes, neighbours=self.neighbours)
 
     def _yes_given(self, truth: int) -> Fraction:

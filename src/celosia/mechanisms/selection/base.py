@@ -1,4 +1,4 @@
-"""What the mechanisms that choose among scored candidates have in common."""
+"""The base of mechanisms that select among scored candidates."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.parameters import check_epsilon, check_monotone, check_sensitivity
 from celosia.mechanisms.selection.scores import sampling_rate, steps_moved, whole_scores
 
-Chosen = TypeVar("Chosen")
+Candidate = TypeVar("Candidate")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selection(Mechanism[ArrayLike, Chosen]):
+class SelectionMechanism(Mechanism[ArrayLike, Candidate]):
     """A choice among candidates that are fixed without looking at the data, by private scores.
 
     Args:

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.accounting.losses import BoundedRange
+from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
-from celosia.mechanisms.noise.choice import choose
+from celosia.mechanisms.noise.weighted_draw import draw_weighted
 from celosia.mechanisms.parameters import check_epsilon
-from celosia.mechanisms.selection.base import Selection
+from celosia.mechanisms.selection.base import SelectionMechanism
 from celosia.mechanisms.selection.scores import chances, shortfall, whole_weights
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exponential(Selection[int]):
+class Exponential(SelectionMechanism[int]):
     """Chooses a candidate with a chance proportional to exp(epsilon * score / (2 sensitivity)).
 
     With `monotone` the 2 falls away. A continuous range is cut in cells with the number of points
@@ -42,7 +42,7 @@ class Exponential(Selection[int]):
         if self.weights is not None:
             object.__setattr__(self, "weights", whole_weights(self.weights))
 
-    def privacy_loss(self) -> BoundedRange:
+    def privacy_loss(self) -> BoundedRangeLoss:
         """Bounded range epsilon, with and without `monotone`.
 
         The loss at candidate i is rate * (u_i - v_i) plus a constant for scores u and v of two
@@ -51,13 +51,15 @@ class Exponential(Selection[int]):
         shift. Either way the losses span at most epsilon; as both laws sum to 1, neither all losses
         are above 0 nor all below, so none exceeds epsilon.
         """
-        return BoundedRange(check_epsilon(self.epsilon))
+        return BoundedRangeLoss(check_epsilon(self.epsilon))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[int]:
         """Choose one candidate by its score; the value is its place in the list."""
         steps = self._steps(x)
         weights = self._weights(steps.size)
-        return Measurement(choose(steps.max() - steps, rate=self._rate(), rng=rng, weights=weights))
+        return Measurement(
+            draw_weighted(steps.max() - steps, rate=self._rate(), rng=rng, weights=weights)
+        )
 
     def probabilities(self, scores: ArrayLike) -> NDArray[np.float64]:
         """The chance of each candidate. It tells the scores: not for release."""

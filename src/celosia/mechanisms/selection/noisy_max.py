@@ -8,13 +8,13 @@ from math import ceil, exp, expm1
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
-from celosia.mechanisms.selection.base import Selection
+from celosia.mechanisms.selection.base import SelectionMechanism
 from celosia.mechanisms.selection.permute_and_flip import check_few, unit_nodes
 from celosia.mechanisms.selection.scores import MOST_CANDIDATES, too_fine
 
@@ -23,7 +23,7 @@ MOST_SCALE = 2**52
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyMax(Selection[int]):
+class NoisyMax(SelectionMechanism[int]):
     """Adds Laplace noise of scale 2 sensitivity / epsilon to every score and tells the largest.
 
     With `monotone` the 2 falls away. Only the place of the largest noisy score is released; its
@@ -36,7 +36,7 @@ class NoisyMax(Selection[int]):
     which holds for monotone scores; the general scale is twice as large.
 
     >>> NoisyMax(epsilon=1).privacy_loss()
-    Pure(value=Fraction(1, 1))
+    PureLoss(value=Fraction(1, 1))
     """
 
     def __post_init__(self) -> None:
@@ -44,7 +44,7 @@ class NoisyMax(Selection[int]):
         if 1 / self._rate() > MOST_SCALE:
             raise too_fine()
 
-    def privacy_loss(self) -> Pure:
+    def privacy_loss(self) -> PureLoss:
         """Epsilon-DP, ties included.
 
         Break ties by independent uniform priorities. Given these and the noise of all others,
@@ -54,7 +54,7 @@ class NoisyMax(Selection[int]):
         in m, to its limit a, which it equals from m = 1 on. Hence P(Z >= m + k) >= a^k P(Z >= m),
         and a^k = exp(-epsilon); averaging over the others keeps the inequality.
         """
-        return Pure(check_epsilon(self.epsilon))
+        return PureLoss(check_epsilon(self.epsilon))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[int]:
         """Choose one candidate by its noisy score; the value is its place in the list."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
+from celosia.mechanisms.noise.bernoulli import bernoulli_exp_rate
 from celosia.mechanisms.parameters import check_epsilon
-from celosia.mechanisms.selection.base import Selection
-from celosia.mechanisms.selection.flips import flip
+from celosia.mechanisms.selection.base import SelectionMechanism
 from celosia.mechanisms.selection.scores import shortfall
 
 MOST_EXACT = 512
@@ -21,7 +21,7 @@ MOST_EXACT = 512
 
 
 @dataclass(frozen=True, kw_only=True)
-class PermuteAndFlip(Selection[int]):
+class PermuteAndFlip(SelectionMechanism[int]):
     """Goes through the candidates in random order and flips a coin for each until one wins.
 
     The coin of a candidate falls heads with the chance exp(-epsilon * gap / (2 sensitivity)), where
@@ -38,14 +38,14 @@ class PermuteAndFlip(Selection[int]):
     [0.14675, 0.26608, 0.58717]
     """
 
-    def privacy_loss(self) -> Pure:
+    def privacy_loss(self) -> PureLoss:
         """Epsilon-DP.
 
         The choice is that of the largest score after independent exponential noise (Ding et al.
         2021): a neighbour moves the threshold that a candidate's noise must pass by at most twice
         the shift, with monotone scores by at most once, and the noise is memoryless.
         """
-        return Pure(check_epsilon(self.epsilon))
+        return PureLoss(check_epsilon(self.epsilon))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[int]:
         """Choose one candidate by its score; the value is its place in the list."""
@@ -53,7 +53,7 @@ class PermuteAndFlip(Selection[int]):
         order = rng.permutation(steps.size)
         # The coins are independent, so flipping those after the winner as well changes nothing. The
         # best candidate always falls heads: there is a winner.
-        heads = flip(steps.max() - steps[order], rate=self._rate(), rng=rng)
+        heads = bernoulli_exp_rate(steps.max() - steps[order], rate=self._rate(), rng=rng)
         return Measurement(int(order[int(np.argmax(heads))]))
 
     def probabilities(self, scores: ArrayLike) -> NDArray[np.float64]:

@@ -8,20 +8,20 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.accounting.losses import BoundedRange, Composed
+from celosia.accounting.losses import BoundedRangeLoss, ComposedLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
-from celosia.mechanisms.noise.choice import choose
+from celosia.mechanisms.noise.weighted_draw import draw_weighted
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
-from celosia.mechanisms.selection.base import Selection
+from celosia.mechanisms.selection.base import SelectionMechanism
 from celosia.mechanisms.selection.scores import sampling_rate, shortfall
 
 MOST_CHOSEN = 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopSelection(Selection[NDArray[np.int64]]):
+class TopSelection(SelectionMechanism[NDArray[np.int64]]):
     """Chooses `count` different candidates, best first, each with a chance as in `Exponential`.
 
     Every choice costs epsilon / count and is made among the candidates that are left. The same law
@@ -52,9 +52,9 @@ class TopSelection(Selection[NDArray[np.int64]]):
     def _rate(self) -> Fraction:
         return sampling_rate(self._share(), self._shift(), monotone=self.monotone)
 
-    def privacy_loss(self) -> Composed:
+    def privacy_loss(self) -> ComposedLoss:
         """One bounded range of epsilon / count a choice, see `Exponential.privacy_loss`."""
-        return Composed((BoundedRange(self._share()),) * int(self.count))
+        return ComposedLoss((BoundedRangeLoss(self._share()),) * int(self.count))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[NDArray[np.int64]]:
         """Choose `count` candidates by their scores; the values are their places in the list."""
@@ -70,7 +70,7 @@ class TopSelection(Selection[NDArray[np.int64]]):
         left = np.arange(steps.size)
         chosen = np.empty(self.count, dtype=np.int64)
         for place in range(self.count):
-            index = choose(steps[left].max() - steps[left], rate=rate, rng=rng)
+            index = draw_weighted(steps[left].max() - steps[left], rate=rate, rng=rng)
             chosen[place] = left[index]
             left = np.delete(left, index)
         return Measurement(chosen)

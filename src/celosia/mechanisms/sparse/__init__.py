@@ -2,27 +2,27 @@
 
 from celosia.mechanisms.sparse.above_threshold import AboveThreshold
 from celosia.mechanisms.sparse.allocation import comparison_variance, optimal_split
-from celosia.mechanisms.sparse.family import SparseMechanism
+from celosia.mechanisms.sparse.base import SparseMechanism
 from celosia.mechanisms.sparse.numeric_sparse import NumericSparse
-from celosia.mechanisms.sparse.reply import ABOVE, BELOW, Answer, Reply
+from celosia.mechanisms.sparse.replies import ABOVE, BELOW, Reply, ThresholdAnswer
 from celosia.mechanisms.sparse.scales import Scales
-from celosia.mechanisms.sparse.session import Budget, Stream
 from celosia.mechanisms.sparse.sparse import Sparse
-from celosia.mechanisms.sparse.standard import SparseVector
+from celosia.mechanisms.sparse.sparse_vector import SparseVector
+from celosia.mechanisms.sparse.stream import SpendableBudget, Stream
 
 __all__ = [
     "ABOVE",
     "BELOW",
     "AboveThreshold",
-    "Answer",
-    "Budget",
     "NumericSparse",
     "Reply",
     "Scales",
     "Sparse",
     "SparseMechanism",
     "SparseVector",
+    "SpendableBudget",
     "Stream",
+    "ThresholdAnswer",
     "comparison_variance",
     "optimal_split",
 ]

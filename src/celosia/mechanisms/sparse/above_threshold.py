@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from celosia.mechanisms.sparse.family import SparseMechanism
+from celosia.mechanisms.sparse.base import SparseMechanism
 from celosia.mechanisms.sparse.scales import Scales
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from celosia.mechanisms.sparse.allocation import numeric_shares
-from celosia.mechanisms.sparse.restarted import Restarted
+from celosia.mechanisms.sparse.base import RestartedSparseMechanism
 from celosia.mechanisms.sparse.scales import Scales, each
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumericSparse(Restarted):
+class NumericSparse(RestartedSparseMechanism):
     """Like `Sparse`, but answers that reach the threshold are told as numbers.
 
     The number is the exact answer with fresh noise. To release the noisy number that was compared

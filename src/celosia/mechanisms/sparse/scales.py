@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import log, sqrt
 
-from celosia.accounting.advanced import advanced_inverse
+from celosia.accounting.advanced_composition import advanced_inverse
 from celosia.core.errors import PrivacyError
 from celosia.mechanisms.noise import DiscreteLaplace
 

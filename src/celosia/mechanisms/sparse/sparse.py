@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from celosia.mechanisms.sparse.restarted import Restarted
+from celosia.mechanisms.sparse.base import RestartedSparseMechanism
 from celosia.mechanisms.sparse.scales import Scales, each
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sparse(Restarted):
+class Sparse(RestartedSparseMechanism):
     """Says which answers reach the threshold, up to `positives` of them, a new threshold for each.
 
     Guarantee: epsilon-DP, or (epsilon, delta)-DP, under `neighbours` for any number of questions,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from celosia.mechanisms.statistics.most_frequent import MostFrequent
     from celosia.mechanisms.statistics.quantile import Median, Quantile
     from celosia.mechanisms.statistics.quantiles import Quantiles
-    from celosia.mechanisms.statistics.total import Sum
+    from celosia.mechanisms.statistics.sum import Sum
     from celosia.mechanisms.statistics.variance import StandardDeviation, Variance
 
 __all__ = [
@@ -55,7 +55,7 @@ __getattr__, __dir__ = on_first_use(
         "most_frequent": ("MostFrequent",),
         "quantile": ("Median", "Quantile"),
         "quantiles": ("Quantiles",),
-        "total": ("Sum",),
+        "sum": ("Sum",),
         "variance": ("StandardDeviation", "Variance"),
     },
 )

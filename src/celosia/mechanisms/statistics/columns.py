@@ -32,7 +32,7 @@ Key = str | int | bool
 """What rows are grouped by."""
 
 
-class Kind(StrEnum):
+class KeyKind(StrEnum):
     """What keys are: keys of two kinds have no order, and 1 would be the same key as true."""
 
     TEXT = "texts"
@@ -101,7 +101,7 @@ def tally(rows: Rows) -> tuple[int, int]:
     return size, true
 
 
-def key_counts(rows: Rows) -> tuple[dict[Key, int], Kind | None]:
+def key_counts(rows: Rows) -> tuple[dict[Key, int], KeyKind | None]:
     """How many rows each key has, in the order of the keys, and what the keys are.
 
     >>> key_counts(["b", "a", "b"])
@@ -110,7 +110,7 @@ def key_counts(rows: Rows) -> tuple[dict[Key, int], Kind | None]:
     Raises:
         InputError: CEL-M080 not one column; CEL-M083 missing keys, or keys of two kinds.
     """
-    column, kind = _keyed(rows)
+    column, kind = _as_keys(rows)
     found: Iterable[tuple[Any, int]]
     if _is_series(column):
         table = column.alias("key").value_counts(name="rows")
@@ -132,7 +132,7 @@ def key_codes(rows: Rows) -> NDArray[np.int64]:
     Raises:
         InputError: as in `key_counts`.
     """
-    column, _ = _keyed(rows)
+    column, _ = _as_keys(rows)
     if _is_series(column):
         from celosia.frames.codes import encode  # noqa: PLC0415 - loads Polars
 
@@ -144,13 +144,13 @@ def key_codes(rows: Rows) -> NDArray[np.int64]:
     return np.fromiter(codes, dtype=np.int64, count=len(column))
 
 
-def kind_of(key: object) -> Kind | None:
+def kind_of(key: object) -> KeyKind | None:
     """What a key is; None where it cannot be one (missing, a float, a list ...)."""
     if isinstance(key, str):
-        return Kind.TEXT
+        return KeyKind.TEXT
     if isinstance(key, bool | np.bool_):
-        return Kind.TRUTH
-    return None if whole(key) is None else Kind.WHOLE
+        return KeyKind.TRUTH
+    return None if whole(key) is None else KeyKind.WHOLE
 
 
 def plain_key(key: Any) -> Key:
@@ -210,7 +210,7 @@ def _number(row: object) -> float:
     return nan if number is None else number
 
 
-def _keyed(rows: Rows) -> tuple[pl.Series | NDArray[Any] | list[Any], Kind | None]:
+def _as_keys(rows: Rows) -> tuple[pl.Series | NDArray[Any] | list[Any], KeyKind | None]:
     """The column with the kind of its keys; None where it is empty."""
     column = _column(rows)
     if _is_series(column):
@@ -223,15 +223,15 @@ def _keyed(rows: Rows) -> tuple[pl.Series | NDArray[Any] | list[Any], Kind | Non
             raise _bad_keys(len(column) if kind is None else column.null_count(), len(column))
         return column, kind
     if isinstance(column, np.ndarray):
-        kind = {"b": Kind.TRUTH, "i": Kind.WHOLE, "u": Kind.WHOLE, "U": Kind.TEXT}.get(
+        kind = {"b": KeyKind.TRUTH, "i": KeyKind.WHOLE, "u": KeyKind.WHOLE, "U": KeyKind.TEXT}.get(
             column.dtype.kind
         )
         if column.size and kind is None:
             raise _bad_keys(column.size, column.size)
         # Python counts texts faster than NumPy sorts them.
-        return (column.tolist() if kind is Kind.TEXT else column), kind
+        return (column.tolist() if kind is KeyKind.TEXT else column), kind
     types = Counter(map(type, column))
-    kinds = Counter[Kind | None]()
+    kinds = Counter[KeyKind | None]()
     examples = {type(row): row for row in column}
     for each, size in types.items():
         kinds[kind_of(examples[each])] += size
@@ -248,14 +248,14 @@ def _keyed(rows: Rows) -> tuple[pl.Series | NDArray[Any] | list[Any], Kind | Non
     return column, found[0] if found else None
 
 
-def _kind_of_series(column: pl.Series) -> Kind | None:
+def _kind_of_series(column: pl.Series) -> KeyKind | None:
     import polars as pl  # noqa: PLC0415 - as above
 
     if column.dtype == pl.String:
-        return Kind.TEXT
+        return KeyKind.TEXT
     if column.dtype == pl.Boolean:
-        return Kind.TRUTH
-    return Kind.WHOLE if column.dtype.is_integer() else None
+        return KeyKind.TRUTH
+    return KeyKind.WHOLE if column.dtype.is_integer() else None
 
 
 def _bad_rows(bad: int, size: int, one: str, many: str) -> InputError:

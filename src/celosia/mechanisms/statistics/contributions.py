@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.groups import convert
+from celosia.accounting.group_privacy import convert
 from celosia.accounting.loss import Loss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, Neighbours, Relation
@@ -158,7 +158,7 @@ class PerUnit(Mechanism[Input, Output]):
         """As of the mechanism: of the answer for the rows that were kept."""
         return self.inner.interval(measurement, confidence)
 
-    def _priced(self, price: Fraction) -> Self:
+    def _with_price(self, price: Fraction) -> Self:
         # Each row's share must be an epsilon itself.
         changed: dict[str, Any] = {"epsilon": float(max(price, LEAST_EPSILON * self.steps))}
         return replace(self, mechanism=replace(self.mechanism, **changed))

@@ -12,7 +12,7 @@ from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.statistics.columns import Rows, tally
-from celosia.mechanisms.statistics.statistic import Statistic, draws, hiding
+from celosia.mechanisms.statistics.statistic import Statistic, draw_noise, laplace_hiding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Count(Statistic[int]):
     @cached_property
     def noises(self) -> tuple[DiscreteLaplace]:
         """The law of the noise."""
-        return (hiding(1, self.price),)
+        return (laplace_hiding(1, self.price),)
 
     def privacy_loss(self) -> LaplaceLoss:
         """Epsilon, paid by one draw."""
@@ -55,7 +55,7 @@ class Count(Statistic[int]):
         """
         size, count = tally(x)
         self.check_filled(size)
-        (noise,) = draws(self.noises, rng)
+        (noise,) = draw_noise(self.noises, rng)
         return Measurement(count + noise)
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:

@@ -13,9 +13,9 @@ from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.statistics.columns import Rows, numbers
 from celosia.mechanisms.statistics.mean import BoundedMean
-from celosia.mechanisms.statistics.ratio import clipped
+from celosia.mechanisms.statistics.ratio import clip
 from celosia.mechanisms.statistics.span import exact_sum
-from celosia.mechanisms.statistics.statistic import draws, hiding
+from celosia.mechanisms.statistics.statistic import draw_noise, laplace_hiding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class DirectMean(BoundedMean):
     @cached_property
     def noises(self) -> tuple[DiscreteLaplace]:
         """The law of the noise, in half steps of the grid."""
-        return (hiding(self.shift, self.price),)
+        return (laplace_hiding(self.shift, self.price),)
 
     def privacy_loss(self) -> LaplaceLoss:
         """Epsilon, paid by one draw."""
@@ -53,7 +53,7 @@ class DirectMean(BoundedMean):
         """
         values = numbers(x)
         self.check_filled(values.size)
-        (noise,) = draws(self.noises, rng)
+        (noise,) = draw_noise(self.noises, rng)
         found = self.rounded(exact_sum(self.span.centred(values)), int(values.size)) + noise
         width = self.span.width
         unclipped = self._value(found)
@@ -83,8 +83,8 @@ class DirectMean(BoundedMean):
         unclipped, width = Fraction(measurement.parts["unclipped"]), self.span.width
         found = round((unclipped - self.span.middle) * 2 / self.span.grid.step)
         return (
-            self._value(clipped(found - error, -width, width)),
-            self._value(clipped(found + error, -width, width)),
+            self._value(clip(found - error, -width, width)),
+            self._value(clip(found + error, -width, width)),
         )
 
     def _value(self, half_steps: Fraction | int) -> float:

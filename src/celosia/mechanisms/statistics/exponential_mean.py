@@ -9,19 +9,19 @@ from math import ceil, log
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.accounting.losses import BoundedRange
+from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.randomness import Source
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
+from celosia.mechanisms.noise.bernoulli import bernoulli_exp_rate
 from celosia.mechanisms.parameters import (
     check_confidence,
     check_epsilon,
     check_may_be_empty,
     check_whole,
 )
-from celosia.mechanisms.selection.flips import flip
 from celosia.mechanisms.selection.scores import MOST_STEPS, chances, sampling_rate
-from celosia.mechanisms.statistics.bounded import BoundedGrid
+from celosia.mechanisms.statistics.bounded_grid import BoundedGrid
 
 TRIES = 64
 """Proposals drawn at a time; at least one in twenty is accepted."""
@@ -86,9 +86,9 @@ class ExponentialMean(Mechanism[ArrayLike, float]):
     def _rate(self) -> Fraction:
         return sampling_rate(check_epsilon(self.epsilon), self._range().points - 1)
 
-    def privacy_loss(self) -> BoundedRange:
+    def privacy_loss(self) -> BoundedRangeLoss:
         """That of the exponential mechanism, see `Exponential.privacy_loss`."""
-        return BoundedRange(check_epsilon(self.epsilon))
+        return BoundedRangeLoss(check_epsilon(self.epsilon))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[float]:
         """Choose a grid point near the mean of many values."""
@@ -140,7 +140,7 @@ def _draw(total: int, rows: int, width: int, rate: Fraction, rng: Source) -> int
     while True:
         if flat:
             steps = rng.integers(width + 1, TRIES)
-            accepted = flip(np.abs(total - rows * steps), rate=rate, rng=rng)
+            accepted = bernoulli_exp_rate(np.abs(total - rows * steps), rate=rate, rng=rng)
         else:
             steps, accepted = _propose(total, rows, width, rate, rng)
         if accepted.any():
@@ -163,10 +163,14 @@ def _propose(
     stride = ceil(1 / (rate * rows))
     side = rng.integers(2, TRIES)
     distance = rng.integers(stride, TRIES)
-    accepted = flip(distance * rows, rate=rate, rng=rng) & flip(starts[side], rate=rate, rng=rng)
+    accepted = bernoulli_exp_rate(distance * rows, rate=rate, rng=rng) & bernoulli_exp_rate(
+        starts[side], rate=rate, rng=rng
+    )
     active = np.flatnonzero(accepted)
     while active.size:
-        heads = flip(np.full(active.size, rows * stride, dtype=np.int64), rate=rate, rng=rng)
+        heads = bernoulli_exp_rate(
+            np.full(active.size, rows * stride, dtype=np.int64), rate=rate, rng=rng
+        )
         active = active[heads]
         distance[active] += stride
     accepted &= distance < counts[side]

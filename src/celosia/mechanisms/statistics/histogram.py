@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Composed, LaplaceLoss
+from celosia.accounting.losses import ComposedLoss, LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
 from celosia.core.randomness import Source
@@ -22,14 +22,14 @@ from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.statistics.columns import (
     Key,
-    Kind,
+    KeyKind,
     Rows,
     key_counts,
     kind_of,
     numbers,
     plain_key,
 )
-from celosia.mechanisms.statistics.statistic import Statistic, hiding
+from celosia.mechanisms.statistics.statistic import Statistic, laplace_hiding
 
 OTHER = "other"
 """The label of the bin for rows that belong to no other."""
@@ -92,12 +92,12 @@ class Histogram(Statistic[NDArray[np.int64]]):
     @cached_property
     def noises(self) -> tuple[DiscreteLaplace]:
         """The law of the noise of each bin."""
-        return (hiding(self.moved, self.price),)
+        return (laplace_hiding(self.moved, self.price),)
 
     def privacy_loss(self) -> Loss:
         """Epsilon: of the one bin that moves, or in halves of the two that do."""
         part = LaplaceLoss(self.noise.scale, 1)
-        return part if self.moved == 1 else Composed((part, part))
+        return part if self.moved == 1 else ComposedLoss((part, part))
 
     def measure(self, x: Rows, *, rng: Source) -> Measurement[NDArray[np.int64]]:
         """The counts with noise.
@@ -171,7 +171,7 @@ def _checked_categories(categories: object, other: bool) -> tuple[Key, ...]:
     values = tuple(plain_key(category) for category in listed)
     if len(set(values)) < len(values):
         raise _bad_bins("a category comes more than once.")
-    if other and kinds == {Kind.TEXT} and OTHER in values:
+    if other and kinds == {KeyKind.TEXT} and OTHER in values:
         raise _bad_bins(f"a category is called {OTHER!r}, as the bin of the other rows.")
     return values
 

@@ -8,13 +8,13 @@ from math import ceil, expm1, log, log1p
 
 import numpy as np
 
-from celosia.accounting.losses import Approximate
+from celosia.accounting.losses import ApproximateLoss
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_delta, check_whole
 from celosia.mechanisms.statistics.columns import Key, Rows, key_counts
-from celosia.mechanisms.statistics.statistic import Statistic, hiding
+from celosia.mechanisms.statistics.statistic import Statistic, laplace_hiding
 
 SLACK = 1 + 2**-40
 """More than floats can err in a tail: what is promised is rounded up by it."""
@@ -75,7 +75,7 @@ class KeyHistogram(Statistic[dict[Key, int]]):
     @cached_property
     def noises(self) -> tuple[DiscreteLaplace]:
         """The law of the noise of each count."""
-        return (hiding(self._moved, self.price),)
+        return (laplace_hiding(self._moved, self.price),)
 
     @cached_property
     def threshold(self) -> int:
@@ -97,9 +97,9 @@ class KeyHistogram(Statistic[dict[Key, int]]):
         chance = min(self.noise.tail(threshold) * SLACK, 1 - 2**-53)
         return min(1.0, -expm1(self.keys_per_unit * log1p(-chance)) * SLACK)
 
-    def privacy_loss(self) -> Approximate:
+    def privacy_loss(self) -> ApproximateLoss:
         """Epsilon, and the delta of the threshold, which is at most the given one."""
-        return Approximate(self.price, self.failure(self.threshold))
+        return ApproximateLoss(self.price, self.failure(self.threshold))
 
     def measure(self, x: Rows, *, rng: Source) -> Measurement[dict[Key, int]]:
         """The keys whose noisy counts exceed the threshold.

@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Composed, LaplaceLoss
+from celosia.accounting.losses import ComposedLoss, LaplaceLoss
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
 from celosia.mechanisms.statistics.columns import Rows, numbers
-from celosia.mechanisms.statistics.ratio import Ratio, average_error, clipped
+from celosia.mechanisms.statistics.ratio import Ratio, average_error, clip
 from celosia.mechanisms.statistics.span import exact_sum
-from celosia.mechanisms.statistics.statistic import BoundedStatistic, draws, hiding
+from celosia.mechanisms.statistics.statistic import BoundedStatistic, draw_noise, laplace_hiding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +84,8 @@ class RatioMean(BoundedMean):
         Half of epsilon each: sequential composition (Dwork and Roth 2014, Thm 3.14).
         """
         if self.counts_are_public:
-            return (hiding(self.shift, self.price),)
-        return hiding(self.shift, self.price / 2), hiding(1, self.price / 2)
+            return (laplace_hiding(self.shift, self.price),)
+        return laplace_hiding(self.shift, self.price / 2), laplace_hiding(1, self.price / 2)
 
     def privacy_loss(self) -> Loss:
         """Epsilon, half for the sum and half for the count; all for the sum if rows are public."""
@@ -93,7 +93,7 @@ class RatioMean(BoundedMean):
             LaplaceLoss(law.scale, shift)
             for law, shift in zip(self.noises, (self.shift, 1), strict=False)
         )
-        return parts[0] if len(parts) == 1 else Composed(parts)
+        return parts[0] if len(parts) == 1 else ComposedLoss(parts)
 
     def measure(self, x: Rows, *, rng: Source) -> Measurement[float]:
         """The mean with noise, and the noisy sum and count that it comes from.
@@ -105,12 +105,12 @@ class RatioMean(BoundedMean):
         values = numbers(x)
         self.check_filled(values.size)
         total = exact_sum(self.addends(values))
-        noise, *more = draws(self.noises, rng)
+        noise, *more = draw_noise(self.noises, rng)
         total, count = total + noise, int(values.size) + sum(more)
         if count <= self.void:
             value = self.span.middle
         else:
-            value = self.origin + self.unit * clipped(Fraction(total, count), *self.range)
+            value = self.origin + self.unit * clip(Fraction(total, count), *self.range)
         return Measurement(float(value), {self.part: float(total * self.unit), "count": count})
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:

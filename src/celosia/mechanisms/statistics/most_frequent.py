@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Composed
+from celosia.accounting.losses import ComposedLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
@@ -104,7 +104,7 @@ class MostFrequent(Mechanism[Rows, tuple[Key, ...]]):
     def privacy_loss(self) -> Loss:
         """One loss of epsilon / count a choice."""
         each = self._one.privacy_loss()
-        return each if self.count == 1 else Composed((each,) * int(self.count))
+        return each if self.count == 1 else ComposedLoss((each,) * int(self.count))
 
     def measure(self, x: Rows, *, rng: Source) -> Measurement[tuple[Key, ...]]:
         """Choose categories by how many rows they have.

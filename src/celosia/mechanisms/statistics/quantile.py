@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.accounting.losses import BoundedRange
+from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
@@ -16,7 +16,7 @@ from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.parameters import check_epsilon, check_may_be_empty, check_whole
 from celosia.mechanisms.selection.scores import chances, sampling_rate, shortfall
-from celosia.mechanisms.statistics.bounded import BoundedGrid
+from celosia.mechanisms.statistics.bounded_grid import BoundedGrid
 from celosia.mechanisms.statistics.ranks import Segments, rank_steps, segments
 
 MOST_LISTED = 2**24
@@ -91,9 +91,9 @@ class Quantile(Mechanism[ArrayLike, float]):
         places = np.sort(bounds.places(values, may_be_empty=self.may_be_empty))
         return segments(places, bounds.first, bounds.last, check_share(self.q))
 
-    def privacy_loss(self) -> BoundedRange:
+    def privacy_loss(self) -> BoundedRangeLoss:
         """That of the exponential mechanism, see `Exponential.privacy_loss`."""
-        return BoundedRange(check_epsilon(self.epsilon))
+        return BoundedRangeLoss(check_epsilon(self.epsilon))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[float]:
         """Choose a grid point near the quantile of many values."""

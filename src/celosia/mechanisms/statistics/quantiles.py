@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.accounting.losses import BoundedRange, Composed
+from celosia.accounting.losses import BoundedRangeLoss, ComposedLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
@@ -22,7 +22,7 @@ from celosia.mechanisms.parameters import (
     check_whole,
 )
 from celosia.mechanisms.selection.scores import sampling_rate, shortfall
-from celosia.mechanisms.statistics.bounded import BoundedGrid
+from celosia.mechanisms.statistics.bounded_grid import BoundedGrid
 from celosia.mechanisms.statistics.quantile import check_share
 from celosia.mechanisms.statistics.ranks import rank_steps, segments
 
@@ -99,7 +99,7 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
     def _price(self) -> Fraction:
         return check_epsilon(self.epsilon) / self._charges()
 
-    def privacy_loss(self) -> Composed:
+    def privacy_loss(self) -> ComposedLoss:
         """One bounded range a level.
 
         Given the quantiles chosen so far and the coins of each row, one row more or less changes
@@ -107,7 +107,9 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
         steps, in one part or in two, and ranges add up either way. It is one range of twice the
         length and not two ranges: where both steps meet in one part, one choice answers for both.
         """
-        return Composed((BoundedRange(check_epsilon(self.epsilon) / self.levels),) * self.levels)
+        return ComposedLoss(
+            (BoundedRangeLoss(check_epsilon(self.epsilon) / self.levels),) * self.levels
+        )
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[NDArray[np.float64]]:
         """Choose a grid point near each quantile of many values."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
-from celosia.mechanisms.noise.choice import choose
+from celosia.mechanisms.noise.weighted_draw import draw_weighted
 
 
 def rank_steps(share: Fraction, relation: Relation) -> int:
@@ -40,7 +40,7 @@ class Segments:
 
     def draw(self, rate: Fraction, rng: Source) -> int:
         """A grid point with a chance proportional to exp(-rate * miss), exactly."""
-        index = choose(self.misses, rate=rate, rng=rng, weights=self.sizes)
+        index = draw_weighted(self.misses, rate=rate, rng=rng, weights=self.sizes)
         return int(self.starts[index]) + int(rng.integers(int(self.sizes[index]), 1)[0])
 
     def in_order(self) -> Segments:

@@ -42,7 +42,7 @@ class Ratio:
         low, high = self.total - self.total_error, self.total + self.total_error
         lower = Fraction(low, highest if low > 0 else fewest)
         upper = Fraction(high, fewest if high > 0 else highest)
-        return clipped(lower, least, most), clipped(upper, least, most)
+        return clip(lower, least, most), clip(upper, least, most)
 
 
 def average_error(
@@ -66,6 +66,6 @@ def average_error(
     return min(widest, Fraction(total + max(abs(least), abs(most)) * count, size - count))
 
 
-def clipped(value: Fraction, least: int, most: int) -> Fraction:
+def clip(value: Fraction, least: int, most: int) -> Fraction:
     """The number of a range that is nearest to a value."""
     return min(max(value, Fraction(least)), Fraction(most))

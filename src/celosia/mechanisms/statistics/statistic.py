@@ -1,4 +1,4 @@
-"""What statistics of one column share: a price, an answer for no rows, exact noise on integers."""
+"""The base of statistics of one column: a price, an answer for no rows, exact noise."""
 
 from __future__ import annotations
 
@@ -93,10 +93,10 @@ class BoundedStatistic(Statistic[Output]):
         return Span.between(self.lower, self.upper, self.grid)
 
 
-def hiding(shift: int, epsilon: Fraction) -> DiscreteLaplace:
+def laplace_hiding(shift: int, epsilon: Fraction) -> DiscreteLaplace:
     """The noise that hides `shift` steps at `epsilon`.
 
-    >>> hiding(1, Fraction(3, 10)).scale
+    >>> laplace_hiding(1, Fraction(3, 10)).scale
     Fraction(10, 3)
 
     Raises:
@@ -105,6 +105,6 @@ def hiding(shift: int, epsilon: Fraction) -> DiscreteLaplace:
     return DiscreteLaplace(shift / epsilon)
 
 
-def draws(laws: Sequence[DiscreteLaplace], rng: Source) -> list[int]:
+def draw_noise(laws: Sequence[DiscreteLaplace], rng: Source) -> list[int]:
     """One draw of each law, as Python integers: what they are added to cannot overflow."""
     return [int(law.draw(1, rng)[0]) for law in laws]

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Composed, LaplaceLoss
+from celosia.accounting.losses import ComposedLoss, LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
 from celosia.mechanisms.statistics.columns import Rows, numbers
-from celosia.mechanisms.statistics.ratio import Ratio, average_error, clipped
+from celosia.mechanisms.statistics.ratio import Ratio, average_error, clip
 from celosia.mechanisms.statistics.span import exact_sum
-from celosia.mechanisms.statistics.statistic import BoundedStatistic, draws, hiding
+from celosia.mechanisms.statistics.statistic import BoundedStatistic, draw_noise, laplace_hiding
 
 WIDEST = 2**30
 """Steps of a range whose squares fit into 64 bits."""
@@ -72,15 +72,15 @@ class Variance(BoundedStatistic[float]):
     def noises(self) -> tuple[DiscreteLaplace, ...]:
         """The laws of the noise of the sum, the sum of squares and, if private, the count."""
         if self.counts_are_public:
-            return (hiding(self.shift, self.price / 2),) * 2
+            return (laplace_hiding(self.shift, self.price / 2),) * 2
         # Eighths of a decimal are decimals, so that the shares of 0.1 add up to 0.1 as floats do.
-        sums = hiding(self.shift, 3 * self.price / 8)
-        return sums, sums, hiding(1, self.price / 4)
+        sums = laplace_hiding(self.shift, 3 * self.price / 8)
+        return sums, sums, laplace_hiding(1, self.price / 4)
 
     def privacy_loss(self) -> Loss:
         """Epsilon, in shares for what is released."""
         shifts = (self.shift, self.shift, 1)
-        return Composed(
+        return ComposedLoss(
             tuple(
                 LaplaceLoss(law.scale, shift)
                 for law, shift in zip(self.noises, shifts, strict=False)
@@ -98,7 +98,7 @@ class Variance(BoundedStatistic[float]):
         self.check_filled(values.size)
         centred = self.span.centred(values)
         total, squares = exact_sum(centred), exact_sum(self.squares(centred))
-        noise, more, *last = draws(self.noises, rng)
+        noise, more, *last = draw_noise(self.noises, rng)
         total, squares, count = total + noise, squares + more, int(values.size) + sum(last)
         found = Fraction(0)
         if count > self.void:
@@ -161,7 +161,7 @@ class Variance(BoundedStatistic[float]):
         return errors[0], errors[1], sum(errors[2:])
 
     def _clipped(self, quotient: Fraction) -> Fraction:
-        return clipped(quotient, -self.span.width, self.span.width)
+        return clip(quotient, -self.span.width, self.span.width)
 
     def _square(self, centred: Fraction) -> Fraction:
         """The mean square in half steps squared, from the mean of what rows add to the sum."""

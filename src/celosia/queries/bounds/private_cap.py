@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Composed, LaplaceLoss, Pure
+from celosia.accounting.losses import ComposedLoss, LaplaceLoss, PureLoss
 from celosia.core.randomness import Source
 from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement, Mechanism
@@ -145,8 +145,10 @@ class PrivateCap(Mechanism[People, Any]):
 
     def privacy_loss(self) -> Loss:
         """Epsilon: one number of people moves by one, then the answer is paid."""
-        answer = Pure(self.prices[1])  # for every cap, and for every way to spread it over groups
-        return Composed((LaplaceLoss(self.counting.scale, 1), answer))
+        answer = PureLoss(
+            self.prices[1]
+        )  # for every cap, and for every way to spread it over groups
+        return ComposedLoss((LaplaceLoss(self.counting.scale, 1), answer))
 
     def measure(self, x: People, *, rng: Source) -> Measurement[Any]:
         """Choose the cap and answer under it.

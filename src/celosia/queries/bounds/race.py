@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from celosia.accounting.losses import Composed, Pure
+from celosia.accounting.losses import ComposedLoss, PureLoss
 from celosia.core.randomness import Source
 from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement, Mechanism
@@ -97,10 +97,10 @@ class RaceToTop(Mechanism[Any, float]):
             law.bound(1 - 2 * chance) for law, chance in zip(self.laws, chances, strict=True)
         )
 
-    def privacy_loss(self) -> Composed:
+    def privacy_loss(self) -> ComposedLoss:
         """Epsilon, an equal part for each candidate."""
         each = check_epsilon(self.epsilon) / len(self.caps)
-        return Composed(tuple(Pure(each) for _ in self.caps))
+        return ComposedLoss(tuple(PureLoss(each) for _ in self.caps))
 
     def measure(self, x: Any, *, rng: Source) -> Measurement[float]:
         """Run the race over exact totals, one for each cap.

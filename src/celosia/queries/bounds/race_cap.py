@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.losses import Composed, Pure
+from celosia.accounting.losses import ComposedLoss, PureLoss
 from celosia.core.randomness import Source
 from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement, Mechanism
@@ -120,9 +120,9 @@ class RaceCap(Mechanism[Any, float]):
         doubt = 2 * log(len(self.caps) / float(self.failure)) / float(self.prices[0])
         return ceil(doubt + 1 / float(self.prices[1]))
 
-    def privacy_loss(self) -> Composed:
+    def privacy_loss(self) -> ComposedLoss:
         """Epsilon: the choice, then the answer."""
-        return Composed((Pure(self.prices[0]), Pure(self.prices[1])))
+        return ComposedLoss((PureLoss(self.prices[0]), PureLoss(self.prices[1])))
 
     def scores(self, totals: list[int]) -> NDArray[np.int64]:
         """By how many steps each cap falls short of the best, below 0; private, never shown."""

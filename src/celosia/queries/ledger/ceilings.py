@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from celosia.accounting.checks import written
+from celosia.accounting.checks import format_amount
 from celosia.core.errors import BudgetExceeded, QueryRefused
 
 
@@ -29,7 +29,7 @@ class Ceilings:
             QueryRefused: CEL-Q300.
         """
         if epsilon < self.least_epsilon:
-            least = written(self.least_epsilon)
+            least = format_amount(self.least_epsilon)
             raise QueryRefused(
                 "CEL-Q300",
                 f"a question costs at least epsilon {least} under this policy.",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from celosia.accounting.checks import written
+from celosia.accounting.checks import format_amount
 from celosia.queries.ledger.amounts import amount_of, text_of
 from celosia.queries.ledger.chain import Entry, Head
 
@@ -134,4 +134,6 @@ def records_of(entries: Iterable[Entry], *, analyst: str | None) -> tuple[Record
 
 
 def _amounts(epsilon: Fraction, delta: Fraction) -> str:
-    return f"epsilon {written(epsilon)}" + (f", delta {written(delta)}" if delta else "")
+    return f"epsilon {format_amount(epsilon)}" + (
+        f", delta {format_amount(delta)}" if delta else ""
+    )

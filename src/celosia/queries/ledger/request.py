@@ -10,11 +10,11 @@ from math import nextafter
 from typing import Any
 
 from celosia.accounting.amounts import delta_amount, epsilon_amount
-from celosia.accounting.checks import up
-from celosia.accounting.composed import parts_of
+from celosia.accounting.checks import round_up
+from celosia.accounting.composed_loss import parts_of
 from celosia.accounting.loss import Loss
-from celosia.accounting.loss_from_dict import loss_from_dict
-from celosia.accounting.losses import Approximate, Pure
+from celosia.accounting.loss_readers import loss_from_dict
+from celosia.accounting.losses import ApproximateLoss, PureLoss
 from celosia.accounting.prices import exact_pure
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.numbers import exact
@@ -116,7 +116,7 @@ class Request:
 
 def stated_loss(epsilon: Fraction, delta: Fraction) -> Loss:
     """The worst loss that an epsilon and a delta allow."""
-    return Approximate(epsilon, up(delta)) if delta else Pure(epsilon)
+    return ApproximateLoss(epsilon, round_up(delta)) if delta else PureLoss(epsilon)
 
 
 def _down(amount: Fraction) -> float:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from celosia.accounting.filters import Filter
 from celosia.accounting.loss import Loss
-from celosia.accounting.loss_from_dict import loss_from_dict
+from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.prices import DELTA, EPSILON, Price
 from celosia.core.errors import BudgetExceeded, CelosiaError, PrivacyError, QueryRefused
 from celosia.core.wording import did_you_mean
@@ -67,7 +67,7 @@ class Account:
     @property
     def remaining(self) -> Price:
         """What is left of each limit."""
-        return self.spent.taken_from(self.rule.limits)
+        return self.spent.subtracted_from(self.rule.limits)
 
     def check(self, charged: Charged, *, code: str, whose: str) -> None:
         """Refuse a charge that would exceed the limit.

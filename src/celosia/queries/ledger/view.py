@@ -9,8 +9,8 @@ from threading import RLock
 from types import TracebackType
 from typing import Self
 
+from celosia.accounting.accountant import Accountant
 from celosia.accounting.prices import Price
-from celosia.accounting.running import Running
 from celosia.core.errors import EngineError
 from celosia.queries.ledger.chain import Entry, Head, broken, checked, rolled_back
 from celosia.queries.ledger.database import Connection
@@ -33,7 +33,7 @@ class LedgerView:
         self._store = store
         self._lock = RLock()
         self._state = State()
-        self._running = Running()
+        self._running = Accountant()
         self._written: Head | None = None
         """The last entry that was written here, until it is read back."""
         self._closed = False

@@ -12,7 +12,7 @@ import numpy as np
 from sqlglot import exp
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Pure
+from celosia.accounting.losses import PureLoss
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.queries.bounds.private_cap import People, PrivateCap
@@ -98,7 +98,7 @@ class PeopleStep(Step):
 
     def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
         if self.halved:
-            return tuple(Pure(self.epsilon) for _ in self.totals)
+            return tuple(PureLoss(self.epsilon) for _ in self.totals)
         return tuple(each.privacy_loss() for each in self.mechanisms(groups))
 
     def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102

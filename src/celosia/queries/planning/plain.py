@@ -10,7 +10,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import LaplaceLoss, Pure
+from celosia.accounting.losses import LaplaceLoss, PureLoss
 from celosia.core.randomness import Source
 from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.noise import DiscreteLaplace
@@ -78,7 +78,7 @@ class PlainStep(Step):
 
     def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
         if groups > 1:
-            return tuple(Pure(self.epsilon) for _ in self.totals)
+            return tuple(PureLoss(self.epsilon) for _ in self.totals)
         return tuple(
             LaplaceLoss(law.scale, shift) for law, shift in zip(self.laws, self.shifts, strict=True)
         )

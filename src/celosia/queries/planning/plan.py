@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Composed
+from celosia.accounting.losses import ComposedLoss
 from celosia.core.neighbours import Neighbours
 from celosia.queries.algebra import Question
 from celosia.queries.planning.step import Step, group_count
@@ -93,7 +93,7 @@ class Plan:
         losses = [step.losses(group_count(self.known)) for step in self.work]
         if self.delta or None in losses:
             return None
-        return Composed(tuple(loss for listed in losses for loss in listed or ()))
+        return ComposedLoss(tuple(loss for listed in losses for loss in listed or ()))
 
     @property
     def parameters(self) -> dict[str, Any]:

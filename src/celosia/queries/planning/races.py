@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Composed, Pure
+from celosia.accounting.losses import ComposedLoss, PureLoss
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.queries.bounds.certificate import load_solvers
@@ -109,9 +109,9 @@ class RaceStep(Step):
 
     def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
         if self.halved:
-            return (Pure(self.epsilon),)
+            return (PureLoss(self.epsilon),)
         count = self.per_unit * len(self.signs)
-        return (Composed(tuple(self.mechanism.privacy_loss() for _ in range(count))),)
+        return (ComposedLoss(tuple(self.mechanism.privacy_loss() for _ in range(count))),)
 
     def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
         totals = self._programs(ask, known) if self.sides else self._sums(ask, known)

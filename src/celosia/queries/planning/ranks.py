@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import BoundedRange, LaplaceLoss, Pure
+from celosia.accounting.losses import BoundedRangeLoss, LaplaceLoss, PureLoss
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
 from celosia.core.wording import plural
@@ -157,11 +157,11 @@ class RankStep(Step):
 
     def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
         first, last = self.prices
-        ranks = Pure(last) if self.scene.width else BoundedRange(last)
+        ranks = PureLoss(last) if self.scene.width else BoundedRangeLoss(last)
         if not first:
             return (ranks,)
         if self.relation is Relation.CHANGE_ONE:
-            return Pure(first), ranks
+            return PureLoss(first), ranks
         return LaplaceLoss(self.cap.mechanism.counting.scale, 1), ranks
 
     def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102

@@ -12,7 +12,7 @@ import numpy as np
 
 from celosia import datasets
 from celosia.collect import Protocol, choose
-from celosia.collect.simulation.fitting import fitted
+from celosia.collect.simulation.protocol_fit import fit_protocol
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 
@@ -84,7 +84,7 @@ class Collection:
             place = {value: at for at, value in enumerate(sorted(counts))}
             self._values = np.array([place[each] for each in made.to_list()])
             self._asked = tuple(place[each] for each in self.candidates)
-        self.protocol: Protocol = fitted(protocol, self._values, epsilon=epsilon)
+        self.protocol: Protocol = fit_protocol(protocol, self._values, epsilon=epsilon)
         self._seed = seed
         self._devices = devices
 
@@ -159,9 +159,9 @@ def python_text(*, data: str, devices: int, protocol: str, epsilon: float, seed:
     """The Python that does the same."""
     return f"""from celosia import datasets
 from celosia.collect import simulate
-from celosia.collect.simulation.fitting import fitted
+from celosia.collect.simulation.protocol_fit import fit_protocol
 
 values = datasets.load("{data}", rows={devices}, seed={seed})["value"].to_list()
-protocol = fitted("{protocol}", values, epsilon={epsilon:g})
+protocol = fit_protocol("{protocol}", values, epsilon={epsilon:g})
 print(simulate(values, protocol=protocol, seed={seed}))
 """

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import isqrt, nextafter
 
-from celosia.accounting.losses import Concentrated
+from celosia.accounting.losses import ConcentratedLoss
 from celosia.core.numbers import exact
 from celosia.mechanisms import Exponential, GaussianCounts, Geometric
 from celosia.mechanisms.parameters import check_delta, check_epsilon
@@ -87,6 +87,6 @@ def _rho(epsilon: float, delta: float) -> Fraction:
     low, high = 0.0, float(check_epsilon(epsilon))  # rho-zCDP is no epsilon-DP below rho
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        within = Concentrated(Fraction(middle)).epsilon(delta) <= epsilon
+        within = ConcentratedLoss(Fraction(middle)).epsilon(delta) <= epsilon
         low, high = (middle, high) if within else (low, middle)
     return Fraction(low * SURELY)

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Composed
+from celosia.accounting.losses import ComposedLoss
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -113,7 +113,7 @@ class Contingency(PrivateMethod):
     def privacy_loss(self, columns: Sequence[str]) -> Loss:
         """The losses of the table and its margins together."""
         size = len(columns)
-        return Composed((self._noise(size).privacy_loss(),) * len(self._margins(size)))
+        return ComposedLoss((self._noise(size).privacy_loss(),) * len(self._margins(size)))
 
     def apply(  # noqa: D102 - as in Method
         self,

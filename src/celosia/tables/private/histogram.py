@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Composed
+from celosia.accounting.losses import ComposedLoss
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
@@ -89,7 +89,7 @@ class NoisyHistogram(PrivateMethod):
 
     def privacy_loss(self, columns: Sequence[str]) -> Loss:
         """The losses of the histograms of all columns together."""
-        return Composed((self._noise(len(columns)).privacy_loss(),) * len(columns))
+        return ComposedLoss((self._noise(len(columns)).privacy_loss(),) * len(columns))
 
     def apply(  # noqa: D102 - as in Method
         self,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Composed
+from celosia.accounting.losses import ComposedLoss
 from celosia.core.randomness import Source
 from celosia.mechanisms import Exponential, GaussianCounts, Geometric
 from celosia.tables.private.budget import TableBudget
@@ -74,7 +74,7 @@ class MarginalPlan:
             parts += [self.selection.privacy_loss()] * self.selections
         if self.columns > 1:
             parts += [self.double.privacy_loss()] * (self.columns - 1)
-        return Composed(tuple(parts))
+        return ComposedLoss(tuple(parts))
 
     def _share(self, part: int) -> Fraction:
         """A tenth for the choices and the rest in halves; where nothing is to be chosen, all."""

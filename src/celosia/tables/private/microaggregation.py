@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
-from celosia.accounting.losses import Composed, Pure
+from celosia.accounting.losses import ComposedLoss, PureLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE, Neighbours
 from celosia.core.progress import Progress, Step, silent
@@ -90,7 +90,7 @@ class PrivateMicroaggregation(PrivateMethod):
 
     def privacy_loss(self, columns: Sequence[str]) -> Loss:
         """Equal shares of epsilon, one a column."""
-        return Composed((Pure(Fraction(self.budget.total, len(columns))),) * len(columns))
+        return ComposedLoss((PureLoss(Fraction(self.budget.total, len(columns))),) * len(columns))
 
     def apply(  # noqa: D102 - as in Method
         self,

@@ -15,7 +15,7 @@ from celosia.lab.collect.broken.debias import (
     BrokenTotalDebias,
 )
 from celosia.lab.collect.broken.example import BrokenProtocol
-from celosia.lab.collect.broken.rescaled import BrokenRescaling
+from celosia.lab.collect.broken.rescaling import BrokenRescaling
 
 BROKEN: tuple[BrokenProtocol, ...] = (
     BrokenStickyRappor(),

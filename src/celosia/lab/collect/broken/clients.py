@@ -63,7 +63,7 @@ class BrokenStickyRappor(BrokenProtocol):
         codes = np.full(size, digest(value), dtype=np.uint64)
         return made.permanent(made.filters(codes, np.zeros(size, dtype=np.int64)), rng)
 
-    def shown(self, *, rng: Source, runs: int) -> float:
+    def measure(self, *, rng: Source, runs: int) -> float:
         """The loss of the event that a bit of the first value is 0, by how often it comes."""
         (column,) = np.flatnonzero(self.protocol.filters(digests([0]), np.array([0]))[0])
         first, second = (np.mean(~self.kept(v, rng, 1000 * runs)[:, column]) for v in (0, 1))
@@ -105,7 +105,7 @@ class BrokenEpsilonToF(BrokenProtocol):
         """2 h ln((1 - f/2) / (f/2))."""
         return 2 * self.hashes * log((2 - self.f) / self.f)
 
-    def shown(self, *, rng: Source, runs: int) -> float:
+    def measure(self, *, rng: Source, runs: int) -> float:
         """From how often bits are changed: both values set and unset `hashes` bits each."""
         made = self.protocol
         none = np.zeros((1000 * runs, 16), dtype=np.bool_)
@@ -142,13 +142,13 @@ class BrokenSaltedHash(BrokenProtocol):
         """A hash of a text in the process with that salt."""
         return digest(f"{salt}/{value}") % WHOLE
 
-    def shown(self, *, rng: Source, runs: int) -> float:
+    def measure(self, *, rng: Source, runs: int) -> float:
         """The mean over runs, each with salts of its own."""
         made = CountMean(epsilon=4, hashes=64, width=64)
         found = []
         for _ in range(runs):
             device, server = (rng.raw(8).hex() for _ in range(2))
-            told = np.full(self.users, self.salted("cool", device), dtype=np.int64)
-            counted = made.server().absorb(made.client(rng=rng).privatise(told))
+            hashed = np.full(self.users, self.salted("cool", device), dtype=np.int64)
+            counted = made.server().absorb(made.client(rng=rng).privatise(hashed))
             found.append(counted.estimate([self.salted("cool", server)]).counts[0] / self.users)
         return float(np.mean(found))

@@ -53,10 +53,10 @@ class BrokenHalfDebias(BrokenProtocol):
     def spoiled(self, estimates: Floats, width: int, counts: NDArray[np.int64]) -> Floats:
         """What the fault makes of right estimates of values with these counts."""
         users = int(counts.sum())
-        told = (estimates * (width - 1) / width + users / width) * self.factor
-        return (told - users / width) * (width / (width - 1))
+        spoiled = (estimates * (width - 1) / width + users / width) * self.factor
+        return (spoiled - users / width) * (width / (width - 1))
 
-    def shown(self, *, rng: Source, runs: int) -> float:
+    def measure(self, *, rng: Source, runs: int) -> float:
         """The mean over runs."""
         made = HadamardCountMean(epsilon=self.epsilon, hashes=16, width=self.width)
         found = []
@@ -100,7 +100,7 @@ class BrokenTotalDebias(BrokenProtocol):
         shift = extra * (made.fragments.debias / 2 - 0.5 + 1 / width) * (width / (width - 1))
         return 1 - shift
 
-    def shown(self, *, rng: Source, runs: int) -> float:
+    def measure(self, *, rng: Source, runs: int) -> float:
         """The mean over runs and positions."""
         made = self.puzzle
         found = []
@@ -141,7 +141,7 @@ class BrokenOffset(BrokenProtocol):
         """The shift f / (2 (1 - f))."""
         return self.f / (2 * (1 - self.f))
 
-    def shown(self, *, rng: Source, runs: int) -> float:
+    def measure(self, *, rng: Source, runs: int) -> float:
         """The mean over runs and bits."""
         made = Rappor(f=self.f, p=0.5, q=0.75, bits=16, hashes=1, cohorts=1)
         unset = ~made.filters(digests([0]), np.array([0]))[0]

@@ -32,7 +32,7 @@ class BrokenProtocol(ABC):
         """What it is in truth, in closed form; infinite where nothing bounds it."""
 
     @abstractmethod
-    def shown(self, *, rng: Source, runs: int) -> float:
+    def measure(self, *, rng: Source, runs: int) -> float:
         """The figure, measured on the broken code."""
 
     def as_dict(self) -> dict[str, Any]:

@@ -4,17 +4,17 @@ Never use one on data: each names its flaw, its true privacy level and two neigh
 They draw floats, as they were published.
 """
 
-from celosia.lab.mechanisms.broken.averages import (
-    BrokenClampedMean,
-    BrokenExactCountMean,
-    BrokenNoisyCountMean,
-    BrokenResampledMean,
-)
 from celosia.lab.mechanisms.broken.example import BrokenMechanism
 from celosia.lab.mechanisms.broken.laplace import (
     BrokenFloatLaplace,
     BrokenHalfScaleLaplace,
     BrokenNoisyMax,
+)
+from celosia.lab.mechanisms.broken.means import (
+    BrokenClampedMean,
+    BrokenExactCountMean,
+    BrokenNoisyCountMean,
+    BrokenResampledMean,
 )
 from celosia.lab.mechanisms.broken.svt import (
     BrokenSparseChen,

@@ -104,13 +104,13 @@ def _payments(count: int) -> list[tuple[int, int | None]]:
     from celosia.accounting import Budget  # noqa: PLC0415
     from celosia.core.errors import BudgetExceeded  # noqa: PLC0415
     from celosia.core.randomness import Seeded  # noqa: PLC0415
-    from celosia.mechanisms import Geometric, answer  # noqa: PLC0415
+    from celosia.mechanisms import Geometric, release  # noqa: PLC0415
 
     mechanism, budget, rng = Geometric(epsilon=SPENT), Budget(epsilon=ALLOWANCE), Seeded(6)
     paid: list[tuple[int, int | None]] = []
     for question in (1, 2, 3):
         try:
-            paid.append((question, int(answer(mechanism, count, budget=budget, rng=rng).value)))
+            paid.append((question, int(release(mechanism, count, budget=budget, rng=rng).value)))
         except BudgetExceeded:
             paid.append((question, None))
     return paid

@@ -1,0 +1,274 @@
+"""The account of a growing list of losses, in every currency at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, inf, isinf, log2, tanh
+
+import numpy as np
+
+from celosia.accounting import renyi
+from celosia.accounting.advanced_composition import mixed_bound
+from celosia.accounting.bound import Bound
+from celosia.accounting.checks import check_chance, check_epsilon, check_times, round_up
+from celosia.accounting.composed_loss import parts_of
+from celosia.accounting.concentrated_loss import ConcentratedLoss, concentrated_curve
+from celosia.accounting.curve_loss import TAIL, CurveLoss
+from celosia.accounting.distributions import LossDistribution, Vector, distribution_from_curve
+from celosia.accounting.epsilon_losses import ApproximateLoss, PureLoss
+from celosia.accounting.loss import Loss
+from celosia.core.errors import PrivacyError
+from celosia.core.numbers import exact
+
+LIMIT = 2**16
+"""Points of the composed distribution: half a megabyte, and a few milliseconds a release."""
+FIRST = 2**14
+"""Points of the first distribution, which leaves room for many more."""
+REMEMBERED = 64
+"""Distributions of single losses that are kept: at most 32 MB."""
+
+START = LossDistribution(0.0, 0, np.ones(1), 0.0)
+"""No release yet, on a grid that the first release chooses."""
+NOTHING = LossDistribution(1.0, 0, np.ones(1), 0.0)
+"""A loss of 0."""
+
+
+class Accountant:
+    """What a growing list of releases has cost so far.
+
+    Each release is added once, in a time that does not grow with their number; epsilon can be
+    asked for after each. The distribution of the loss is kept on a grid of at most 65536 points,
+    whose step doubles as the losses spread.
+
+    Epsilon and delta hold for a sequence of losses that is fixed in advance; `bounds` says which
+    of the bounds hold without that.
+
+    >>> account = Accountant([PureLoss(Fraction(1, 10))] * 10)
+    >>> len(account), account.epsilon(0.0)
+    (10, 1.0)
+    """
+
+    def __init__(self, losses: Iterable[Loss] = ()) -> None:
+        self._count = 0
+        self._pure: Fraction | None = Fraction(0)
+        self._rho: Fraction | None = Fraction(0)
+        self._renyi: Vector = np.zeros(len(renyi.ORDERS))
+        self._drift = 0.0
+        self._squares = 0.0
+        self._failure = Fraction(0)
+        self._concentrated = Fraction(0)
+        self._distribution: LossDistribution | None = START
+        self._grids: dict[tuple[Loss, float], LossDistribution] = {}
+        for loss in losses:
+            self.add(loss)
+
+    def __len__(self) -> int:
+        """How many releases have been added."""
+        return self._count
+
+    def add(self, loss: Loss, *, times: int = 1) -> None:
+        """Add one more release, or several of the same loss.
+
+        Raises:
+            InputError: CEL-B005 not a loss; CEL-B007 not a number of times.
+        """
+        repeats = check_times(times)
+        for part in parts_of([loss]):
+            self._add_sums(part, repeats)
+            if isinstance(part, ConcentratedLoss):
+                self._concentrated += part.value * repeats  # added as rho, which loses nothing
+            elif self._distribution is not None and part.pure > 0:
+                self._distribution = self._composed(self._distribution, part, repeats)
+            self._count += repeats
+
+    def epsilon(self, delta: float) -> float:
+        """The least epsilon of all bounds."""
+        return min(bound.epsilon for bound in self.bounds(delta))
+
+    def delta(self, epsilon: float) -> float:
+        """The least delta of all bounds with an epsilon."""
+        wanted = check_epsilon(epsilon)
+        return self._failing() if isinf(wanted) else float(self.deltas(np.array([wanted]))[0])
+
+    def deltas(self, epsilons: Vector) -> Vector:
+        """The least delta of all bounds with each of some epsilons, none of them infinite."""
+        failure, wanted = round_up(self._failure), epsilons.tolist()
+        spent = [failure + renyi.delta_of(self._renyi, each) for each in wanted]
+        found: Vector = np.minimum(1.0, spent)
+        if self._pure is not None:
+            held = epsilons >= round_up(self._pure)
+            found = np.where(held, np.minimum(found, failure), found)
+        if self._rho is not None:
+            curve = concentrated_curve(round_up(self._rho), epsilons)
+            found = np.minimum(found, failure + curve)
+        if self._distribution is not None:
+            done = self.distribution()
+            found = np.minimum(found, [done.delta(each) for each in wanted])
+        return found
+
+    def bounds(self, delta: float) -> tuple[Bound, ...]:
+        """Every bound of epsilon at a delta."""
+        wanted = check_chance(delta)
+        failure = round_up(self._failure)
+        slack = wanted - failure
+        spent = f"the releases fail with a chance of {failure:.3g} already" if slack < 0 else ""
+        no_slack = spent or ("" if slack > 0 else "it needs a larger delta")
+        return (
+            self._by_sum(spent),
+            self._by_advanced(slack, no_slack),
+            self._by_rho(slack, no_slack),
+            self._by_renyi(slack, no_slack),
+            self._by_distribution(wanted),
+        )
+
+    def distribution(self) -> LossDistribution:
+        """The distribution of the loss of everything so far.
+
+        Raises:
+            PrivacyError: CEL-B010 one of the losses has none.
+        """
+        done = self._distribution
+        if done is None:
+            raise PrivacyError(
+                "CEL-B010",
+                "one of the losses has no distribution.",
+                why="Its mechanism is known by other bounds only.",
+                fix="Use epsilon or delta, which take the best of the other bounds.",
+            )
+        if self._concentrated:
+            merged = ConcentratedLoss(self._concentrated)
+            done = combine(done, self._on_grid(merged, done.step))
+        return NOTHING if done.step == 0 else done
+
+    def _failing(self) -> float:
+        """The chance of an infinite loss: what no epsilon makes up for."""
+        bounded = self._pure is not None or self._rho is not None
+        if bounded or bool(np.isfinite(self._renyi).any()):
+            return min(1.0, round_up(self._failure))
+        return 1.0 if self._distribution is None else min(1.0, self.distribution().infinity)
+
+    def _add_sums(self, part: Loss, repeats: int) -> None:
+        if isinstance(part, ApproximateLoss):  # epsilon-DP but for an event of chance delta
+            self._failure += (exact(part.failure) or 0) * repeats
+            part = PureLoss(part.value)
+        cost, rho = exact(part.pure), exact(part.rho)
+        self._pure = None if self._pure is None or cost is None else self._pure + cost * repeats
+        self._rho = None if self._rho is None or rho is None else self._rho + rho * repeats
+        if cost is not None:
+            self._drift += part.pure * tanh(part.pure / 2) * repeats
+            self._squares += part.pure * part.pure * repeats  # a power would raise at 1e200
+        self._renyi = self._renyi + renyi.divergences(part) * repeats
+
+    def _composed(
+        self, done: LossDistribution, part: Loss, repeats: int
+    ) -> LossDistribution | None:
+        try:
+            base = self._on_grid(part, done.step)
+        except PrivacyError:  # a loss of another kind that has no distribution
+            return None
+        while True:
+            if repeats % 2:
+                done = combine(done, base)
+            repeats //= 2
+            if not repeats:
+                return done
+            base = combine(base, base)
+
+    def _on_grid(self, part: Loss, step: float) -> LossDistribution:
+        points = FIRST if step == 0 else LIMIT // 2
+        step = max(step, least_step(reach_of(part), points))
+        key = (part, step)
+        if key not in self._grids:
+            if len(self._grids) >= REMEMBERED:
+                self._grids.pop(next(iter(self._grids)))
+            self._grids[key] = on_grid(part, step)
+        return self._grids[key]
+
+    def _by_sum(self, spent: str) -> Bound:
+        name = "sum of epsilons"
+        if spent or self._pure is None:
+            return Bound(name, inf, True, spent or "a release has no epsilon with delta 0")
+        return Bound(name, round_up(self._pure), True)
+
+    def _by_advanced(self, slack: float, no_slack: str) -> Bound:
+        name = "advanced composition"
+        if no_slack or self._pure is None:
+            return Bound(name, inf, False, no_slack or "a release has no epsilon with delta 0")
+        total = round_up(self._pure)
+        if slack >= 1:
+            return Bound(name, 0.0, False)
+        found = mixed_bound(total=total, drift=self._drift, squares=self._squares, slack=slack)
+        return Bound(name, found, False)
+
+    def _by_rho(self, slack: float, no_slack: str) -> Bound:
+        name = "zero-concentrated"
+        if no_slack or self._rho is None:
+            return Bound(name, inf, True, no_slack or "a release is not zero-concentrated")
+        return Bound(name, ConcentratedLoss(self._rho).epsilon(slack), True)
+
+    def _by_renyi(self, slack: float, no_slack: str) -> Bound:
+        found = inf if no_slack else renyi.epsilon_of(self._renyi, slack)
+        reason = no_slack or ("a release has no Renyi bound" if isinf(found) else "")
+        return Bound("Renyi", found, True, reason)
+
+    def _by_distribution(self, delta: float) -> Bound:
+        name = "privacy loss distribution"
+        if self._distribution is None:
+            return Bound(name, inf, False, "a release has no distribution")
+        found = self.distribution().epsilon(delta)
+        return Bound(name, found, False, "a loss may be infinite" if isinf(found) else "")
+
+
+def combine(one: LossDistribution, two: LossDistribution) -> LossDistribution:
+    """The composition of two distributions, on a grid as coarse as their size needs.
+
+    Steps are powers of two, so each grid holds every coarser one; a step of 0 is nothing at all.
+    """
+    if one.step == 0 or two.step == 0:
+        return two if one.step == 0 else one
+    while one.step < two.step:
+        one = one.coarsen()
+    while two.step < one.step:
+        two = two.coarsen()
+    while len(one.mass) + len(two.mass) > LIMIT:
+        one, two = one.coarsen(), two.coarsen()
+    return one.compose(two)
+
+
+def least_step(reach: float, points: int) -> float:
+    """The least power of two with which losses from -reach to reach need so many points."""
+    return 2.0 ** ceil(log2(max(reach, 1e-15) * 2 / points))
+
+
+@lru_cache(maxsize=4096)
+def reach_of(loss: Loss) -> float:
+    """The largest loss that counts in a distribution.
+
+    Raises:
+        PrivacyError: the loss has no distribution.
+    """
+    if isinstance(loss, CurveLoss):
+        return loss.reach()
+    if loss.pure < inf:
+        return loss.pure
+    known = loss.distribution()
+    infinity = float(known.get_delta_for_epsilon([inf])[0])
+    return float(known.get_epsilon_for_delta(infinity + max(TAIL, infinity * 1e-9)))
+
+
+def on_grid(loss: Loss, step: float) -> LossDistribution:
+    """The distribution of a loss on multiples of a step.
+
+    Where only a distribution of dp_accounting is known, it is that of its curve, which is the
+    larger of the two directions.
+    """
+    if isinstance(loss, CurveLoss):
+        return loss.on_grid(step)
+    known = loss.distribution()
+
+    def curve(epsilons: Vector) -> Vector:
+        return np.asarray(known.get_delta_for_epsilon(epsilons), dtype=np.float64)
+
+    return distribution_from_curve(curve, reach=reach_of(loss), step=step)

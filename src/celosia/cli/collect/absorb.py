@@ -1,0 +1,146 @@
+"""`celosia collect absorb`: reports from files into the folder of a collector."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.collect.shared import Folder, ProtocolFile
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.collect.collector.collector import Collector
+    from celosia.collect.collector.ingestion import IngestionSummary
+    from celosia.collect.distributed.parts import GatheredCounts
+    from celosia.core.progress import Progress
+
+
+def absorb(
+    protocol: ProtocolFile,
+    places: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILES...",
+            help="Files of reports (.clr, .parquet, .arrow), or folders of them.",
+            show_default=False,
+        ),
+    ],
+    folder: Folder,
+    source: Annotated[
+        str, typer.Option(help="A name for where the files come from, if there are several.")
+    ] = "",
+    processes: Annotated[
+        int | None,
+        typer.Option(min=1, help="The number of processes.", show_default=False),
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="Count on a cluster: spark.", show_default=False)
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            help="Of Spark: local[4], spark://host:7077, sc://host, $NAME.", show_default=False
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Count reports from files. What was counted before is not counted again.
+
+    It can be stopped at any moment and run again.
+
+    With --processes or --engine, Parquet and Arrow files are counted in many places at once, all of
+    them or none; the sums are the same.
+
+    **Examples**
+
+    `celosia collect absorb emoji.toml reports.clr --folder state`
+
+    `celosia collect absorb emoji.toml 2026-11-15/ --folder state --source relay-1`
+
+    `celosia collect absorb emoji.toml 2026-11-15/ --folder state --processes 4`
+
+    `celosia collect absorb emoji.toml hdfs://name/reports --folder state --engine spark --url yarn`
+    """
+    from celosia.collect.collector.collector import Collector
+    from celosia.collect.collector.ingestion import absorb_files
+    from celosia.collect.registry import load_protocol
+
+    _check(processes, engine, url)
+    declared = load_protocol(protocol)
+    with (
+        console.progress_bar(quiet=as_json) as progress,
+        Collector.open(folder, declared, progress=progress) as collector,
+    ):
+        found: IngestionSummary | GatheredCounts
+        if engine is not None or processes is not None:
+            found = _gather(collector, places, source, processes, url, progress)
+        else:
+            found = absorb_files(collector, places, source=source, progress=progress)
+            _show_refusals(found)
+        total = collector.users
+    if as_json:
+        console.show_json(found.as_dict() | {"total": total})
+        return
+    console.show(f"{found}; {total:,} in all", strong=True)
+
+
+def _gather(
+    collector: Collector,
+    places: list[str],
+    source: str,
+    processes: int | None,
+    url: str | None,
+    progress: Progress,
+) -> GatheredCounts:
+    """Count in many places, then take in what is new, with one write."""
+    from celosia.collect.distributed.processes import gather_in_processes
+    from celosia.collect.distributed.spark import gather_on_spark
+
+    declared, counted_marks = collector.protocol, collector.marks()
+    if processes is not None:
+        found = gather_in_processes(
+            declared,
+            places,
+            processes=processes,
+            source=source,
+            counted_marks=counted_marks,
+            progress=progress,
+        )
+    else:
+        found = gather_on_spark(
+            declared, places, url=url, source=source, counted_marks=counted_marks
+        )
+    if found.marks:
+        collector.take_in(found.server, found.marks, source=source)
+    return found
+
+
+def _show_refusals(found: IngestionSummary) -> None:
+    if found.refused:
+        for each in found.refused:
+            console.note(str(each))
+        raise InputError(
+            "CEL-R082",
+            f"{len(found.refused):,} of {found.files:,} files were refused, in whole or in part.",
+            why=f"{found.counted:,} reports of the others are counted, "
+            f"{found.already_counted:,} had been.",
+            fix="Mend those files and run the command again.",
+            **found.as_dict(),
+        )
+
+
+def _check(processes: int | None, engine: str | None, url: str | None) -> None:
+    if engine not in (None, "spark"):
+        raise InputError(
+            "CEL-E076",
+            f"reports cannot be counted on {engine!r}.",
+            fix="Use --engine spark, --processes N, or neither.",
+        )
+    if engine is not None and processes is not None:
+        raise InputError(
+            "CEL-E076", "reports are counted by Spark or by processes, not both.", fix="Choose."
+        )
+    if engine is None and url is not None:
+        raise InputError("CEL-E076", "--url is for --engine spark.", fix="Leave it out.")

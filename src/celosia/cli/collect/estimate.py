@@ -1,0 +1,182 @@
+"""`celosia collect estimate`: how common values are, or what else the reports tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.collect.shared import Folder, ProtocolFile
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.collect.estimates import Estimates, Summary
+
+SHOWN = 30
+"""Rows on the screen; a file gets all of them."""
+USUAL_SIGNIFICANCE = 0.05
+
+
+def estimate(
+    protocol: ProtocolFile,
+    folder: Folder,
+    candidate: Annotated[
+        list[str] | None,
+        typer.Option(metavar="VALUE", help="A value to estimate; may be repeated."),
+    ] = None,
+    candidates: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A text file, one value in each line.")
+    ] = None,
+    post: Annotated[
+        str,
+        typer.Option(help="raw, clip, or norm-sub where the candidates are all values there are."),
+    ] = "raw",
+    decode: Annotated[
+        bool,
+        typer.Option(
+            "--decode",
+            help="Only significant candidates; RAPPOR then takes long lists.",
+        ),
+    ] = False,
+    significance: Annotated[
+        float | None,
+        typer.Option(
+            help=f"The chance of a false discovery; {USUAL_SIGNIFICANCE} by default.",
+            show_default=False,
+        ),
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="The confidence of the intervals.")] = 0.95,
+    numbers: Annotated[
+        bool, typer.Option("--numbers", help="The candidates are whole numbers, not texts.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write all estimates to a CSV file.")
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Estimate how many devices have each candidate, with errors and intervals.
+
+    The candidates are a public list: it must not be made of the values on the devices.
+
+    Without candidates, the common values are found where the protocol can (sfp, pem, rappor-words);
+    one-bit-mean tells the mean, and cardinality how many different values there are.
+
+    **Examples**
+
+    `celosia collect estimate emoji.toml --folder state --candidate smile --candidate cry`
+
+    `celosia collect estimate emoji.toml --folder state --candidates emoji.txt --post norm-sub`
+
+    `celosia collect estimate words.toml --folder state --significance 0.01 -o words.csv`
+
+    `celosia collect estimate rappor.toml --folder state --candidates sites.txt --decode`
+    """
+    from celosia.collect.collector.collector import Collector
+    from celosia.collect.estimates import Estimates
+    from celosia.collect.registry import load_protocol
+    from celosia.core.files import replacing
+
+    options.check_places({"the estimates": output}, inputs=[protocol, candidates], overwrite=force)
+    chosen = _candidates(candidate or [], candidates, numbers=numbers)
+    finds = chosen is None or decode
+    if finds and post != "raw":
+        raise _useless_option("--post", "values are found, not all of them estimated")
+    if not finds and significance is not None:
+        raise _useless_option("--significance", "all candidates are estimated: add --decode")
+    with (
+        Collector.open(folder, load_protocol(protocol), make=False) as collector,
+        console.progress_bar(quiet=as_json) as progress,
+    ):
+        found: Estimates | Summary | None = collector.summary() if chosen is None else None
+        if found is not None and (decode or significance is not None):
+            raise _useless_option("--decode or --significance", "no values are found")
+        if chosen is not None and not decode:
+            found = collector.estimate(chosen, post=post)
+        elif found is None:
+            level = USUAL_SIGNIFICANCE if significance is None else significance
+            found = collector.find(chosen, significance=level, progress=progress)
+    if output is not None:
+        with replacing(output, overwrite=force) as draft:
+            _frame(found, confidence).write_csv(draft)
+    if as_json:
+        console.show_json(found.as_dict(confidence))
+    elif isinstance(found, Estimates):
+        _show(found, confidence, output)
+    else:
+        facts = found.as_dict(confidence)
+        console.show_table(
+            "Summary", ["figure", "value"], [[word, _format_fact(facts[word])] for word in facts]
+        )
+        console.show(str(found), strong=True)
+
+
+def _show(found: Estimates, confidence: float, output: Path | None) -> None:
+    frame = found.frame(confidence)
+    console.show_table(
+        "Estimates",
+        ["value", "count", "share", "error", f"{confidence:.0%} from", "to"],
+        [
+            [value, f"{count:,.0f}", f"{share:.2%}", f"{error:,.0f}", f"{low:,.0f}", f"{high:,.0f}"]
+            for value, count, share, error, low, high in frame.head(SHOWN).iter_rows()
+        ],
+    )
+    if output is not None:
+        console.show(f"all of them: {output}")
+    elif frame.height > SHOWN:
+        console.note(f"{frame.height - SHOWN:,} more; give -o FILE for all of them.")
+    console.show(str(found), strong=True)
+
+
+def _frame(found: Estimates | Summary, confidence: float) -> pl.DataFrame:
+    """A row for each value, or one row of another summary."""
+    import polars as pl
+
+    from celosia.collect.estimates import Estimates
+
+    if isinstance(found, Estimates):
+        return found.frame(confidence)
+    return pl.DataFrame([found.as_dict(confidence)])
+
+
+def _format_fact(fact: float | None) -> str:
+    if fact is None:
+        return "unknown"
+    return f"{fact:,}" if isinstance(fact, int) else f"{fact:,.4g}"
+
+
+def _candidates(given: list[str], path: Path | None, *, numbers: bool) -> list[str | int] | None:
+    """The candidates; None where none are given."""
+    if not given and path is None and not numbers:
+        return None
+    listed = list(given)
+    if path is not None:
+        try:
+            listed += path.read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise InputError(
+                "CEL-R082",
+                f"the candidates in {path} cannot be read.",
+                fix="Give a text file (UTF-8) with one value in each line.",
+                path=str(path),
+            ) from None
+    try:
+        chosen: list[str | int] = [int(each) for each in listed] if numbers else [*listed]
+    except ValueError:
+        chosen = []
+    if not chosen:
+        raise InputError(
+            "CEL-R082",
+            "there are no candidates, or with --numbers some that are no whole numbers.",
+            why="Most reports do not name values: one can only ask how common a known value is.",
+            fix="Give --candidate VALUE, or --candidates FILE.",
+        )
+    return chosen
+
+
+def _useless_option(option: str, reason: str) -> InputError:
+    return InputError("CEL-R106", f"{option} does nothing here: {reason}.", fix="Leave it out.")

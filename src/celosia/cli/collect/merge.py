@@ -1,0 +1,65 @@
+"""`celosia collect merge`: shards into one folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.collect.shared import Folder, ProtocolFile
+from celosia.core.errors import InputError
+
+
+def merge(
+    protocol: ProtocolFile,
+    shards: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SHARDS...",
+            help="Folders of other collectors, or states that servers have written.",
+            show_default=False,
+        ),
+    ],
+    folder: Folder,
+    as_json: options.AsJson = False,
+) -> None:
+    """Take in what other collectors have counted. The order does not matter; each counts once.
+
+    **Examples**
+
+    `celosia collect merge emoji.toml shard-1 shard-2 --folder total`
+    """
+    from celosia.collect.collector.collector import Collector
+    from celosia.collect.registry import load_protocol
+
+    declared = load_protocol(protocol)
+    merged = []
+    with Collector.open(folder, declared) as collector:
+        for shard in shards:
+            if shard.is_dir():
+                with Collector.open(shard, declared, make=False) as other:
+                    receipt = collector.merge(other)
+            else:
+                receipt = collector.merge_state(_bytes(shard))
+            merged.append({"shard": str(shard)} | receipt.as_dict())
+            if not as_json:
+                console.show(f"{shard}: {receipt}")
+        total = collector.users
+    if as_json:
+        console.show_json({"shards": merged, "total": total})
+        return
+    console.show(f"{total:,} reports in all", strong=True)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            "CEL-R082",
+            f"{path} cannot be read: {(error.strerror or 'it cannot be opened').lower()}.",
+            fix="Give the folder of a collector, or a state that was written.",
+            path=str(path),
+        ) from None

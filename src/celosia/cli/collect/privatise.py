@@ -1,0 +1,96 @@
+"""`celosia collect privatise`: values into reports, as a device does it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.collect.shared import ProtocolFile
+from celosia.core.errors import InputError
+
+
+def privatise(
+    protocol: ProtocolFile,
+    table: Annotated[
+        Path, typer.Argument(metavar="TABLE", help="Values, a row for each device (CSV, Parquet).")
+    ],
+    column: Annotated[str, typer.Option(help="The column with the values.", show_default=False)],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="Reports: .clr, .parquet or .arrow.", show_default=False
+        ),
+    ],
+    seed: Annotated[
+        int | None,
+        typer.Option(help="For a simulation: anyone with the seed can remove the noise."),
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Turn values into private reports, one for each row, as devices would.
+
+    **Examples**
+
+    `celosia collect privatise emoji.toml today.csv --column emoji -o reports.clr`
+    """
+    from celosia.collect.collector.tables import TABLES, write_table
+    from celosia.collect.registry import load_protocol
+    from celosia.core.files import replacing
+    from celosia.core.randomness import source
+
+    declared = load_protocol(protocol)
+    if output.suffix not in {".clr", *TABLES}:
+        raise InputError(
+            "CEL-R082",
+            f"{output} does not say how reports are to be written.",
+            fix=f"Let it end in .clr, {', '.join(TABLES)}.",
+        )
+    options.check_places({"the reports": output}, inputs=[table, protocol], overwrite=force)
+    values = _values(table, column)
+    client = declared.client(rng=source(seed))
+    if output.suffix == ".clr":
+        with (
+            console.progress_bar(quiet=as_json) as progress,
+            replacing(output, overwrite=force) as draft,
+            draft.open("wb") as file,
+        ):
+            for batch in client.batches(values, progress=progress):
+                file.write(batch.to_bytes())
+    else:
+        write_table(client.privatise(values), output, overwrite=force)
+    size = -(-declared.report_bits // 8)
+    if as_json:
+        console.show_json(
+            {"output": str(output), "reports": len(values), "report_bytes": size, "seed": seed}
+        )
+        return
+    if seed is not None:
+        console.note("Simulation: made with a seed, not for real reports.")
+    console.show(f"{len(values):,} reports of {size:,} bytes each: {output}", strong=True)
+
+
+def _values(table: Path, column: str) -> Any:
+    """A column as clients take it: an array of numbers, or a list of texts."""
+    from celosia.core.wording import did_you_mean
+    from celosia.frames import read
+
+    frame = read(table)
+    if column not in frame.columns:
+        raise InputError(
+            "CEL-R082",
+            f"{table} has no column {column!r}{did_you_mean(column, frame.columns)}.",
+            fix="Name the column with the values.",
+        )
+    found = frame[column]
+    if found.null_count():
+        raise InputError(
+            "CEL-R082",
+            f"column {column!r} has {found.null_count():,} empty cells.",
+            why="A device without a value sends no report, or a report about a value for none.",
+            fix="Take those rows out, or write a word for them.",
+        )
+    return found.to_numpy() if found.dtype.is_numeric() else found.cast(str).to_list()

@@ -1,0 +1,163 @@
+"""The base of protocols over a sketch of hashed values: sizes, hash functions, collisions."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.collect.estimates import Estimates
+from celosia.collect.fields import bits_for
+from celosia.collect.protocol import Estimated, Protocol, Server
+from celosia.core.errors import InputError
+from celosia.core.numbers import whole
+from celosia.sketches.hashing import Digests, HashFamily, digests
+
+MOST_HASHES, MOST_WIDTH, MOST_CELLS = 2**20, 2**20, 2**28
+"""A server keeps 8 bytes for each cell: at most 2 GiB."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SketchProtocol(Protocol):
+    """A protocol whose server keeps `hashes` rows of `width` columns."""
+
+    hashes: int = 1024
+    width: int = 256
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, least, most in (("hashes", 1, MOST_HASHES), ("width", 2, MOST_WIDTH)):
+            number = whole(getattr(self, name))
+            if number is None or not least <= number <= most:
+                raise InputError(
+                    "CEL-R010",
+                    f"{name} of a sketch must be a whole number from {least} to {most:,}.",
+                    fix="Try 1,024 hashes and a width of 256 or 1,024.",
+                )
+            object.__setattr__(self, name, number)
+        if self.hashes * self.width > MOST_CELLS:
+            raise InputError(
+                "CEL-R010",
+                f"a sketch has at most {MOST_CELLS:,} cells, and this one has more.",
+                why="A server keeps a whole number for each cell.",
+                fix="Take fewer hashes or a smaller width.",
+            )
+
+    @cached_property
+    def family(self) -> HashFamily:
+        """The hash functions, decided by the key; 3-wise independent, as the variance asks for."""
+        return HashFamily(key=self.key.encode(), rows=self.hashes, width=self.width)
+
+    @property
+    def row_bits(self) -> int:
+        """The bits that tell which hash function a report has used."""
+        return bits_for(self.hashes)
+
+    @property
+    def collision_weight(self) -> float:
+        """What the sum of the squared counts of other values adds to the variance, per unit.
+
+        It does not shrink with the number of reports: hash functions are shared by all of them.
+        """
+        return (1 - 1 / self.width) / (self.hashes * self.width)
+
+    def squares_from(self, cells: float, users: int) -> float:
+        """The sum of the squared counts of all values, from that of the squared true cells.
+
+        A cell of row i holds those reports of row i whose values have its column. Over rows and
+        hash functions, the sum of squared cells has the mean
+        n (1 - 1/k) + F (1 - 1/m) / k + n^2 / (k m), F the sum of squared counts: solved for F.
+        """
+        found = cells - users * (1 - 1 / self.hashes) - users**2 / (self.hashes * self.width)
+        # Counts are whole numbers that add up to n: the sum of their squares is in n .. n^2.
+        return min(max(found * self.hashes / (1 - 1 / self.width), users), users**2)
+
+    @abstractmethod
+    def variances(self, users: int, count: Any, squares: Any, *, collisions: bool = True) -> Any:
+        """As `variance`, for many values at once; without collisions where they were solved for."""
+
+
+class SketchServer(Server):
+    """Estimates from the cells of hashed values."""
+
+    protocol: SketchProtocol
+
+    def estimate(
+        self, candidates: Sequence[Hashable], *, post: str = "raw", solve: bool = False
+    ) -> Estimates:
+        """How many reports have each candidate, with standard errors.
+
+        Args:
+            candidates: a public list: the values asked about.
+            post: as in `Server.estimate`.
+            solve: fit all candidates at once by least squares, which removes the error of their
+                collisions. For lists that hold the common values; the rest counts as spread evenly.
+
+        Raises:
+            InputError: CEL-R005 there is no such post-processing, CEL-R009 a text in the place of a
+                list, CEL-R018 too many candidates for their cells to tell them apart.
+        """
+        return self._answer(candidates, post, self._solved if solve else self._estimate)
+
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> Estimated:
+        return self.estimated_digests(digests(list(candidates)))
+
+    def estimated_digests(self, found: Digests) -> Estimated:
+        """Raw counts of digests of values, and their standard errors."""
+        counts = self.counts_from(self.sums_of(found))
+        return counts, self.errors_of(counts)
+
+    def _solved(self, candidates: tuple[Hashable, ...]) -> Estimated:
+        from celosia.collect.count_mean.least_squares import least_squares  # noqa: PLC0415 - rarely wanted
+
+        protocol = self.protocol
+        found = digests(list(candidates))
+        counts = least_squares(self.cells(), self.row_shares(), found, protocol.family)
+        # What is left is noise and sampled rows, spread over fewer cells than there are.
+        free = 1 - (found.size + 1) / (protocol.hashes * protocol.width)
+        likely = np.clip(counts, 0, self.users)
+        spread = protocol.variances(self.users, likely, 0.0, collisions=False) / free
+        # Values that are no candidates still collide with them. Their squared counts are those of
+        # all values without those of the candidates (whose squares are too large by their noise),
+        # and at most the square of how many reports there are of them.
+        most = max(0.0, self.users - float(counts.sum())) ** 2
+        others = self.squares() - float((counts**2 - spread).sum())
+        scale = (protocol.width / (protocol.width - 1)) ** 2 * protocol.collision_weight
+        return counts, np.sqrt(spread + scale * min(max(others, 0.0), most))
+
+    def errors_of(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Standard errors: counts are put in for themselves, other values as `squares` finds."""
+        likely = np.clip(counts, 0, self.users)
+        others = np.maximum(self.squares() - likely**2, 0)
+        found: NDArray[np.float64] = np.sqrt(self.protocol.variances(self.users, likely, others))
+        return found
+
+    def error_of_none(self) -> float:
+        """The standard error of the estimate of an absent value."""
+        return sqrt(self.protocol.variance(self.users, squares=self.squares()))
+
+    @abstractmethod
+    def sums_of(self, found: Digests) -> NDArray[np.int64]:
+        """The sum of the cells of each value, over all rows."""
+
+    @abstractmethod
+    def counts_from(self, sums: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Raw counts from those sums."""
+
+    @abstractmethod
+    def cells(self) -> NDArray[np.float64]:
+        """How many reports of each row have each column, freed of bias."""
+
+    @abstractmethod
+    def row_shares(self) -> NDArray[np.float64]:
+        """The share of all reports that each row has."""
+
+    @abstractmethod
+    def squares(self) -> float:
+        """An estimate of the sum of the squared counts of all values, candidates or not."""

@@ -1,0 +1,297 @@
+"""Heavy hitters without a dictionary: a tree of prefixes, grown only where it is common."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from celosia.collect.discovery.prefixes import PrefixLevels
+from celosia.collect.estimates import Estimates, check_significance
+from celosia.collect.fields import Packed, check_form, malformed
+from celosia.collect.oracles.pure import Floats, fingerprint_of
+from celosia.collect.protocol import Client, Protocol, Server
+from celosia.collect.registry import protocol_class
+from celosia.collect.state import State
+from celosia.core.errors import InputError
+from celosia.core.numbers import exact, whole
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+
+METHODS = ("pem", "treehist")
+MOST_CANDIDATES = 2**22
+LEVEL_BITS = 8
+ORACLES = ("olh", "cms", "hcms", "rappor")
+"""Protocols that need no domain, and estimate how common any value is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefixTree(Protocol):
+    """Common values among all whole numbers of some bits, or all texts over an alphabet.
+
+    Every device chooses a level of the tree at random, and reports only the prefix of its value
+    that belongs there, through an oracle that needs no domain. The server starts with all prefixes
+    of the first level, keeps those that are significantly common, makes them longer by a step, and
+    so on to whole values. A report starts with a byte for its level; then comes the oracle's
+    report.
+
+    `pem` takes long steps and keeps at most `keep` prefixes of each level. `treehist` goes on by
+    one bit or letter, and keeps whatever is significant, as far as memory allows.
+
+    Guarantee: epsilon-LDP for each report, between any two values: the level does not depend on
+    the value, and each device sends one oracle report of epsilon. Every further report of a person
+    costs as much.
+
+    Reference: Wang, Li & Jha 2018, "Locally Differentially Private Heavy Hitter Identification"
+    (PEM); Bassily, Nissim, Stemmer & Thakurta 2017, "Practical Locally Private Heavy Hitters"
+    (TreeHist).
+
+    Args:
+        epsilon: of one report, for any two values of one person.
+        key: the name of the collection; it decides all hash functions.
+        bits: of values that are whole numbers from 0 on.
+        alphabet: the letters of values that are texts.
+        length: the most letters of a text.
+        method: one of `METHODS`.
+        oracle: the name of a protocol that needs no domain, or one with the same epsilon.
+        first: the bits or letters of the first level; 0 takes a good number.
+        step: the bits or letters from level to level; 0 takes a good number.
+        keep: the most prefixes that go on from a level.
+
+    Raises:
+        InputError: CEL-R057 parameters that make no tree.
+    """
+
+    name: ClassVar[str] = "pem"
+
+    bits: int = 0
+    alphabet: str = ""
+    length: int = 0
+    method: str = "pem"
+    oracle: str | Protocol = "olh"
+    first: int = 0
+    step: int = 0
+    keep: int = 64
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        numbers = [whole(each) for each in (self.bits, self.length, self.first, self.step)]
+        keep = whole(self.keep)
+        if None in numbers or keep is None or keep < 1 or self.method not in METHODS:
+            raise _no_tree(f"keep is at least 1, and the method one of {', '.join(METHODS)}")
+        tree = self.tree
+        for word in ("first", "step"):  # as the tree has chosen them, so that all parameters show
+            object.__setattr__(self, word, getattr(tree, word))
+        if not 1 <= tree.levels <= 2**LEVEL_BITS:
+            raise _no_tree(f"it has at most {2**LEVEL_BITS} levels")
+        if max(tree.starts, keep * tree.branches) > MOST_CANDIDATES:
+            raise _no_tree(
+                f"a level has at most {MOST_CANDIDATES:,} candidates: take a smaller step"
+            )
+        _ = self.oracles
+
+    @cached_property
+    def tree(self) -> PrefixLevels:
+        """The levels, and the prefixes of each."""
+        return PrefixLevels(
+            self.bits, self.length, self.first, self.step, self.alphabet, self.method == "treehist"
+        )
+
+    @cached_property
+    def oracles(self) -> tuple[Protocol, ...]:
+        """The protocol of each level; all alike, but with hash functions of their own."""
+        if isinstance(self.oracle, Protocol):
+            same = exact(self.oracle.epsilon) == exact(self.epsilon)
+            if not same or self.oracle.name not in ORACLES:
+                raise _no_tree("the oracle has the same epsilon, and no domain")
+            form = self.oracle
+        else:
+            if self.oracle not in ORACLES[:-1]:  # RAPPOR must be told what all its reports cost
+                raise _no_tree(f"an oracle needs no domain: {', '.join(ORACLES[:-1])}")
+            form = protocol_class(self.oracle)(epsilon=self.epsilon)
+        return tuple(replace(form, key=self._key(level)) for level in range(self.tree.levels))
+
+    def _key(self, level: int) -> str:
+        text = f"{self.key}/{level}".encode()
+        return hashlib.blake2b(text, digest_size=16).hexdigest()
+
+    def parameters(self) -> dict[str, Any]:
+        """All that decides about reports."""
+        found = super().parameters()
+        if isinstance(self.oracle, Protocol):
+            found["oracle"] = self.oracle.parameters()
+        return found
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """8 bytes that tell trees apart, all parameters of the oracle included."""
+        return fingerprint_of(self.parameters() | {"oracle": self.oracles[0].fingerprint.hex()})
+
+    @property
+    def report_bits(self) -> int:
+        """A byte for the level, and the oracle's report."""
+        return LEVEL_BITS + self.oracles[0].report_bits
+
+    def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:
+        """Of the raw estimate of one whole value: the oracle's, and that of being in the group."""
+        levels = self.tree.levels
+        group = self.oracles[-1].variance(
+            max(1, users // levels), count=count / levels, squares=squares / levels**2
+        )
+        return group * levels**2 + count * (1 - count / max(1, users)) * (levels - 1)
+
+    def client(self, *, rng: Source | None = None) -> TreeClient:
+        """The side of the device."""
+        return TreeClient(self, rng=rng)
+
+    def server(self) -> TreeServer:
+        """An empty server."""
+        return TreeServer(self)
+
+
+class TreeClient(Client):
+    """Sends a level, and the oracle's report of the prefix there."""
+
+    protocol: PrefixTree
+
+    def _encode(self, values: Any) -> Packed:
+        protocol = self.protocol
+        checked = protocol.tree.check_values(values)
+        levels = self.rng.integers(protocol.tree.levels, len(checked))
+        made = np.empty((len(checked), -(-protocol.report_bits // 8)), dtype=np.uint8)
+        made[:, 0] = levels
+        for level, oracle in enumerate(protocol.oracles):
+            here = np.flatnonzero(levels == level)
+            prefixes = protocol.tree.cut(checked[here], level)
+            made[here, 1:] = oracle.client(rng=self.rng).privatise(prefixes).packed
+        return made
+
+
+class TreeServer(Server):
+    """An oracle's server for each level."""
+
+    finds: ClassVar[bool] = True
+    protocol: PrefixTree
+
+    def __init__(self, protocol: PrefixTree) -> None:
+        super().__init__(protocol)
+        self.levels = [oracle.server() for oracle in protocol.oracles]
+
+    def _count(self, packed: Packed) -> None:
+        check_form(packed, self.protocol.report_bits)
+        if packed.size and int(packed[:, 0].max()) >= len(self.levels):
+            raise malformed()
+        fresh = [oracle.server() for oracle in self.protocol.oracles]
+        sizes = []
+        for level, server in enumerate(fresh):  # all of them, before anything is changed
+            rows = np.ascontiguousarray(packed[packed[:, 0] == level, 1:])
+            server._count(rows)
+            sizes.append(rows.shape[0])
+        for mine, server, size in zip(self.levels, fresh, sizes, strict=True):
+            mine._add(size, server._state())
+
+    def _state(self) -> State:
+        found = {"users": np.array([each.users for each in self.levels], dtype=np.int64)}
+        for level, server in enumerate(self.levels):
+            found |= {f"{level}/{name}": each for name, each in server._state().items()}
+        return found
+
+    def _parts(self, state: State) -> list[State]:
+        return [
+            {
+                name.partition("/")[2]: each
+                for name, each in state.items()
+                if name.partition("/")[0] == str(level)
+            }
+            for level in range(len(self.levels))
+        ]
+
+    def _fits(self, state: State) -> bool:
+        users, parts = state.get("users"), self._parts(state)
+        whole_state = 1 + sum(map(len, parts)) == len(state)
+        if users is None or users.shape != (len(self.levels),) or not whole_state:
+            return False
+        return all(
+            server._fits(part) for server, part in zip(self.levels, parts, strict=True)
+        ) and not np.any(users < 0)
+
+    def _add(self, users: int, state: State) -> None:
+        sizes: list[int] = state["users"].tolist()
+        if sum(sizes) != users:
+            raise InputError(
+                "CEL-R006",
+                "the levels of the saved state have another number of reports than it says.",
+                fix="Take a state of this server.",
+            )
+        fresh = [oracle.server() for oracle in self.protocol.oracles]
+        for server, size, part in zip(fresh, sizes, self._parts(state), strict=True):
+            server._add(size, part)  # all of them, before anything is changed
+        for mine, server in zip(self.levels, fresh, strict=True):
+            mine.merge(server)
+        self.users += users
+
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
+        self.protocol.tree.check_values(list(candidates))
+        last = self.levels[-1].estimate(candidates)
+        return self._scaled(last)
+
+    def _scaled(self, last: Estimates) -> tuple[Floats, Floats]:
+        """Counts of all users from those of the group of the last level, a random sample."""
+        if self.users and not last.users:  # nobody was asked, so nothing is known
+            return last.counts, np.full(last.counts.size, np.inf)
+        share = max(1, last.users) / max(1, self.users)
+        likely = np.clip(last.counts, 0, last.users)
+        chosen = likely * (1 - likely / max(1, last.users)) * (1 - share)
+        return last.counts / share, np.sqrt(last.errors**2 + chosen) / share
+
+    def _find(
+        self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
+    ) -> Estimates:
+        if candidates is None:
+            return self.heavy_hitters(significance=significance, progress=progress)
+        return super()._find(candidates, significance, progress)
+
+    def heavy_hitters(
+        self, *, significance: float = 0.05, progress: Progress = silent
+    ) -> Estimates:
+        """The common values, the most common first.
+
+        A prefix goes on, and a value is told, where its count is above z standard errors; z is such
+        that with this chance at most any absent prefix of a level goes on (Bonferroni).
+
+        Args:
+            significance: the chance of a false prefix in a level.
+            progress: is told every level.
+
+        Raises:
+            InputError: CEL-R059 the significance is not between 0 and 1.
+        """
+        check_significance(significance)
+        tree, most = self.protocol.tree, self.protocol.keep
+        if self.protocol.method == "treehist":
+            most = MOST_CANDIDATES // tree.branches
+        candidates: tuple[Hashable, ...] = tree.start()
+        for level, server in enumerate(self.levels):
+            progress(Step("grow", level, len(self.levels)))
+            common = server.estimate(candidates).significant(significance).candidates
+            last = level == len(self.levels) - 1
+            common = common if last else common[:most]
+            if not common:
+                break
+            candidates = common if last else tree.longer(common, level)
+        if not common:
+            nothing = np.empty(0)
+            return Estimates(self.protocol.name, (), nothing, nothing, self.users, "raw", nothing)
+        return self.estimate(common)
+
+
+def _no_tree(what: str) -> InputError:
+    return InputError(
+        "CEL-R057",
+        f"these parameters make no tree of prefixes: {what}.",
+        fix="Give bits for numbers, or an alphabet and a length for texts; leave the rest out.",
+    )

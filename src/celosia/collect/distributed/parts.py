@@ -1,0 +1,256 @@
+"""Partial counts of files of reports, and how they are combined.
+
+A state is sums of whole numbers, or reports in rising order, so parts may be merged in any order
+and in any grouping: the bytes of the whole are those of one server that has counted everything.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO
+
+from celosia.collect.collector.batches import Batch
+from celosia.collect.collector.ingestion import PIECE, RefusedFile, piece_name
+from celosia.collect.collector.tables import TABLES, table_pieces
+from celosia.collect.protocol import Protocol, Server
+from celosia.collect.reports import HEAD
+from celosia.core.errors import InputError
+
+Marks = dict[bytes, bytes]
+"""Of pieces that are counted: the hash of the place, and of the reports there; 16 bytes each."""
+SHOWN = 5
+"""Files that an error names; its details name all."""
+ALIKE = "another file has the same last two names; give one of them another source."
+
+
+@dataclass(frozen=True, slots=True)
+class PartialCount:
+    """The sums of some files; nothing of a file that was refused matters, for all is refused."""
+
+    state: bytes = field(repr=False)
+    marks: Marks = field(repr=False)
+    files: tuple[str, ...]
+    already_counted: int
+    """Reports that had been counted before, and are not among the sums."""
+    refused: tuple[RefusedFile, ...] = ()
+
+    def row(self) -> dict[str, Any]:
+        """The part as plain values, to travel between machines."""
+        about = {
+            "files": self.files,
+            "already_counted": self.already_counted,
+            "refused": [each.as_dict() for each in self.refused],
+        }
+        marks = b"".join(name + mark for name, mark in self.marks.items())
+        return {"state": self.state, "marks": marks, "about": json.dumps(about)}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> PartialCount:
+        """The part that `row` has told."""
+        about, marks = json.loads(row["about"]), row["marks"]
+        return cls(
+            row["state"],
+            {marks[at : at + 16]: marks[at + 16 : at + 32] for at in range(0, len(marks), 32)},
+            tuple(about["files"]),
+            about["already_counted"],
+            tuple(RefusedFile(**each) for each in about["refused"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GatheredCounts:
+    """The reports of many files, added up."""
+
+    server: Server
+    files: int
+    counted: int
+    """Reports that are among the sums."""
+    already_counted: int
+    """Reports that were left out, for they had been counted before."""
+    marks: Marks = field(repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "files": self.files,
+            "counted": self.counted,
+            "already_counted": self.already_counted,
+        }
+
+    def __str__(self) -> str:
+        already_counted = (
+            f", {self.already_counted:,} counted before" if self.already_counted else ""
+        )
+        return f"{self.counted:,} reports from {self.files:,} files{already_counted}"
+
+
+class FileCounter:
+    """Counts whole files, in one place.
+
+    Args:
+        protocol: of the reports.
+        source: where the files come from, as for `absorb_files`.
+        counted_marks: marks of pieces that a collector has counted; they are not counted again.
+            None where there is no collector.
+    """
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        source: str = "",
+        counted_marks: Mapping[bytes, bytes] | None = None,
+    ) -> None:
+        self._protocol, self._source, self._before = protocol, source, counted_marks
+        self._server = protocol.server()
+        self._marks: Marks = {}
+        self._files: list[str] = []
+        self._refused: list[RefusedFile] = []
+        self._already_counted = 0
+
+    def add(self, path: str, file: BinaryIO) -> None:
+        """Count a file, or write down why not."""
+        self._files.append(path)
+        place = PurePosixPath(_plain(path))
+        name = piece_name(place)
+        pieces = table_pieces(file, self._protocol, most=PIECE, suffix=place.suffix)
+        try:
+            for number, data in pieces:
+                self._count(Batch(data=data, id=f"{name}:{number}", source=self._source))
+        except InputError as refusal:
+            self._refused.append(RefusedFile(path, refusal.code, refusal.what))
+        except OSError:  # what Arrow raises where a page of a file is cut off
+            self._refused.append(RefusedFile(path, "CEL-R082", "its reports cannot be read."))
+
+    def add_file(self, path: str) -> None:
+        """Count a file of this machine."""
+        try:
+            with open(path, "rb") as file:
+                self.add(path, file)
+        except OSError as error:
+            reason = (error.strerror or "it cannot be opened").lower()
+            self._refused.append(RefusedFile(path, "CEL-R082", f"it cannot be read: {reason}."))
+
+    def _count(self, batch: Batch) -> None:
+        if self._before is None:
+            self._server.absorb(batch.data)
+            return
+        name, mark = batch.marks
+        before = self._before.get(name)
+        if before == mark:
+            self._already_counted += (len(batch.data) - HEAD) // -(-self._protocol.report_bits // 8)
+            return
+        if before is not None:
+            raise InputError("CEL-R078", "it was changed after it had been counted.")
+        if name in self._marks:
+            raise InputError("CEL-R078", ALIKE)
+        self._server.absorb(batch.data)
+        self._marks[name] = mark
+
+    def part(self) -> PartialCount:
+        """All that was counted here."""
+        return PartialCount(
+            self._server.to_bytes(),
+            self._marks,
+            tuple(self._files),
+            self._already_counted,
+            tuple(self._refused),
+        )
+
+
+def merge_parts(protocol: Protocol, parts: Iterable[PartialCount]) -> PartialCount:
+    """Several parts as one.
+
+    Two files of which a collector could not tell which is which are refused, as it would do.
+    """
+    server = protocol.server()
+    marks: Marks = {}
+    files: list[str] = []
+    refused: list[RefusedFile] = []
+    already_counted = 0
+    for part in parts:
+        server.load(part.state)
+        if marks.keys() & part.marks.keys():
+            refused.append(_signature(part))
+        marks |= part.marks
+        files += part.files
+        refused += part.refused
+        already_counted += part.already_counted
+    return PartialCount(server.to_bytes(), marks, tuple(files), already_counted, tuple(refused))
+
+
+def combine_parts(protocol: Protocol, whole: PartialCount) -> GatheredCounts:
+    """What the last part has come to; an error if anything was refused.
+
+    Raises:
+        InputError: CEL-R082 a file was refused, or there is none.
+    """
+    if not whole.files:
+        raise InputError(
+            "CEL-R082",
+            "there are no files of reports.",
+            fix=f"Give files that end in {', '.join(TABLES)}, or folders of them.",
+        )
+    if whole.refused:
+        refused = sorted(whole.refused, key=lambda each: (each.path, each.what))
+        shown = "; ".join(map(str, refused[:SHOWN])) + ("; ..." if len(refused) > SHOWN else "")
+        raise InputError(
+            "CEL-R082",
+            f"{len(refused):,} of {len(whole.files):,} files were refused: {shown}",
+            why="Nothing was counted, so that no file is counted twice when they are mended.",
+            fix="Mend those files, or leave them out, and run it again.",
+            refused=[each.as_dict() for each in refused],
+        )
+    server = protocol.server().load(whole.state)
+    return GatheredCounts(
+        server, len(whole.files), server.users, whole.already_counted, whole.marks
+    )
+
+
+def check_each(places: Collection[str], files: Collection[str]) -> None:
+    """Refuse places of which no file was counted, and files that were given twice.
+
+    Raises:
+        InputError: CEL-R082 see above.
+    """
+    found = [_plain(each) for each in files]
+    if len(set(found)) < len(found):
+        raise InputError(
+            "CEL-R082",
+            "some files were given twice.",
+            why="Their reports would be counted twice.",
+            fix="Let no folder or pattern name what another names.",
+        )
+    for place in places:
+        start = _plain(place)
+        inside = start.rstrip("/") + "/"
+        if not set(start) & set("*?[{") and not any(
+            each == start or each.startswith(inside) for each in found
+        ):
+            raise InputError(
+                "CEL-R082",
+                f"{place} is not a table of reports, nor a folder with any.",
+                why="Reports are read from files that say how they are written.",
+                fix=f"Give files that end in {', '.join(TABLES)}.",
+                path=place,
+            )
+
+
+def _plain(place: str) -> str:
+    """A place without its scheme: Spark writes file:/a where others write file:///a.
+
+    >>> _plain("file:///a/b.parquet"), _plain("file:/a/b.parquet"), _plain("/a/b.parquet")
+    ('/a/b.parquet', '/a/b.parquet', '/a/b.parquet')
+    """
+    return re.sub(r"^/+", "/", re.sub(r"^[A-Za-z][A-Za-z0-9+.-]+:", "", place))
+
+
+def _signature(part: PartialCount) -> RefusedFile:
+    return RefusedFile(
+        part.files[0] if len(part.files) == 1 else f"one of {len(part.files):,} files",
+        "CEL-R078",
+        ALIKE,
+    )

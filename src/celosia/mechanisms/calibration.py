@@ -1,0 +1,248 @@
+"""Calibration: the epsilon for a target error, for a target risk, or for both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, inf, log10
+from typing import Any
+
+from celosia.accounting.belief import (
+    PRIORS,
+    Belief,
+    advantage,
+    belief_interval,
+    epsilon_for_advantage,
+    epsilon_for_belief,
+)
+from celosia.core.errors import InputError, PrivacyError
+from celosia.mechanisms.mechanism import DIGITS, Mechanism
+from celosia.mechanisms.parameters import (
+    LEAST_EPSILON,
+    MOST_EPSILON,
+    check_confidence,
+    check_delta,
+    check_epsilon,
+)
+
+EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+AnyMechanism = Mechanism[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorPoint:
+    """The error of a mechanism at one epsilon."""
+
+    epsilon: float
+    error: float
+
+    def as_dict(self) -> dict[str, float]:
+        """Plain values for JSON."""
+        return {"epsilon": self.epsilon, "error": self.error}
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCurve:
+    """The error that is not exceeded with a confidence, epsilon by epsilon."""
+
+    parameter: str
+    """What is called epsilon here: rho for some mechanisms."""
+    confidence: float
+    size: int
+    points: tuple[ErrorPoint, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "parameter": self.parameter,
+            "confidence": self.confidence,
+            "size": self.size,
+            "points": [point.as_dict() for point in self.points],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.parameter:>10} {f'error ({self.confidence:.0%})':>14}"]
+        lines += [f"{point.epsilon:>10g} {point.error:>14.6g}" for point in self.points]
+        return "\n".join(lines)
+
+
+def error_curve(
+    mechanism: AnyMechanism,
+    epsilons: Sequence[float] = EPSILONS,
+    *,
+    confidence: float = 0.95,
+    size: int = 1,
+) -> ErrorCurve:
+    """The error of a mechanism at several epsilons, from its parameters alone.
+
+    Args:
+        mechanism: with any epsilon.
+        epsilons: to try; of rho where that is what the mechanism takes.
+        confidence: how often the error is not exceeded.
+        size: as in `Mechanism.accuracy`.
+
+    Raises:
+        InputError: CEL-M002 an epsilon, CEL-M004 the confidence is out of range.
+    """
+    share = check_confidence(confidence)
+    points = []
+    for epsilon in epsilons:
+        tried = _with_price(mechanism, check_epsilon(epsilon, name=mechanism.parameter))
+        points.append(ErrorPoint(float(epsilon), float(tried.accuracy(share, size=size))))
+    return ErrorCurve(mechanism.parameter, share, size, tuple(points))
+
+
+@dataclass(frozen=True, slots=True)
+class EpsilonRecommendation:
+    """A mechanism that meets the targets, with its error and its risk."""
+
+    mechanism: AnyMechanism
+    epsilon: float
+    delta: float
+    error: float
+    confidence: float
+    beliefs: tuple[Belief, ...]
+    advantage: float
+    """The largest advantage of a membership test over a guess."""
+    reason: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "mechanism": str(self.mechanism),
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "error": self.error,
+            "confidence": self.confidence,
+            "beliefs": [belief.as_dict() for belief in self.beliefs],
+            "advantage": self.advantage,
+            "reason": self.reason,
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"{self.mechanism}: epsilon {self.epsilon:g}, error up to {self.error:.6g} "
+            f"with confidence {self.confidence:.0%}; {self.reason}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """Targets of error and risk that an epsilon must meet.
+
+    Args:
+        error: the largest acceptable error.
+        confidence: how often it must hold.
+        size: as in `Mechanism.accuracy`.
+        prior: the belief of an attacker before the release, for `belief`.
+        belief: the largest belief that the attacker may have after the release.
+        advantage: the largest advantage of a membership test over a guess.
+        delta: of the promise; 0 for mechanisms that have a pure epsilon.
+    """
+
+    error: float | None = None
+    confidence: float = 0.95
+    size: int = 1
+    prior: float = 0.5
+    belief: float | None = None
+    advantage: float | None = None
+    delta: float = 0
+
+    def most_epsilon(self) -> float:
+        """The largest epsilon that the risk targets allow; infinite without any."""
+        allowed = inf
+        if self.belief is not None:
+            allowed = epsilon_for_belief(self.prior, at_most=self.belief, delta=self.delta)
+        if self.advantage is not None:
+            allowed = min(allowed, epsilon_for_advantage(self.advantage, delta=self.delta))
+        return allowed
+
+
+def choose_epsilon(mechanism: AnyMechanism, targets: Targets) -> EpsilonRecommendation:
+    """The epsilon of a mechanism that meets all targets.
+
+    With a target error, the least epsilon that meets it: privacy that is not needed is not spent.
+    Without one, the largest epsilon that the risk targets allow. Only parameters are used, never
+    data.
+
+    Args:
+        mechanism: with any epsilon.
+        targets: of error, of risk or of both.
+
+    Raises:
+        InputError: CEL-B072 there is no target.
+        PrivacyError: CEL-B073 the targets contradict each other; CEL-B071 a risk target, or
+            CEL-M011 the target error, cannot be met at all.
+    """
+    delta = check_delta(targets.delta, zero=True)
+    most = targets.most_epsilon()
+    if targets.error is None:
+        if most == inf:
+            raise InputError(
+                "CEL-B072",
+                "there is nothing to choose an epsilon by.",
+                why="An epsilon is a balance of error and risk, which only a person can weigh.",
+                fix="Give a target: an error, a belief or an advantage.",
+            )
+        return _recommendation(
+            _largest(mechanism, most, delta), targets, "as much as the risk allows"
+        )
+    found = mechanism.with_accuracy(targets.error, confidence=targets.confidence, size=targets.size)
+    needed = found.privacy_loss().epsilon(delta)
+    if needed > most:
+        raise PrivacyError(
+            "CEL-B073",
+            f"the targets contradict each other: the error needs epsilon {needed:.4g}, and the "
+            f"risk allows at most {most:.4g}.",
+            why="With less noise one person's data show through.",
+            fix="Allow a larger error or a higher risk, or use more data.",
+            needed=needed,
+            allowed=most,
+        )
+    return _recommendation(found, targets, "as little as the error needs")
+
+
+def _recommendation(
+    mechanism: AnyMechanism, targets: Targets, reason: str
+) -> EpsilonRecommendation:
+    epsilon = mechanism.privacy_loss().epsilon(float(targets.delta))
+    priors = sorted({*PRIORS, targets.prior})
+    return EpsilonRecommendation(
+        mechanism,
+        epsilon,
+        float(targets.delta),
+        float(mechanism.accuracy(targets.confidence, size=targets.size)),
+        targets.confidence,
+        tuple(belief_interval(prior, epsilon, delta=targets.delta) for prior in priors),
+        advantage(epsilon, delta=targets.delta),
+        reason,
+    )
+
+
+def _largest(mechanism: AnyMechanism, most: float, delta: float) -> AnyMechanism:
+    """The mechanism with the largest parameter whose epsilon is at most `most`."""
+
+    def holds(price: Fraction) -> bool:
+        return _with_price(mechanism, price).privacy_loss().epsilon(delta) <= most
+
+    low, high = LEAST_EPSILON, MOST_EPSILON
+    if not holds(low):
+        raise PrivacyError(
+            "CEL-B073",
+            f"no {mechanism.parameter} of this mechanism stays within epsilon {most:.4g} at delta "
+            f"{delta:g}.",
+            why="Some mechanisms have no promise with delta 0, and some have a least price.",
+            fix="Give a delta such as 1e-8, or use another mechanism.",
+        )
+    if holds(high):
+        return _with_price(mechanism, high)
+    while high / low > 1 + Fraction(1, 10 ** (DIGITS + 2)):
+        middle = Fraction(float(low * high) ** 0.5)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    step = Fraction(10) ** (floor(log10(low)) + 1 - DIGITS)
+    return _with_price(mechanism, max(LEAST_EPSILON, low // step * step))
+
+
+def _with_price(mechanism: AnyMechanism, price: Fraction) -> AnyMechanism:
+    return mechanism._with_price(price)  # not `replace`: for some the price is no field

@@ -1,0 +1,272 @@
+"""One noisy answer as a release: the value with its error, its guarantee and how it was made."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import polars as pl
+
+from celosia import frames
+from celosia.accounting.budget import Budget
+from celosia.accounting.losses import ApproximateLoss
+from celosia.core.guarantee import Guarantee
+from celosia.core.provenance import Provenance
+from celosia.core.randomness import Source, System
+from celosia.core.release import Release
+from celosia.core.report import Document
+from celosia.mechanisms import answer_report
+from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta, unwrap, weaknesses
+from celosia.mechanisms.intervals import BELOW_ZERO
+from celosia.mechanisms.mechanism import Mechanism
+from celosia.mechanisms.parameters import check_confidence
+from celosia.mechanisms.sparse.replies import BELOW
+from celosia.mechanisms.statistics.histogram import Histogram
+from celosia.mechanisms.statistics.quantiles import Quantiles
+from celosia.mechanisms.values import plain, short
+
+MOST_SHOWN = 8
+"""Numbers of an answer that are shown on one line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyAnswer(Release):
+    """A released value; all of it has been paid for and may be published."""
+
+    kind: ClassVar[str] = "release"
+
+    value: Any
+    """A number, a list of numbers, or a mapping of keys to numbers: plain values."""
+    interval: tuple[Any, Any] | None
+    """Bounds that hold the exact answer with `confidence`; None where none are known."""
+    confidence: float
+    loss: dict[str, Any]
+    """The price, as `Loss.as_dict` says it."""
+    epsilon: float | None
+    """What is promised; None where the promise is one of rho."""
+    delta: float = 0.0
+    """The chance that the promise fails altogether."""
+    question: str
+
+    def measures(self) -> dict[str, Any]:
+        """The answer itself, its error and its price."""
+        return {
+            "question": self.question,
+            "value": _with_keys(self.value),
+            "interval": None if self.interval is None else [_with_keys(b) for b in self.interval],
+            "confidence": self.confidence,
+            "loss": self.loss,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+        }
+
+    def frame(self) -> pl.DataFrame:
+        """The answer as a table: one row for each number, with its bounds where they are known."""
+        columns: dict[str, list[Any]] = {}
+        if isinstance(self.value, dict):
+            columns["key"] = list(self.value)
+        columns["value"] = _as_list(self.value)
+        for name, bound in zip(("lower", "upper"), self.interval or (), strict=False):
+            columns[name] = _as_list(bound)
+        return pl.DataFrame({name: _one_kind(values) for name, values in columns.items()})
+
+    def check_path(self, path: Path) -> None:
+        """Refuse a name that says nothing about the format."""
+        if path.suffix.lower() != ".json":
+            frames.format_of(path)
+
+    def write_data(self, path: Path) -> None:
+        """Write the answer as JSON, or as a table in the format that the suffix names."""
+        if path.suffix.lower() == ".json":
+            text = json.dumps(self.measures(), indent=2, ensure_ascii=False, allow_nan=False)
+            path.write_text(f"{text}\n", "utf-8")
+        else:
+            frames.write(self.frame(), path)
+
+    @classmethod
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+        """Rebuild an answer from its certificate, which holds all of it."""
+        known = dict(facts["measures"])
+        known["value"] = _without_keys(known["value"])
+        bounds = known.pop("interval")
+        low_high = None if bounds is None else tuple(_without_keys(bound) for bound in bounds)
+        return cls(interval=low_high, **known, **common)
+
+    def document(self) -> Document:
+        """The report: the answer, its error bound, and what it reveals about one unit."""
+        return answer_report.document(self)
+
+    def __str__(self) -> str:
+        """The one line that matters most."""
+        line = f"{self.question}: {format_answer(self.value)}"
+        if self.interval is not None and not isinstance(self.value, (dict, list)):
+            low, high = map(short, self.interval)
+            line += f" ({100 * self.confidence:.6g}% interval {low} to {high})"
+        return f"{line}; {self.guarantee.promise}"
+
+
+def release(  # noqa: PLR0913 - each is a choice of the curator
+    mechanism: Mechanism[Any, Any],
+    x: Any,
+    *,
+    question: str | None = None,
+    confidence: float = 0.95,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+    assumes: tuple[str, ...] = (),
+) -> NoisyAnswer:
+    """Release an answer with its interval and guarantee, paid from a budget if there is one.
+
+    Bad input costs nothing: the budget is checked first, and pays only for a released answer.
+
+    Args:
+        mechanism: what to compute, with its price.
+        x: what `mechanism.release` takes.
+        question: the name of the answer; the mechanism as it prints, if not given.
+        confidence: of the interval.
+        budget: pays for the answer.
+        rng: where randomness comes from; a seed makes the answer a simulation.
+        assumes: what else must be true for the promise to hold.
+
+    Raises:
+        InputError: the data cannot be used; no noise was drawn and nothing was spent.
+        BudgetExceeded: the budget does not allow it.
+    """
+    source = System() if rng is None else rng
+    return release_with_guarantee(
+        mechanism,
+        x,
+        question=str(mechanism) if question is None else question,
+        confidence=confidence,
+        budget=budget,
+        source=source,
+        guarantee=guarantee_of(mechanism, simulation=source.simulation, assumes=assumes),
+        provenance=Provenance.now(
+            "celosia.mechanisms.release", {"mechanism": str(mechanism)}, seed=source.seed
+        ),
+    )
+
+
+def release_with_guarantee(  # noqa: PLR0913 - the parts of an answer
+    mechanism: Mechanism[Any, Any],
+    x: Any,
+    *,
+    question: str,
+    confidence: float,
+    budget: Budget | None,
+    source: Source,
+    guarantee: Guarantee,
+    provenance: Provenance,
+) -> NoisyAnswer:
+    """Release the answer of a mechanism under a guarantee that the caller has written."""
+    check_confidence(confidence)
+    check_affordable(mechanism, budget)
+    measurement = mechanism.measure(x, rng=source)
+    if budget is not None:  # nothing leaves this function that was not charged
+        budget.spend(**_charge(mechanism), label=question)
+    epsilon, delta = stated_epsilon_delta(mechanism)
+    value = _with_labels(mechanism, measurement.value)
+    is_below = unwrap(mechanism).is_count and isinstance(value, int) and value < 0
+    return NoisyAnswer(
+        value=value,
+        interval=_finite(mechanism, mechanism.interval(measurement, confidence)),
+        confidence=confidence,
+        loss=mechanism.privacy_loss().as_dict(),
+        epsilon=epsilon,
+        delta=delta,
+        question=question,
+        guarantee=guarantee,
+        provenance=provenance,
+        warnings=(*weaknesses(mechanism), *([BELOW_ZERO] if is_below else ())),
+    )
+
+
+def check_affordable(mechanism: Mechanism[Any, Any], budget: Budget | None) -> None:
+    """Refuse what a budget would not pay, before anything is read or drawn.
+
+    Raises:
+        BudgetExceeded: CEL-B063 it does not fit.
+        PrivacyError: CEL-B046, CEL-B062 it has no price in this budget.
+    """
+    if budget is not None:
+        budget.check(**_charge(mechanism))
+
+
+def format_answer(value: Any) -> str:
+    """A released value on one line, however long it is.
+
+    >>> format_answer([1, 2, 3]), format_answer(["below", "above"]), format_answer({})
+    ('1, 2, 3', 'above at 2 (of 2 asked)', 'nothing')
+    """
+    if isinstance(value, list) and any(each in {str(BELOW), "above"} for each in value):
+        found = [place for place, each in enumerate(value, 1) if each != str(BELOW)]
+        places = format_answer(found) if found else "none"
+        return f"above at {places} (of {len(value)} asked)"
+    if not isinstance(value, (dict, list)):
+        return short(value)
+    if len(value) <= MOST_SHOWN:
+        return short(value) if value else "nothing"
+    items = list(value.items())[:MOST_SHOWN] if isinstance(value, dict) else value[:MOST_SHOWN]
+    first = dict(items) if isinstance(value, dict) else items
+    return f"{short(first)} ... ({len(value):,} in all)"
+
+
+def _charge(mechanism: Mechanism[Any, Any]) -> dict[str, Any]:
+    """What a budget is charged with: a delta only for a loss that states none itself."""
+    loss = mechanism.privacy_loss()
+    delta = getattr(mechanism, "delta", None) or None
+    stated_already = isfinite(loss.pure) or isinstance(loss, ApproximateLoss)
+    return {
+        "loss": loss,
+        "delta": None if stated_already else delta,
+        "neighbours": mechanism.neighbours,
+    }
+
+
+def _with_labels(mechanism: Mechanism[Any, Any], value: Any) -> Any:
+    """Plain values; the counts of bins by their labels, and quantiles by their shares."""
+    core = unwrap(mechanism)
+    if isinstance(core, Histogram):
+        return dict(zip(core.labels, plain(value), strict=True))
+    if isinstance(core, Quantiles):
+        return dict(zip(map(float, core.q), plain(value), strict=True))
+    return plain(value)
+
+
+def _finite(
+    mechanism: Mechanism[Any, Any], bounds: tuple[Any, Any] | None
+) -> tuple[Any, Any] | None:
+    """Bounds as plain values; a bound at infinity says nothing, and JSON has no word for it."""
+    if bounds is None:
+        return None
+    low, high = (_with_labels(mechanism, bound) for bound in bounds)
+    numbers = [number for bound in (low, high) for number in _as_list(bound)]
+    return (low, high) if all(map(isfinite, numbers)) else None
+
+
+def _as_list(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else [value]
+
+
+def _one_kind(values: list[Any]) -> list[Any]:
+    """The same values, as texts where a column could not hold them together."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds == {int, float}:
+        return [None if value is None else float(value) for value in values]
+    return [None if v is None else str(v) for v in values] if len(kinds) > 1 else values
+
+
+def _with_keys(value: Any) -> Any:
+    """JSON turns every key into text: a mapping is kept as pairs."""
+    if isinstance(value, dict):
+        return {"pairs": [[key, each] for key, each in value.items()]}
+    return value
+
+
+def _without_keys(value: Any) -> Any:
+    return dict(value["pairs"]) if isinstance(value, dict) else value
