@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.graphs.test_publishing import network
+from tests.graphs.test_run import network
 
 from celosia import Seeded
 from celosia.core.progress import silent
@@ -18,7 +18,7 @@ from celosia.graphs import (
     generators,
     publish,
 )
-from celosia.graphs.naive import relabelled
+from celosia.graphs.relabelling import relabelled
 
 
 def test_a_graph_compared_with_itself_loses_nothing_and_exposes_as_many() -> None:

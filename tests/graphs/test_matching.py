@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.graphs.test_publishing import network
+from tests.graphs.test_run import network
 
 from celosia import Seeded
 from celosia.core.errors import InputError

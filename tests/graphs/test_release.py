@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.graphs.test_publishing import MARK, SCHEMA, network
+from tests.graphs.test_run import MARK, SCHEMA, network
 
 from celosia import Seeded
 from celosia.core.errors import InputError, PrivacyWarning

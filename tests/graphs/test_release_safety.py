@@ -14,13 +14,13 @@ from celosia.graphs.generalisation.partition import in_random_order
 from celosia.graphs.generators import random_graph, ring
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree import KDegree, VertexAddition
-from celosia.graphs.naive import Relabelling
 from celosia.graphs.perturbation import RandomPerturbation
 from celosia.graphs.primitives import EditSession
 from celosia.graphs.private import PrivateGraph
-from celosia.graphs.publishing import publish
+from celosia.graphs.relabelling import Relabelling
 from celosia.graphs.release import GraphRelease
-from celosia.graphs.writing import write
+from celosia.graphs.run import publish
+from celosia.graphs.writers import write
 from celosia.tables import Schema
 from celosia.tables.masking import Recipe, Rounding
 

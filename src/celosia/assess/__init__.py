@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from celosia.assess import attacks, linkage, risk, utility
-from celosia.assess.masked import (
+from celosia.assess.accounts import (
     MaskedAccount,
     SyntheticAccount,
     masked_account,

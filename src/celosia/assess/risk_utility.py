@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned, align
+from celosia.assess.alignment import Aligned, align
 from celosia.assess.linkage import distance_linkage, interval_disclosure, rank_linkage
 from celosia.assess.utility.numeric import information_loss, marginals, moments, propensity
 from celosia.core.errors import InputError

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from celosia.graphs.kdegree import KDegree, VertexAddition
     from celosia.graphs.method import Changed, GraphMethod
     from celosia.graphs.metrics import GraphUtility, compare, measure
-    from celosia.graphs.naive import Relabelling
     from celosia.graphs.neighbourhood import KNeighbourhood
     from celosia.graphs.perturbation import (
         RandomAddDelete,
@@ -35,12 +34,13 @@ if TYPE_CHECKING:
         SpectralSwitch,
     )
     from celosia.graphs.private import PrivateGraph
-    from celosia.graphs.publishing import publish
-    from celosia.graphs.reading import Reading, read
+    from celosia.graphs.readers import Reading, read
     from celosia.graphs.registry import method_from, methods
+    from celosia.graphs.relabelling import Relabelling
     from celosia.graphs.release import GraphRelease
+    from celosia.graphs.run import publish
     from celosia.graphs.uncertain import Uncertain, UncertainGraph
-    from celosia.graphs.writing import write
+    from celosia.graphs.writers import write
 
 _HOMES = {
     "Changed": "method",
@@ -58,8 +58,8 @@ _HOMES = {
     "RandomPerturbation": "perturbation",
     "RandomSparsification": "perturbation",
     "RandomSwitch": "perturbation",
-    "Reading": "reading",
-    "Relabelling": "naive",
+    "Reading": "readers",
+    "Relabelling": "relabelling",
     "Relevance": "perturbation",
     "SaNGreeA": "generalisation",
     "SpectralAddDelete": "perturbation",
@@ -72,10 +72,10 @@ _HOMES = {
     "measure": "metrics",
     "method_from": "registry",
     "methods": "registry",
-    "publish": "publishing",
-    "read": "reading",
+    "publish": "run",
+    "read": "readers",
     "to_networkx": "adapters",
-    "write": "writing",
+    "write": "writers",
 }
 
 __all__ = [

@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 
 from celosia.core.errors import EngineError, InputError
-from celosia.graphs.formats.parsed import Gatherer, Parsed, table_of
+from celosia.graphs.formats.parsed_graph import Gatherer, Parsed, table_of
 from celosia.graphs.formats.rules import Counts, Directed, Loops, Repeated, Rules, simplify
 from celosia.graphs.graph import Graph
-from celosia.graphs.reading import Reading
+from celosia.graphs.readers import Reading
 
 _HERE = Path("the given graph")
 

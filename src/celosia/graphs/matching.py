@@ -19,7 +19,7 @@ from celosia.graphs.generalisation import GeneralisedGraph, read_generalised
 from celosia.graphs.generalisation.files import FORMAT
 from celosia.graphs.graph import Graph
 from celosia.graphs.keys import names_of, read_key
-from celosia.graphs.reading import Reading, format_of, read
+from celosia.graphs.readers import Reading, format_of, read
 from celosia.graphs.release import Content, GraphRelease
 from celosia.graphs.uncertain import UncertainGraph, read_uncertain
 

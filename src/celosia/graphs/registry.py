@@ -20,10 +20,10 @@ def methods() -> dict[str, type[GraphMethod[Any]]]:
         automorphism,
         generalisation,
         kdegree,
-        naive,
         neighbourhood,
         perturbation,
         private,
+        relabelling,
         uncertain,
     )
 
@@ -31,7 +31,7 @@ def methods() -> dict[str, type[GraphMethod[Any]]]:
         automorphism,
         generalisation,
         kdegree,
-        naive,
+        relabelling,
         neighbourhood,
         perturbation,
         private,

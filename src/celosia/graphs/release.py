@@ -18,9 +18,9 @@ from celosia.graphs import report
 from celosia.graphs.account import GraphAccount
 from celosia.graphs.generalisation import GeneralisedGraph, read_generalised, write_generalised
 from celosia.graphs.graph import Graph
-from celosia.graphs.reading import format_of, read
+from celosia.graphs.readers import format_of, read
 from celosia.graphs.uncertain import UncertainGraph, read_uncertain, write_uncertain
-from celosia.graphs.writing import write
+from celosia.graphs.writers import write
 
 Content = Graph | UncertainGraph | GeneralisedGraph
 """What can be published."""

@@ -23,8 +23,8 @@ from celosia.graphs.examples import g9, karate
 from celosia.graphs.generators import power_law, ring
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree import VertexAddition
-from celosia.graphs.naive import relabelled
 from celosia.graphs.perturbation import RandomPerturbation, RandomSparsification
+from celosia.graphs.relabelling import relabelled
 
 
 def test_the_posterior_of_figure_9_is_that_of_the_text_and_of_a_simulation() -> None:

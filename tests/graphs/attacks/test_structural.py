@@ -30,8 +30,8 @@ from celosia.graphs.attacks.isomorphism import Shape
 from celosia.graphs.attacks.subgraph import known_piece
 from celosia.graphs.generators import power_law, ring
 from celosia.graphs.graph import Graph
-from celosia.graphs.naive import relabelled
 from celosia.graphs.perturbation import RandomPerturbation, RandomSwitch
+from celosia.graphs.relabelling import relabelled
 
 G9, G10, DAN = examples.g9(), examples.g10(), examples.dan()
 

@@ -11,8 +11,8 @@ from celosia.graphs import examples
 from celosia.graphs.generators import power_law
 from celosia.graphs.graph import Graph
 from celosia.graphs.metrics import compare, measure
-from celosia.graphs.naive import relabelled
 from celosia.graphs.perturbation import RandomPerturbation
+from celosia.graphs.relabelling import relabelled
 
 
 def edited(graph: Graph, edits: examples.Edits, order: int) -> Graph:

@@ -188,7 +188,7 @@ def test_sampled_walks_are_within_their_stated_error(monkeypatch: pytest.MonkeyP
     graph = power_law(150, 600, 2.6, Seeded(11))
     exact = spectral(graph, rng=Seeded(2)).subgraph_centrality
     assert exact.is_exact
-    module = import_module("celosia.graphs.metrics.spectral")
+    module = import_module("celosia.graphs.metrics.spectrum")
     monkeypatch.setattr(module, "MOST_EXACT", 50)
     steps = 30 * (graph.order + 2 * graph.size)
     rng = Seeded(3)

@@ -14,7 +14,7 @@ from celosia.graphs.generators import random_graph, ring
 from celosia.graphs.graph import Graph
 from celosia.graphs.neighbourhood import KNeighbourhood
 from celosia.graphs.neighbourhood.alignment import align
-from celosia.graphs.neighbourhood.surroundings import Surroundings
+from celosia.graphs.neighbourhood.neighbourhoods import Surroundings
 from celosia.graphs.verification import contains
 
 

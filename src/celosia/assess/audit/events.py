@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.audit.bounds import promise
-from celosia.assess.audit.learned import learned_views
+from celosia.assess.audit.learned_views import learned_views
 from celosia.assess.audit.outputs import Outputs, Values
 from celosia.assess.audit.result import Claim
 from celosia.assess.audit.views import View, frequent_paths, views

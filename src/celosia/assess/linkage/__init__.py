@@ -1,10 +1,10 @@
 """Risk of masked and synthetic tables: linking records back, and what the links tell.
 
 Put the two tables side by side with `align`, and give that to the single measures; or ask for all
-of them at once with `celosia.assess.masked`.
+of them at once with `celosia.assess.accounts`.
 """
 
-from celosia.assess.aligned import Aligned, align, rows_by
+from celosia.assess.alignment import Aligned, align, rows_by
 from celosia.assess.linkage.attribute import AttributeDisclosure, attribute_disclosure
 from celosia.assess.linkage.distance import Linkage, distance_linkage, rank_linkage
 from celosia.assess.linkage.interval import Interval, IntervalDisclosure, interval_disclosure

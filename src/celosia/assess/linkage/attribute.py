@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import Aligned
 from celosia.assess.linkage.nearest import nearest, standardised
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, silent
@@ -71,7 +71,7 @@ def attribute_disclosure(
         InputError: CEL-A200 no known column, CEL-A201 unknown column, CEL-A209 a column that is
             both known and sensitive.
 
-    >>> from celosia.assess.aligned import align
+    >>> from celosia.assess.alignment import align
     >>> people = {"age": [20, 21, 60, 61], "ill": ["flu", "flu", "cold", "cold"]}
     >>> tables = align(people, {"age": [22, 19, 63, 58], "ill": people["ill"]})
     >>> print(*attribute_disclosure(tables, known=["age"], sensitive=["ill"]))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import Aligned
 from celosia.assess.linkage.nearest import as_near, nearest, squared_distances, standardised
 from celosia.core.progress import Progress, silent
 
@@ -81,7 +81,7 @@ def distance_linkage(tables: Aligned, *, progress: Progress = silent) -> Linkage
     Raises:
         InputError: CEL-A206 the table is synthetic.
 
-    >>> from celosia.assess.aligned import align
+    >>> from celosia.assess.alignment import align
     >>> tables = align({"pay": [10, 20, 30]}, {"pay": [11, 25, 29]})
     >>> print(distance_linkage(tables))
     distance linkage: 83.33% of 3 masked records, 2 of them certain
@@ -103,7 +103,7 @@ def rank_linkage(tables: Aligned, *, progress: Progress = silent) -> Linkage:
     Raises:
         InputError: CEL-A206 the table is synthetic.
 
-    >>> from celosia.assess.aligned import align
+    >>> from celosia.assess.alignment import align
     >>> tables = align({"pay": [10, 20, 30]}, {"pay": [100, 400, 900]})
     >>> distance_linkage(tables).share < rank_linkage(tables).share == 1
     True

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import Aligned
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
 
@@ -78,7 +78,7 @@ def interval_disclosure(tables: Aligned, *, width: float = 0.05) -> IntervalDisc
         InputError: CEL-A206 a synthetic table, CEL-A207 no amounts, CEL-A210 a width that is not
             above 0 and at most 1.
 
-    >>> from celosia.assess.aligned import align
+    >>> from celosia.assess.alignment import align
     >>> tables = align({"pay": [10, 20, 30, 40]}, {"pay": [10.5, 20, 33, 26]})
     >>> print(interval_disclosure(tables, width=0.25))
     interval disclosure at 25%: 50.00% by rank, 75.00% by standard deviation

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import align
+from celosia.assess.alignment import align
 from celosia.assess.linkage.nearest import nearest, standardised
 from celosia.core.errors import InputError
 from celosia.core.numbers import real

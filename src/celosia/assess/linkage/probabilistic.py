@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import Aligned
 from celosia.assess.linkage.mixture import AgreementModel, fit_agreement
 from celosia.core.errors import InputError
 from celosia.core.numbers import real

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from celosia.assess.aligned import align
+from celosia.assess.alignment import align
 from celosia.frames import TableLike
 
 

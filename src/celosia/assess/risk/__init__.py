@@ -6,7 +6,7 @@ from celosia.assess.risk.attackers import (
     attacker_risks,
     expected_risk,
 )
-from celosia.assess.risk.detect import Finding, detect
+from celosia.assess.risk.detection import Finding, detect
 from celosia.assess.risk.individual import IndividualRisk, individual_risk
 from celosia.assess.risk.measure import measure
 from celosia.assess.risk.profile import THRESHOLD, RiskProfile

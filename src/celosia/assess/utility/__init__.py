@@ -11,6 +11,7 @@ from celosia.assess.utility.associations import (
     associations,
     cramers_v,
 )
+from celosia.assess.utility.column_pair import EMPTY, TwoSided
 from celosia.assess.utility.comparison import Combinations, Comparison, compare
 from celosia.assess.utility.distances import (
     Distances,
@@ -27,7 +28,6 @@ from celosia.assess.utility.queries import QueryErrors, query_errors
 from celosia.assess.utility.spread import Spread, SpreadRule
 from celosia.assess.utility.statistics import Statistics, statistics
 from celosia.assess.utility.summary import AggregateChange, UtilityReport, utility
-from celosia.assess.utility.two_sided import EMPTY, TwoSided
 
 __all__ = [
     "EMPTY",

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.assess.utility.column_pair import TwoSided
 from celosia.assess.utility.spread import Spread, tally
-from celosia.assess.utility.two_sided import TwoSided
 
 MOST_LABELS = 200
 """Of a category, the labels with a feature of their own; rarer ones have none."""

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.utility._pairs import Side, joint_mass, pair_counts
+from celosia.assess.utility.column_pair import TwoSided
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import tally
-from celosia.assess.utility.two_sided import TwoSided
 from celosia.core.progress import Progress, Step, silent
 
 MOST_VALUES = 1_000

@@ -14,8 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.meaning import SUPPRESSED, Meaning
+from celosia.assess.utility.column_pair import TwoSided, holds_amounts, two_sided
 from celosia.assess.utility.spread import SpreadRule
-from celosia.assess.utility.two_sided import TwoSided, holds_amounts, two_sided
 from celosia.core.errors import InputError
 from celosia.core.wording import counted, did_you_mean
 from celosia.frames import TableLike, as_frame, as_text

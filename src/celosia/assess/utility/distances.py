@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.assess.utility.column_pair import TwoSided
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.distributions import shares
-from celosia.assess.utility.two_sided import TwoSided
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.utility._pairs import Side, joint_mass
+from celosia.assess.utility.column_pair import TwoSided
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.distributions import binned, shares
 from celosia.assess.utility.spread import Spread
-from celosia.assess.utility.two_sided import TwoSided
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 

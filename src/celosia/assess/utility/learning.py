@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from celosia.assess.meaning import SUPPRESSED
 from celosia.assess.utility._features import features
+from celosia.assess.utility.column_pair import TwoSided
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import Spread
-from celosia.assess.utility.two_sided import TwoSided
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent

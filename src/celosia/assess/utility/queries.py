@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.assess.utility.column_pair import TwoSided
 from celosia.assess.utility.comparison import Combinations, Comparison
 from celosia.assess.utility.spread import Spread
-from celosia.assess.utility.two_sided import TwoSided
 from celosia.core.errors import InputError
 from celosia.core.numbers import real, whole
 from celosia.core.progress import Progress, Step, silent

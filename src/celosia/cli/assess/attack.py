@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options, wishes
-from celosia.cli.assess.reading import read_people, read_released
+from celosia.cli.assess.readers import read_people, read_released
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
 

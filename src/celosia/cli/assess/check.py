@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celosia.cli import console, options, wishes
-from celosia.cli.assess.reading import read_released, released_schema
+from celosia.cli.assess.readers import read_released, released_schema
 from celosia.core.errors import PrivacyError
 from celosia.core.wording import counted
 

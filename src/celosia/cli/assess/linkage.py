@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.assess import compared
+from celosia.cli.assess import comparison_options
 
 if TYPE_CHECKING:
-    from celosia.assess.masked import MaskedAccount
+    from celosia.assess.accounts import MaskedAccount
 
 EXAMPLES = """**Examples**
 
@@ -28,10 +28,10 @@ EXAMPLES = """**Examples**
 def linkage(
     original: Annotated[Path, typer.Argument(help="The table before it was masked.")],
     masked: Annotated[Path, typer.Argument(help="The table as it was masked.")],
-    columns: compared.Compared = None,
-    nominal: compared.Nominal = None,
-    sensitive: compared.Told = None,
-    regression: compared.Regressions = None,
+    columns: comparison_options.Compared = None,
+    nominal: comparison_options.Nominal = None,
+    sensitive: comparison_options.Told = None,
+    regression: comparison_options.Regressions = None,
     identifier: Annotated[
         str | None,
         typer.Option(
@@ -57,14 +57,14 @@ def linkage(
     both files are in the same order, or are aligned by an identifier that both hold. An empty cell
     is left out of a comparison. Reading options are about both files.
     """
+    from celosia.assess.account_report import PRIVATE, masked_document
+    from celosia.assess.accounts import masked_account
     from celosia.assess.linkage import rows_by
-    from celosia.assess.masked import masked_account
-    from celosia.assess.masked_report import PRIVATE, masked_document
     from celosia.core.progress import Step
     from celosia.frames import read
 
     options.check_places({"the report": report}, inputs=(original, masked), overwrite=force)
-    models = compared.regressions(regression)
+    models = comparison_options.regressions(regression)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.assess.reading import watched
+from celosia.cli.assess.readers import watched
 from celosia.core.errors import InputError, PrivacyError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.assess import compared
+from celosia.cli.assess import comparison_options
 
 EXAMPLES = """**Examples**
 
@@ -23,10 +23,10 @@ EXAMPLES = """**Examples**
 def synthetic(
     original: Annotated[Path, typer.Argument(help="The table that the synthetic one is made of.")],
     made: Annotated[Path, typer.Argument(metavar="SYNTHETIC", help="The synthetic table.")],
-    columns: compared.Compared = None,
-    nominal: compared.Nominal = None,
-    sensitive: compared.Told = None,
-    regression: compared.Regressions = None,
+    columns: comparison_options.Compared = None,
+    nominal: comparison_options.Nominal = None,
+    sensitive: comparison_options.Told = None,
+    regression: comparison_options.Regressions = None,
     holdout: Annotated[
         Path | None,
         typer.Option(help="People who were not in the original, to try membership inference."),
@@ -48,14 +48,14 @@ def synthetic(
     the table is (with a holdout), and compares distributions, moments and a model of both tables.
     Reading options are about all files.
     """
-    from celosia.assess.masked import synthetic_account
-    from celosia.assess.masked_report import PRIVATE, synthetic_document
+    from celosia.assess.account_report import PRIVATE, synthetic_document
+    from celosia.assess.accounts import synthetic_account
     from celosia.core.progress import Step
     from celosia.core.randomness import source
     from celosia.frames import read
 
     options.check_places({"the report": report}, inputs=(original, made, holdout), overwrite=force)
-    models = compared.regressions(regression)
+    models = comparison_options.regressions(regression)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))

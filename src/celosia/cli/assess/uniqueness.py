@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.assess.reading import watched
+from celosia.cli.assess.readers import watched
 
 EXAMPLES = """**Examples**
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.assess.reading import read_released
+from celosia.cli.assess.readers import read_released
 
 if TYPE_CHECKING:
     from celosia.assess.utility import UtilityReport

@@ -18,7 +18,7 @@ from celosia.core.wording import sentence
 from celosia.graphs.attacks.candidates import Numbers
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod
-from celosia.graphs.naive import relabelled
+from celosia.graphs.relabelling import relabelled
 from celosia.graphs.sampling import subset
 
 LINKS = 3

@@ -17,7 +17,7 @@ from celosia.core.wording import sentence
 from celosia.graphs.attacks.candidates import Numbers
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod
-from celosia.graphs.metrics.measured import Measured
+from celosia.graphs.metrics.metric_value import Measured
 from celosia.graphs.metrics.summary import aligned
 from celosia.graphs.sampling import all_non_edges, among, keys_to_pairs, non_edges, pairs_of, subset
 

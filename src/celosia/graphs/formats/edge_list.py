@@ -18,7 +18,7 @@ from celosia.core.errors import InputError
 from celosia.frames.codes import encode
 from celosia.frames.columns import check_names
 from celosia.frames.inference import infer, narrow, parse
-from celosia.graphs.formats.parsed import Parsed, malformed, told_counts
+from celosia.graphs.formats.parsed_graph import Parsed, malformed, told_counts
 from celosia.graphs.formats.records import plain
 from celosia.graphs.graph import Graph
 

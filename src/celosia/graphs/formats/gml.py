@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from celosia.core.errors import InputError
-from celosia.graphs.formats.parsed import (
+from celosia.graphs.formats.parsed_graph import (
     Gatherer,
     Parsed,
     Value,

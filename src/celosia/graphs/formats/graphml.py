@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.graphs.formats.parsed import Gatherer, Parsed, Value, malformed
+from celosia.graphs.formats.parsed_graph import Gatherer, Parsed, Value, malformed
 from celosia.graphs.formats.records import records
 from celosia.graphs.graph import Graph
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from celosia.core.errors import InputError
-from celosia.graphs.formats.parsed import Gatherer, Parsed, Value, malformed, utf8
+from celosia.graphs.formats.parsed_graph import Gatherer, Parsed, Value, malformed, utf8
 from celosia.graphs.formats.records import records
 from celosia.graphs.graph import Graph
 

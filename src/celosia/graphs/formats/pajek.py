@@ -10,7 +10,7 @@ from typing import IO
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.graphs.formats.parsed import (
+from celosia.graphs.formats.parsed_graph import (
     Gatherer,
     Parsed,
     Value,

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.graphs.formats.parsed import Parsed
+from celosia.graphs.formats.parsed_graph import Parsed
 from celosia.graphs.graph import Graph
 
 Loops = Literal["drop", "refuse"]

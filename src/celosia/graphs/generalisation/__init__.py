@@ -11,7 +11,7 @@ from celosia.graphs.generalisation.losses import (
     structural_loss,
 )
 from celosia.graphs.generalisation.partition import blocks, members, summarised
-from celosia.graphs.generalisation.searching import PartitionSearch, annealed
+from celosia.graphs.generalisation.partition_search import PartitionSearch, annealed
 from celosia.graphs.generalisation.verification import agrees, violations
 
 METHODS = (SaNGreeA, PartitionSearch)

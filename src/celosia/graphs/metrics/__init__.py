@@ -14,9 +14,9 @@ from celosia.graphs.metrics.agreement import (
 from celosia.graphs.metrics.centrality import coreness, pagerank
 from celosia.graphs.metrics.clustering import Clustering, clustering, triangle_corners
 from celosia.graphs.metrics.communities import Communities, communities, modularity
-from celosia.graphs.metrics.measured import Measured
+from celosia.graphs.metrics.metric_value import Measured
 from celosia.graphs.metrics.paths import Distances, betweenness, distances, sources_of
-from celosia.graphs.metrics.spectral import Spectral, spectral
+from celosia.graphs.metrics.spectrum import Spectral, spectral
 from celosia.graphs.metrics.summary import GraphMetrics, GraphUtility, aligned, compare, measure
 from celosia.graphs.metrics.vector import VertexVector
 

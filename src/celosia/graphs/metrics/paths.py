@@ -11,7 +11,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.metrics._threads import cores, in_threads
-from celosia.graphs.metrics.measured import Measured
+from celosia.graphs.metrics.metric_value import Measured
 from celosia.graphs.metrics.vector import BATCHES, VertexVector
 from celosia.graphs.sampling import subset
 

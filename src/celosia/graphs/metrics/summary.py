@@ -18,9 +18,9 @@ from celosia.graphs.metrics import agreement
 from celosia.graphs.metrics.centrality import coreness, pagerank
 from celosia.graphs.metrics.clustering import clustering
 from celosia.graphs.metrics.communities import Communities, communities
-from celosia.graphs.metrics.measured import Measured
+from celosia.graphs.metrics.metric_value import Measured
 from celosia.graphs.metrics.paths import MOST_STEPS, betweenness, distances, sources_of
-from celosia.graphs.metrics.spectral import spectral
+from celosia.graphs.metrics.spectrum import spectral
 from celosia.graphs.metrics.vector import VertexVector
 
 

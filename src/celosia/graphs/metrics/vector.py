@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.graphs.metrics.measured import Measured
+from celosia.graphs.metrics.metric_value import Measured
 
 BATCHES = 8
 """Parts of a sample, from whose differences the error of the whole is told."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from celosia.graphs.neighbourhood.surroundings import Surroundings
+from celosia.graphs.neighbourhood.neighbourhoods import Surroundings
 
 _SWAPS = 40
 """Neighbourhoods up to this size have their matching improved by exchanges."""

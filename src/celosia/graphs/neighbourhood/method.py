@@ -16,7 +16,7 @@ from celosia.graphs.kdegree.sequence import check_k
 from celosia.graphs.kdegree.vertex_addition import grown
 from celosia.graphs.method import Changed, GraphMethod
 from celosia.graphs.neighbourhood.alignment import align
-from celosia.graphs.neighbourhood.surroundings import Surroundings
+from celosia.graphs.neighbourhood.neighbourhoods import Surroundings
 from celosia.graphs.verification import contains, neighbourhood_anonymity, neighbourhood_classes
 
 MOST = 1000

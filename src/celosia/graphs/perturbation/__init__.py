@@ -3,7 +3,7 @@
 from celosia.graphs.perturbation.deletion import RandomPerturbation, RandomSparsification
 from celosia.graphs.perturbation.random_exchange import RandomAddDelete, RandomSwitch
 from celosia.graphs.perturbation.relevance import Relevance, neighbourhood_centrality
-from celosia.graphs.perturbation.spectral import SpectralAddDelete, SpectralSwitch
+from celosia.graphs.perturbation.spectral_exchange import SpectralAddDelete, SpectralSwitch
 
 METHODS = (
     RandomAddDelete,

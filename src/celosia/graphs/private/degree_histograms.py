@@ -13,8 +13,8 @@ from celosia.accounting.losses import Pure
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.private.fitting import rising
-from celosia.graphs.private.level import GraphMechanism, check_cap, check_graph
+from celosia.graphs.private.constrained_inference import rising
+from celosia.graphs.private.mechanism import GraphMechanism, check_cap, check_graph
 from celosia.graphs.private.projection import Bounded
 from celosia.mechanisms.intervals import counts_from_zero
 from celosia.mechanisms.mechanism import Measurement

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from celosia.accounting.losses import Composed, LaplaceLoss
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.private.fitting import rising
-from celosia.graphs.private.level import GraphMechanism, check_graph
+from celosia.graphs.private.constrained_inference import rising
+from celosia.graphs.private.mechanism import GraphMechanism, check_graph
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole

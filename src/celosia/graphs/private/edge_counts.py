@@ -10,7 +10,7 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import LaplaceLoss
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.private.level import GraphMechanism, check_graph
+from celosia.graphs.private.mechanism import GraphMechanism, check_graph
 from celosia.graphs.private.projection import Bounded
 from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement

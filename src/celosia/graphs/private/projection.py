@@ -19,7 +19,7 @@ from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.private.level import ONE_VERTEX, GraphMechanism, check_cap
+from celosia.graphs.private.mechanism import ONE_VERTEX, GraphMechanism, check_cap
 from celosia.mechanisms.grid import FARTHEST
 from celosia.mechanisms.mechanism import Output
 from celosia.mechanisms.noise import DiscreteLaplace

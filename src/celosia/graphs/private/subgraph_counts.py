@@ -14,9 +14,9 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.ladder import Ladder
-from celosia.graphs.private.level import GraphMechanism, check_graph
 from celosia.graphs.private.local_sensitivity import Sensitive, stars, triangles
-from celosia.graphs.private.smooth import smooth_bound, smoothness
+from celosia.graphs.private.mechanism import GraphMechanism, check_graph
+from celosia.graphs.private.smooth_sensitivity import smooth_bound, smoothness
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.noise.reach import MOST as WIDEST

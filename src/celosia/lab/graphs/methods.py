@@ -14,9 +14,9 @@ from celosia.graphs import examples
 from celosia.graphs.generalisation import GeneralisedGraph, violations
 from celosia.graphs.graph import Graph
 from celosia.graphs.metrics import aligned
-from celosia.graphs.publishing import publish
 from celosia.graphs.registry import method_from
 from celosia.graphs.release import GraphRelease
+from celosia.graphs.run import publish
 from celosia.graphs.uncertain import UncertainGraph, recounted_failures
 from celosia.graphs.verification import contains, degree_anonymity, neighbourhood_anonymity
 from celosia.lab.findings import Row

@@ -95,7 +95,7 @@ def correlations(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, Any] | 
     Returns:
         `columns`, and `pairs` of two places, the correlation before and that after.
     """
-    from celosia.assess.aligned import align  # noqa: PLC0415 - slow to load
+    from celosia.assess.alignment import align  # noqa: PLC0415 - slow to load
     from celosia.assess.utility.numeric import moments  # noqa: PLC0415
 
     names = [
@@ -137,7 +137,7 @@ def nearest_distances(
         Shares over the same bins, medians, and the share of made records at distance 0; None where
         there are too few records.
     """
-    from celosia.assess.aligned import align  # noqa: PLC0415 - slow to load
+    from celosia.assess.alignment import align  # noqa: PLC0415 - slow to load
     from celosia.assess.linkage.nearest import nearest, standardised  # noqa: PLC0415
     from celosia.tables.masking.account import evenly  # noqa: PLC0415
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from celosia.core.randomness import Source
     from celosia.graphs import Graph, GraphRelease
     from celosia.graphs.attacks import GraphAttack
-    from celosia.graphs.reading import Reading
+    from celosia.graphs.readers import Reading
 
 LAYOUT = 1
 """The seed of a layout: places of points are no secret, and a page comes out the same again."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import Aligned
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def information_loss(tables: Aligned) -> Loss:
     Raises:
         InputError: CEL-A206 a synthetic table, CEL-A207 no column holds amounts.
 
-    >>> from celosia.assess.aligned import align
+    >>> from celosia.assess.alignment import align
     >>> print(information_loss(align({"age": [21, 22, 25, 29]}, {"age": [21.5, 21.5, 27, 27]})))
     IL1s 0.2459, 21.935% of the sum of squares lost
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import Aligned
 from celosia.assess.linkage.nearest import standardised
 
 MOST_CATEGORIES = 50

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import Aligned
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
 
@@ -104,7 +104,7 @@ def regression_overlap(
         InputError: CEL-A201 unknown column, CEL-A221 a confidence out of range, CEL-A231 an outcome
             that is a category, CEL-A232 too few records, or columns that follow from others.
 
-    >>> from celosia.assess.aligned import align
+    >>> from celosia.assess.alignment import align
     >>> people = {"pay": [10, 21, 29, 42, 48], "age": [1, 2, 3, 4, 5]}
     >>> line = Regression("pay", ("age",))
     >>> print(regression_overlap(align(people, people), line))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import Aligned
 from celosia.assess.utility.numeric.loss import Loss, information_loss
 from celosia.assess.utility.numeric.marginals import Marginal, marginals
 from celosia.assess.utility.numeric.moments import Moments, moments

@@ -21,9 +21,9 @@ from celosia.graphs.adapters import as_graph
 from celosia.graphs.generalisation.partition import in_random_order
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import Changed, GraphMethod
-from celosia.graphs.naive import Relabelling, relabelled
-from celosia.graphs.reading import Reading
+from celosia.graphs.readers import Reading
 from celosia.graphs.registry import makes
+from celosia.graphs.relabelling import Relabelling, relabelled
 from celosia.graphs.release import Content, GraphRelease, MethodOutcome
 from celosia.graphs.uncertain import UncertainGraph
 from celosia.tables.masking import Recipe

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned, align
+from celosia.assess.alignment import Aligned, align
 from celosia.assess.linkage import (
     AttributeDisclosure,
     IntervalDisclosure,

@@ -16,10 +16,10 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.realisation import construct_graph
 from celosia.graphs.method import Changed, GraphMethod
 from celosia.graphs.perturbation.session import Exchanges, graph_of
+from celosia.graphs.private.constrained_inference import graphical
 from celosia.graphs.private.degree_sequence import DegreeSequence
-from celosia.graphs.private.fitting import graphical
 from celosia.graphs.private.joint_degrees import JointDegrees
-from celosia.graphs.private.level import check_graph
+from celosia.graphs.private.mechanism import check_graph
 from celosia.mechanisms.parameters import check_epsilon
 from celosia.mechanisms.promises import at_least
 

@@ -61,7 +61,7 @@ def map_maskings(
     Each masking is measured on up to 10,000 records. Nothing is released: choose one, and mask the
     table by it.
     """
-    from celosia.assess.masked_report import map_blocks
+    from celosia.assess.account_report import map_blocks
     from celosia.core.progress import Step
     from celosia.core.randomness import source
     from celosia.core.report import Document

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.graph import choosing, telling
-from celosia.cli.graph.reading import GraphFile, KeyFile, Rules
+from celosia.cli.graph import messages, method_options
+from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def attack(
         typer.Option("--attack", help="Again for more; the first three without it."),
     ] = None,
     key: KeyFile = None,
-    methods: choosing.Methods = None,
-    parameters: choosing.Parameters = None,
+    methods: method_options.Methods = None,
+    parameters: method_options.Parameters = None,
     edges: Annotated[int, typer.Option(help="Of subgraph: edges known around a target.")] = 5,
     seeds: Annotated[int, typer.Option(help="Of propagation: hubs known in both graphs.")] = 10,
     exposed: Annotated[
@@ -100,9 +100,9 @@ def attack(
         both = _release(graph, opened, key, method, rng, progress)
         ways = _ways(graph, both, method, rng, progress, edges=edges, seeds=seeds)
         found = [ways[each]() for each in wanted]
-    telling.unweighted(reading, original)
+    messages.unweighted(reading, original)
     if release is not None and opened is not None:
-        telling.unweighted(opened.reading, release)
+        messages.unweighted(opened.reading, release)
     if exposed is not None:
         _write_candidates(graph, found, exposed, overwrite=force)
     if report is not None:
@@ -119,7 +119,7 @@ def attack(
 def _method(
     names: list[str] | None, parameters: list[str] | None, release: Path | None, *, active: bool
 ) -> GraphMethod[Any] | None:
-    chosen = choosing.chosen(names, parameters)
+    chosen = method_options.chosen(names, parameters)
     if len(chosen) > 1 or (chosen and release is not None) or (active and release is not None):
         raise InputError(
             "CEL-G029",
@@ -236,8 +236,8 @@ def _write_candidates(graph: Graph, found: list[Found], path: Path, *, overwrite
 def _tell(found: list[Found], places: dict[str, Path | None]) -> None:
     from celosia.graphs.attacks import GraphAttack
 
-    telling.candidates(each for each in found if isinstance(each, GraphAttack))
-    telling.files(places)
+    messages.candidates(each for each in found if isinstance(each, GraphAttack))
+    messages.files(places)
     for each in found[:-1]:
         console.show(str(each))
     console.show(str(found[-1]), strong=True)

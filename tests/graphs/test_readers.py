@@ -14,8 +14,8 @@ from celosia.core.randomness import Seeded
 from celosia.graphs.examples import ARCS, g9, karate
 from celosia.graphs.generators import random_graph
 from celosia.graphs.graph import Graph
-from celosia.graphs.reading import Reading, read
-from celosia.graphs.writing import write
+from celosia.graphs.readers import Reading, read
+from celosia.graphs.writers import write
 
 
 def put(folder: Path, name: str, text: str | bytes) -> Path:

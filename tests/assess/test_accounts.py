@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 from celosia.assess import masked_account, risk_utility_map, synthetic_account
-from celosia.assess.linkage import align, distance_linkage, rank_linkage
-from celosia.assess.masked_report import (
+from celosia.assess.account_report import (
     map_blocks,
     masked_document,
     synthetic_document,
 )
+from celosia.assess.linkage import align, distance_linkage, rank_linkage
 from celosia.assess.utility.numeric import Regression, information_loss
 from celosia.core.errors import InputError
 from celosia.core.progress import Step

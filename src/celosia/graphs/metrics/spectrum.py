@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.metrics.measured import Measured, two_errors
+from celosia.graphs.metrics.metric_value import Measured, two_errors
 from celosia.graphs.perturbation.spectrum import SMALL, spectrum_of
 
 MOST_EXACT = 1000

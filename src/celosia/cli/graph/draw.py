@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.graph import telling
-from celosia.cli.graph.reading import GraphFile, KeyFile, Rules
+from celosia.cli.graph import messages
+from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
 
 if TYPE_CHECKING:
-    from celosia.graphs.reading import Reading
+    from celosia.graphs.readers import Reading
     from celosia.graphs.release import Content
 
 
@@ -75,7 +75,7 @@ def draw(
             made = drawing.before_after(original, release, rng=rng, names=names, most=most)
             told = f"{original} before, {release} after"
     for each, path in readings:
-        telling.unweighted(each, path)
+        messages.unweighted(each, path)
     options.write_text(output, str(made), force)
     if as_json:
         console.show_json({"drawing": str(output), "graph": told})

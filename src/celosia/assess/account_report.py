@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from celosia.assess.accounts import MaskedAccount, SyntheticAccount
 from celosia.assess.linkage import AttributeDisclosure, Linkage, Membership, ProbabilisticLinkage
-from celosia.assess.masked import MaskedAccount, SyntheticAccount
 from celosia.assess.risk_utility import RiskUtilityMap
 from celosia.assess.utility.numeric import Moments, NumericUtility
 from celosia.core import figures

@@ -20,7 +20,7 @@ from celosia.graphs.formats.gml import read_gml
 from celosia.graphs.formats.graphml import read_graphml
 from celosia.graphs.formats.node_link import read_node_link
 from celosia.graphs.formats.pajek import read_pajek
-from celosia.graphs.formats.parsed import Parsed
+from celosia.graphs.formats.parsed_graph import Parsed
 from celosia.graphs.formats.rules import Counts, Directed, Loops, Repeated, Rules, simplify
 from celosia.graphs.graph import Graph
 

@@ -13,7 +13,7 @@ import typer
 
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
-    from celosia.graphs.reading import Format, Reading
+    from celosia.graphs.readers import Format, Reading
 
 GraphFile = Annotated[
     Path,
@@ -79,7 +79,7 @@ class Rules:
 
     def read(self, path: Path, progress: Progress) -> Reading:
         """The graph of a file, and what these rules did to it."""
-        from celosia.graphs.reading import read
+        from celosia.graphs.readers import read
 
         return read(
             path,

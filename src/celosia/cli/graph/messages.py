@@ -12,7 +12,7 @@ from celosia.cli.outcome import warn
 if TYPE_CHECKING:
     from celosia.graphs.attacks import GraphAttack
     from celosia.graphs.metrics import GraphUtility
-    from celosia.graphs.reading import Reading
+    from celosia.graphs.readers import Reading
     from celosia.graphs.release import GraphRelease
 
 
@@ -56,7 +56,7 @@ def _isolated(release: GraphRelease, output: Path | None) -> None:
     """Tell of vertices that an edge list has no line for."""
     from celosia.core.wording import counted
     from celosia.graphs import Graph
-    from celosia.graphs.reading import format_of
+    from celosia.graphs.readers import format_of
     from celosia.graphs.release import EDGE_LISTS
 
     if output is None or not isinstance(release.data, Graph) or not release.data.isolated:

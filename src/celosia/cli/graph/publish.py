@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.graph import choosing, telling
-from celosia.cli.graph.reading import GraphFile, Rules
+from celosia.cli.graph import messages, method_options
+from celosia.cli.graph.input_options import GraphFile, Rules
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ def publish(
         int | None,
         typer.Option("--k-degree", metavar="K", help="Every degree is that of K vertices."),
     ] = None,
-    methods: choosing.Methods = None,
-    parameters: choosing.Parameters = None,
+    methods: method_options.Methods = None,
+    parameters: method_options.Parameters = None,
     attributes: Annotated[
         Path | None,
         typer.Option(help="How attributes of vertices are masked (a recipe); else they stay here."),
@@ -95,7 +95,7 @@ def publish(
     }
     inputs = (graph, rules.vertices, attributes)
     options.check_places(places, inputs=inputs, overwrite=force)
-    wanted = choosing.chosen(methods, parameters, k_degree=k_degree)
+    wanted = method_options.chosen(methods, parameters, k_degree=k_degree)
     _check(wanted, output, key, masked=attributes is not None, keep_names=keep_names)
     recipe = None if attributes is None else Recipe.load(attributes)
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
@@ -120,7 +120,7 @@ def publish(
         release.report(report, overwrite=force)
     if key is not None:
         console.note(f"Warning: {key} undoes the release: it tells who is who. Keep it secret.")
-    telling.published(
+    messages.published(
         release, reading, {"data": output, "report": report, "key": key}, as_json=as_json
     )
 
@@ -135,10 +135,10 @@ def _check(
 ) -> None:
     """Refuse, before any work, files that the release could not be written to."""
     from celosia.graphs import GeneralisedGraph, Graph
-    from celosia.graphs.publishing import check_order
-    from celosia.graphs.reading import format_of
+    from celosia.graphs.readers import format_of
     from celosia.graphs.registry import makes
     from celosia.graphs.release import check_ending
+    from celosia.graphs.run import check_order
 
     check_order(methods, keep_names=keep_names)
     made = makes(type(methods[-1]))

@@ -22,8 +22,8 @@ from celosia.graphs.private.degree_histograms import (
 from celosia.graphs.private.degree_sequence import DegreeSequence
 from celosia.graphs.private.edge_counts import BoundedEdgeCount, EdgeCount
 from celosia.graphs.private.joint_degrees import JointDegrees
-from celosia.graphs.private.level import ONE_EDGE, GraphMechanism, Level, check_graph
 from celosia.graphs.private.local_sensitivity import Sensitive
+from celosia.graphs.private.mechanism import ONE_EDGE, GraphMechanism, Level, check_graph
 from celosia.graphs.private.projection import CAPS
 from celosia.graphs.private.subgraph_counts import StarCount, SubgraphCount, TriangleCount
 from celosia.mechanisms.answers import Answer, check_affordable, draw

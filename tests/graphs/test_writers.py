@@ -16,8 +16,8 @@ from celosia.graphs.adapters import to_networkx
 from celosia.graphs.examples import dan, g9
 from celosia.graphs.generators import random_graph
 from celosia.graphs.graph import Graph
-from celosia.graphs.reading import Format, read
-from celosia.graphs.writing import write
+from celosia.graphs.readers import Format, read
+from celosia.graphs.writers import write
 
 ENDINGS = {"edges": "edges", "csv": "csv.gz", "tsv": "tsv", "graphml": "graphml"}
 ENDINGS |= {"gml": "gml.gz", "pajek": "net", "json": "json"}

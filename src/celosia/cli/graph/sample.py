@@ -37,7 +37,7 @@ def sample(
     from celosia.core.randomness import source
     from celosia.graphs import Graph, write
     from celosia.graphs.matching import open_release, world_of
-    from celosia.graphs.reading import format_of
+    from celosia.graphs.readers import format_of
 
     format_of(output)
     places = {f"world {number + 1}": _place(output, number, worlds) for number in range(worlds)}

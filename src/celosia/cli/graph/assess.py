@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.graph import telling
-from celosia.cli.graph.reading import GraphFile, KeyFile, Rules
+from celosia.cli.graph import messages
+from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
 
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
@@ -59,9 +59,9 @@ def assess(
         reading = rules.read(original, progress)
         opened = open_release(release, progress=progress)
         found, world, known = _compared(reading.graph, opened, key, source(seed), progress)
-    telling.unweighted(reading, original)
-    telling.unweighted(opened.reading, release)
-    told = str(found) if known else telling.whole(found)
+    messages.unweighted(reading, original)
+    messages.unweighted(opened.reading, release)
+    told = str(found) if known else messages.whole(found)
     if report is not None:
         warning: list[Block] = [] if known else [Notice(UNMATCHED, tone="warning")]
         page = Document("A graph and its release", f"{told}.", [*warning, *found.blocks()])
@@ -72,8 +72,8 @@ def assess(
         return
     if world:
         console.note("The release is no plain graph: one random world of it was compared.")
-    telling.utility(found, matched=known)
-    telling.files({"report": report})
+    messages.utility(found, matched=known)
+    messages.files({"report": report})
     console.show(told, strong=True)
 
 

@@ -18,7 +18,7 @@ from celosia.graphs.formats.graphml import check_graphml, write_graphml
 from celosia.graphs.formats.node_link import check_node_link, write_node_link
 from celosia.graphs.formats.pajek import check_pajek, write_pajek
 from celosia.graphs.graph import Graph
-from celosia.graphs.reading import Format, format_of
+from celosia.graphs.readers import Format, format_of
 
 _SEPARATORS = {"edges": " ", "csv": ",", "tsv": "\t"}
 _CHECKS = {

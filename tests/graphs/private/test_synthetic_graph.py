@@ -14,8 +14,8 @@ from celosia.graphs.generators import power_law, ring
 from celosia.graphs.graph import Graph
 from celosia.graphs.private import METHODS, DegreeSequence, JointDegrees, PrivateGraph, graphical
 from celosia.graphs.private._kernels import guided_switches
-from celosia.graphs.private.fitting import is_graphical, rising
-from celosia.graphs.private.synthetic import Model
+from celosia.graphs.private.constrained_inference import is_graphical, rising
+from celosia.graphs.private.synthetic_graph import Model
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=12))

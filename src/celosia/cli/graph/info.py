@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.graph import telling
-from celosia.cli.graph.reading import GraphFile, Rules
+from celosia.cli.graph import messages
+from celosia.cli.graph.input_options import GraphFile, Rules
 
 
 def info(
@@ -39,7 +39,7 @@ def info(
         told = [attacks.degree(read, read), attacks.refinement(read, read, rounds=2)]
         if read.order <= MOST_NEIGHBOURHOODS:
             told.append(attacks.neighbourhood(read, read, progress=progress))
-    telling.unweighted(reading, graph, changes=False)  # the result says how the file was read
+    messages.unweighted(reading, graph, changes=False)  # the result says how the file was read
     if as_json:
         console.show_json(
             {
@@ -51,8 +51,8 @@ def info(
         )
         return
     console.show(f"read: {reading}")
-    telling.numbers("The whole graph", found.items())
-    telling.candidates(told)
+    messages.numbers("The whole graph", found.items())
+    messages.candidates(told)
     alone = counted(told[0].exposed.size, "vertex stands", "vertices stand")
     console.show(
         f"{told[0].smallest}-degree anonymous: {alone} alone by degree, "

@@ -11,7 +11,7 @@ from celosia.core.randomness import Seeded
 from celosia.graphs.adapters import as_graph, to_networkx
 from celosia.graphs.examples import dan
 from celosia.graphs.graph import Graph
-from celosia.graphs.naive import Relabelling, relabelled
+from celosia.graphs.relabelling import Relabelling, relabelled
 
 
 def test_names_are_gone_and_the_structure_is_the_same() -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.graph import telling as graph_telling
-from celosia.cli.graph.reading import GraphFile, Rules
+from celosia.cli.graph import messages
+from celosia.cli.graph.input_options import GraphFile, Rules
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def release(
     with console.progress_bar(quiet=as_json) as progress:
         reading = rules.read(graph, progress)
         answer = _asked(statistic, reading.graph, epsilon, wish, seed)
-    graph_telling.unweighted(reading, graph)
+    messages.unweighted(reading, graph)
     if output is not None:
         answer.save(output, overwrite=force)
     if report is not None:
