@@ -18,7 +18,7 @@ from celosia.core.randomness import Seeded
 from celosia.graphs.examples import karate
 from celosia.graphs.generators import power_law
 from celosia.graphs.uncertain import Uncertain, obfuscation, recounted_failures
-from celosia.graphs.uncertain.candidates import Drawing
+from celosia.graphs.uncertain.candidates import UncertainGraphSampler
 
 CHECK_BAR = 0.5
 SEARCH_BAR = 10.0
@@ -29,7 +29,7 @@ def run(*, rows: int = 2_000_000) -> dict[str, dict[str, Any]]:
     Uncertain(k=2, tolerance=0.2).apply(karate(), rng=Seeded(1))  # compiles
     graph = power_law(rows // 20, rows // 2, 2.5, Seeded(2026))
     _ = graph.keys, graph.degrees
-    drawing = Drawing(graph=graph, spared=0, target=rows, uniform=0.01)
+    drawing = UncertainGraphSampler(graph=graph, spared=0, target=rows, uniform=0.01)
     times: dict[str, float] = {}
     facts: dict[str, Any] = {}
     ratios: dict[str, float] = {}

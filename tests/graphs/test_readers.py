@@ -14,7 +14,7 @@ from celosia.core.randomness import Seeded
 from celosia.graphs.examples import ARCS, g9, karate
 from celosia.graphs.generators import random_graph
 from celosia.graphs.graph import Graph
-from celosia.graphs.readers import Reading, read
+from celosia.graphs.readers import ReadResult, read
 from celosia.graphs.writers import write
 
 
@@ -282,7 +282,7 @@ def networkx_graph() -> nx.Graph:
     return graph
 
 
-def same_as_networkx(reading: Reading, oracle: nx.Graph) -> None:
+def same_as_networkx(reading: ReadResult, oracle: nx.Graph) -> None:
     graph = reading.graph
     assert graph.order == oracle.number_of_nodes()
     found = {frozenset(map(str, pair)) for pair in pairs(graph)}

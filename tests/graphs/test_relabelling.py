@@ -11,7 +11,7 @@ from celosia.core.randomness import Seeded
 from celosia.graphs.adapters import as_graph, to_networkx
 from celosia.graphs.examples import dan
 from celosia.graphs.graph import Graph
-from celosia.graphs.relabelling import Relabelling, relabelled
+from celosia.graphs.relabelling import Relabelling, relabel
 
 
 def test_names_are_gone_and_the_structure_is_the_same() -> None:
@@ -22,7 +22,7 @@ def test_names_are_gone_and_the_structure_is_the_same() -> None:
 
 
 def test_the_mapping_leads_from_old_to_new_numbers() -> None:
-    made = relabelled(dan(), Seeded(1))
+    made = relabel(dan(), Seeded(1))
     assert Graph.of(made.numbers[dan().edges]).same_edges(made.graph)
 
 
@@ -31,7 +31,7 @@ def test_attributes_go_along() -> None:
     ages = pl.DataFrame({"degree": before.degrees})
     sums = pl.DataFrame({"sum": before.degrees[before.edges].sum(axis=1)})
     graph = Graph(order=9, edges=before.edges, attributes=ages, edge_attributes=sums)
-    after = relabelled(graph, Seeded(3)).graph
+    after = relabel(graph, Seeded(3)).graph
     assert after.attributes is not None
     assert after.edge_attributes is not None
     assert after.attributes["degree"].to_list() == after.degrees.tolist()
@@ -48,12 +48,12 @@ def test_it_promises_nothing_and_says_why() -> None:
 def test_every_order_of_the_vertices_is_equally_likely() -> None:
     rng, runs = Seeded(5), 3000
     path = Graph.of([(0, 1), (1, 2)])
-    seen = Counter(tuple(relabelled(path, rng).numbers.tolist()) for _ in range(runs))
+    seen = Counter(tuple(relabel(path, rng).numbers.tolist()) for _ in range(runs))
     square = sum((count - runs / 6) ** 2 / (runs / 6) for count in seen.values())
     assert len(seen) == 6
     assert square < 5 + 7 * np.sqrt(10)
 
 
 def test_a_graph_without_edges_is_relabelled_too() -> None:
-    assert relabelled(Graph.of([], order=3), Seeded(1)).graph.order == 3
-    assert as_graph(relabelled(dan(), Seeded(1)).graph).graph.size == 10
+    assert relabel(Graph.of([], order=3), Seeded(1)).graph.order == 3
+    assert as_graph(relabel(dan(), Seeded(1)).graph).graph.size == 10

@@ -57,7 +57,7 @@ def network(order: int = 60, size: int = 150, seed: int = 1) -> Graph:
 
 
 def test_the_published_graph_keeps_the_promise_of_its_method() -> None:
-    release = publish(network(), KDegree(k=6), randomness=Seeded(1))
+    release = publish(network(), KDegree(k=6), rng=Seeded(1))
     assert release.guarantee.promise.startswith("k-degree anonymity, k = 6")
     assert isinstance(release.data, Graph)
     counts = np.unique(release.data.degrees, return_counts=True)[1]
@@ -66,7 +66,7 @@ def test_the_published_graph_keeps_the_promise_of_its_method() -> None:
 
 
 def test_names_and_attributes_are_not_published_unless_asked_for() -> None:
-    release = publish(network(), KDegree(k=3), randomness=Seeded(1))
+    release = publish(network(), KDegree(k=3), rng=Seeded(1))
     assert isinstance(release.data, Graph)
     assert release.data.labels is None
     assert release.data.attributes is None
@@ -77,7 +77,7 @@ def test_names_and_attributes_are_not_published_unless_asked_for() -> None:
 
 def test_numbers_are_a_random_permutation_and_the_key_undoes_it() -> None:
     graph = network()
-    release = publish(graph, Relabelling(), randomness=Seeded(1))
+    release = publish(graph, Relabelling(), rng=Seeded(1))
     assert release.key is not None
     assert sorted(release.key.tolist()) == list(range(graph.order))
     assert not np.array_equal(release.key, np.arange(graph.order))
@@ -102,7 +102,7 @@ def test_with_the_entropy_of_the_system_numbers_differ_each_time() -> None:
 
 
 def test_hiding_names_alone_is_told_to_expose_as_many_as_before() -> None:
-    release = publish(network(), Relabelling(), randomness=Seeded(1))
+    release = publish(network(), Relabelling(), rng=Seeded(1))
     assert release.guarantee.promise == "no formal guarantee"
     for before, after in zip(release.account.before, release.account.attacks, strict=True):
         assert after.exposed.tolist() == before.exposed.tolist()
@@ -113,21 +113,19 @@ def test_hiding_names_alone_is_told_to_expose_as_many_as_before() -> None:
 
 def test_only_the_last_promise_is_claimed() -> None:
     release = publish(
-        network(), [KDegree(k=3), RandomSwitch(amount=10)], randomness=Seeded(1), assess=False
+        network(), [KDegree(k=3), RandomSwitch(amount=10)], rng=Seeded(1), assess=False
     )
     assert release.guarantee.promise == "no formal guarantee"
     assert any("k-degree promises is not claimed" in gap for gap in release.guarantee.leaves_open)
     assert [each.method for each in release.methods] == ["k-degree", "random-switch"]
-    other = publish(
-        network(), [RandomSwitch(amount=10), KDegree(k=3)], randomness=Seeded(1), assess=False
-    )
+    other = publish(network(), [RandomSwitch(amount=10), KDegree(k=3)], rng=Seeded(1), assess=False)
     assert other.guarantee.promise.startswith("k-degree anonymity, k = 3")
 
 
 def test_a_recipe_masks_the_attributes_and_drops_identifiers() -> None:
     graph = network()
     recipe = Recipe.of(SCHEMA, [(Microaggregation(k=10), ["age"])])
-    release = publish(graph, KDegree(k=3), attributes=recipe, randomness=Seeded(1))
+    release = publish(graph, KDegree(k=3), attributes=recipe, rng=Seeded(1))
     assert isinstance(release.data, Graph)
     known = release.data.attributes
     assert known is not None
@@ -155,7 +153,7 @@ def test_a_recipe_that_moves_rows_or_finds_none_is_refused() -> None:
 def test_kept_names_are_warned_of_and_go_with_their_vertices() -> None:
     graph = network()
     with pytest.warns(PrivacyWarning, match="own names"):
-        release = publish(graph, RandomSwitch(amount=5), keep_names=True, randomness=Seeded(1))
+        release = publish(graph, RandomSwitch(amount=5), keep_names=True, rng=Seeded(1))
     assert release.key is None
     assert isinstance(release.data, Graph)
     assert release.data.labels is not None
@@ -163,13 +161,13 @@ def test_kept_names_are_warned_of_and_go_with_their_vertices() -> None:
     assert np.array_equal(release.data.degrees, graph.degrees)
     bare = examples.g9().without_names()
     with pytest.warns(PrivacyWarning, match="own numbers"):
-        publish(bare, RandomSwitch(amount=1), keep_names=True, randomness=Seeded(1))
+        publish(bare, RandomSwitch(amount=1), keep_names=True, rng=Seeded(1))
 
 
 @pytest.mark.parametrize("method", [VertexAddition(k=3), KAutomorphism(k=2)], ids=lambda m: m.kind)
 def test_vertices_that_a_method_makes_up_are_hidden_among_the_others(method: Any) -> None:
     graph = Graph.of(examples.g9().edges, order=9)
-    release = publish(graph, method, randomness=Seeded(3))
+    release = publish(graph, method, rng=Seeded(3))
     assert isinstance(release.data, Graph)
     assert release.data.order > graph.order
     assert release.key is not None
@@ -182,22 +180,22 @@ def test_neither_names_nor_attributes_may_tell_which_vertices_are_made_up() -> N
     graph, method = network(61), VertexAddition(k=7)
     recipe = Recipe.of(SCHEMA, [(Microaggregation(k=10), ["age"])])
     with pytest.raises(InputError, match="were made up") as error:
-        publish(graph, method, attributes=recipe, randomness=Seeded(1))
+        publish(graph, method, attributes=recipe, rng=Seeded(1))
     assert error.value.code == "CEL-G023"
     for named in (graph, graph.without_names()):
         with pytest.raises(InputError, match="were made up"):
-            publish(named, method, keep_names=True, randomness=Seeded(1))
+            publish(named, method, keep_names=True, rng=Seeded(1))
 
 
 def test_vertices_of_a_private_graph_have_nobody_s_attributes() -> None:
     recipe = Recipe.of(SCHEMA, [(Microaggregation(k=10), ["age"])])
     with pytest.raises(InputError, match="not those of the graph") as error:
-        publish(network(), PrivateGraph(epsilon=1.0), attributes=recipe, randomness=Seeded(1))
+        publish(network(), PrivateGraph(epsilon=1.0), attributes=recipe, rng=Seeded(1))
     assert error.value.code == "CEL-G022"
 
 
 def test_nothing_exact_stands_beside_a_private_release() -> None:
-    release = publish(network(), PrivateGraph(epsilon=1.0), randomness=Seeded(1))
+    release = publish(network(), PrivateGraph(epsilon=1.0), rng=Seeded(1))
     assert release.figures == {}
     assert release.account.utility is not None  # for the curator alone
     assert release.account.attacks == ()  # no vertex of the release is anybody
@@ -214,7 +212,7 @@ def test_a_private_method_must_come_first() -> None:
         publish(network(), [KDegree(k=3), PrivateGraph(epsilon=1.0)])
     assert error.value.code == "CEL-G023"
     after = publish(
-        network(), [PrivateGraph(epsilon=1.0), KDegree(k=3)], randomness=Seeded(1), assess=False
+        network(), [PrivateGraph(epsilon=1.0), KDegree(k=3)], rng=Seeded(1), assess=False
     )
     assert after.figures == {}
     assert after.guarantee.promise.endswith("k = 3: every degree is that of at least 3 vertices")
@@ -230,17 +228,17 @@ def test_what_cannot_be_done_is_refused_before_any_work() -> None:
             publish(graph, methods, keep_names=True, progress=never)
         assert error.value.code in {"CEL-G021", "CEL-G023"}
     with pytest.raises(InputError, match="no plain graph any more") as error:
-        publish(graph, [Uncertain(k=2, tolerance=0.3), KDegree(k=2)], randomness=Seeded(1))
+        publish(graph, [Uncertain(k=2, tolerance=0.3), KDegree(k=2)], rng=Seeded(1))
     assert error.value.code == "CEL-G021"
 
 
 def test_other_sorts_of_graphs_are_published_too() -> None:
-    uncertain = publish(network(), Uncertain(k=2, tolerance=0.3), randomness=Seeded(1))
+    uncertain = publish(network(), Uncertain(k=2, tolerance=0.3), rng=Seeded(1))
     assert isinstance(uncertain.data, UncertainGraph)
     assert uncertain.data.labels is None
     assert uncertain.account.world
     assert uncertain.key is not None
-    groups = publish(network(), SaNGreeA(k=4), randomness=Seeded(1))
+    groups = publish(network(), SaNGreeA(k=4), rng=Seeded(1))
     assert isinstance(groups.data, GeneralisedGraph)
     assert groups.key is None
     assert groups.data.sizes.min() >= 4
@@ -253,7 +251,7 @@ def test_graphs_of_other_libraries_are_taken() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         club = nx.Graph(nx.karate_club_graph().edges())  # without its weights
-        release = publish(club, KDegree(k=4), randomness=Seeded(1), assess=False)
+        release = publish(club, KDegree(k=4), rng=Seeded(1), assess=False)
     assert isinstance(release.data, Graph)
     assert release.data.order == 34
 
@@ -263,15 +261,15 @@ def test_a_seed_repeats_the_file_and_the_original_stays(method: Any, tmp_path: P
     graph = network()
     edges = graph.edges.copy()
     for name in ("a.edges", "b.edges"):
-        publish(graph, method, randomness=Seeded(5), assess=False).save(tmp_path / name)
+        publish(graph, method, rng=Seeded(5), assess=False).save(tmp_path / name)
     assert (tmp_path / "a.edges").read_bytes() == (tmp_path / "b.edges").read_bytes()
     assert np.array_equal(graph.edges, edges)
-    publish(graph, method, randomness=Seeded(6), assess=False).save(tmp_path / "c.edges")
+    publish(graph, method, rng=Seeded(6), assess=False).save(tmp_path / "c.edges")
     assert (tmp_path / "a.edges").read_bytes() != (tmp_path / "c.edges").read_bytes()
 
 
 def test_what_only_sees_a_private_graph_does_not_undo_its_promise() -> None:
-    release = publish(network(), [PrivateGraph(epsilon=1), KDegree(k=3)], randomness=Seeded(2))
+    release = publish(network(), [PrivateGraph(epsilon=1), KDegree(k=3)], rng=Seeded(2))
     assert "1-differential privacy" in release.guarantee.promise
     assert "k-degree anonymity, k = 3" in release.guarantee.promise
     assert release.guarantee.neighbours is not None

@@ -10,14 +10,14 @@ from celosia.assess.accounts import (
     masked_account,
     synthetic_account,
 )
-from celosia.assess.meaning import Exact, Meaning
+from celosia.assess.meaning import ExactMeaning, Meaning
 from celosia.assess.risk_utility import MapPoint, RiskUtilityMap, risk_utility_map
 
 if TYPE_CHECKING:
     from celosia.assess import audit
 
 __all__ = [
-    "Exact",
+    "ExactMeaning",
     "MapPoint",
     "MaskedAccount",
     "Meaning",

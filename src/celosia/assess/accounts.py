@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.alignment import Aligned, align
+from celosia.assess.alignment import AlignedTables, align
 from celosia.assess.linkage import (
     AttributeDisclosure,
     IntervalDisclosure,
@@ -256,7 +256,7 @@ def _columns(
     return known, list(dict.fromkeys([*known, *sensitive, *modelled]))
 
 
-def _probabilistic(tables: Aligned, progress: Progress) -> ProbabilisticLinkage | None:
+def _probabilistic(tables: AlignedTables, progress: Progress) -> ProbabilisticLinkage | None:
     few = not 3 <= len(tables.columns) <= MOST_COLUMNS
     if few or len(tables.before) > MOST_ORIGINALS:
         return None

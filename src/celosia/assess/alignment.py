@@ -23,7 +23,7 @@ LARGEST = 1e100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Aligned:
+class AlignedTables:
     """Two tables over the same columns, ready to be linked and measured; made by `align`."""
 
     columns: tuple[str, ...]
@@ -84,10 +84,10 @@ class Aligned:
             raise _unknown(name, self.columns, "comparison")
         return self.columns.index(name)
 
-    def only(self, columns: Sequence[str]) -> Aligned:
+    def only(self, columns: Sequence[str]) -> AlignedTables:
         """The same tables over some of the columns."""
         places = [self.place(name) for name in columns]
-        return Aligned(
+        return AlignedTables(
             tuple(columns),
             self.before[:, places],
             self.after[:, places],
@@ -111,7 +111,7 @@ def align(  # noqa: PLR0913 - two tables, and how they are read
     rows: Sequence[int] | NDArray[np.int64] | None = None,
     nominal: Collection[str] = (),
     synthetic: bool = False,
-) -> Aligned:
+) -> AlignedTables:
     """Put an original table and a masked or synthetic one side by side.
 
     A column holds amounts where it is numeric (or a date or time) in both tables, or numeric in the
@@ -145,7 +145,7 @@ def align(  # noqa: PLR0913 - two tables, and how they are read
         _column(before.get_column(name), after.get_column(name), as_codes=name in nominal)
         for name in names
     ]
-    return Aligned(
+    return AlignedTables(
         columns=tuple(names),
         before=np.column_stack([column[0] for column in found]),
         after=np.column_stack([column[1] for column in found]),

@@ -29,10 +29,10 @@ class Meaning(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Exact:
+class ExactMeaning:
     """A column released as it is: each value stands for itself, and `*` for any.
 
-    >>> Exact(("flu", "cold")).stands_for("cold").tolist(), Exact(("flu",)).stands_for("*").tolist()
+    >>> ExactMeaning(("flu", "cold")).stands_for("cold").tolist(), ExactMeaning(("flu",)).stands_for("*").tolist()
     ([1], [0])
     """
 

@@ -4,7 +4,7 @@
 for private statistics of it (`private`). Names load on first use.
 
 >>> from celosia import Seeded, graphs
->>> release = graphs.publish(graphs.examples.g9(), graphs.KDegree(k=3), randomness=Seeded(7))
+>>> release = graphs.publish(graphs.examples.g9(), graphs.KDegree(k=3), rng=Seeded(7))
 >>> print(release.guarantee.promise)
 k-degree anonymity, k = 3: every degree is that of at least 3 vertices
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from celosia.graphs.generalisation import GeneralisedGraph, PartitionSearch, SaNGreeA
     from celosia.graphs.graph import Graph
     from celosia.graphs.kdegree import KDegree, VertexAddition
-    from celosia.graphs.method import Changed, GraphMethod
+    from celosia.graphs.method import GraphMethod, MethodResult
     from celosia.graphs.metrics import GraphUtility, compare, measure
     from celosia.graphs.neighbourhood import KNeighbourhood
     from celosia.graphs.perturbation import (
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         SpectralSwitch,
     )
     from celosia.graphs.private import PrivateGraph
-    from celosia.graphs.readers import Reading, read
+    from celosia.graphs.readers import ReadResult, read
     from celosia.graphs.registry import method_from, methods
     from celosia.graphs.relabelling import Relabelling
     from celosia.graphs.release import GraphRelease
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from celosia.graphs.writers import write
 
 _HOMES = {
-    "Changed": "method",
+    "MethodResult": "method",
     "GeneralisedGraph": "generalisation",
     "Graph": "graph",
     "GraphMethod": "method",
@@ -58,7 +58,7 @@ _HOMES = {
     "RandomPerturbation": "perturbation",
     "RandomSparsification": "perturbation",
     "RandomSwitch": "perturbation",
-    "Reading": "readers",
+    "ReadResult": "readers",
     "Relabelling": "relabelling",
     "Relevance": "perturbation",
     "SaNGreeA": "generalisation",
@@ -79,7 +79,6 @@ _HOMES = {
 }
 
 __all__ = [
-    "Changed",
     "GeneralisedGraph",
     "Graph",
     "GraphMethod",
@@ -88,13 +87,14 @@ __all__ = [
     "KAutomorphism",
     "KDegree",
     "KNeighbourhood",
+    "MethodResult",
     "PartitionSearch",
     "PrivateGraph",
     "RandomAddDelete",
     "RandomPerturbation",
     "RandomSparsification",
     "RandomSwitch",
-    "Reading",
+    "ReadResult",
     "Relabelling",
     "Relevance",
     "SaNGreeA",

@@ -16,7 +16,7 @@ from celosia.graphs.generalisation import GeneralisedGraph
 from celosia.graphs.graph import Graph
 from celosia.graphs.metrics import GraphUtility, compare
 from celosia.graphs.metrics.paths import MOST_STEPS
-from celosia.graphs.metrics.summary import aligned
+from celosia.graphs.metrics.summary import align_vertices
 from celosia.graphs.uncertain import UncertainGraph
 
 MOST_NEIGHBOURHOODS = 20_000
@@ -100,7 +100,7 @@ def account(  # noqa: PLR0913 - two graphs, how they belong together, and how to
         return GraphAccount(utility=utility, world=world is not published, matched=False)
     drawn = None
     if max(original.order, world.order) <= MOST_DRAWN:
-        drawn = original, world if numbers is None else aligned(world, numbers)
+        drawn = original, world if numbers is None else align_vertices(world, numbers)
     return GraphAccount(
         utility=utility,
         attacks=_attacks(original, world, numbers),

@@ -78,7 +78,7 @@ def layout(graph: Graph, *, rng: Source, rounds: int = _ROUNDS) -> NDArray[np.fl
     return np.asarray((places - low) / np.maximum(high - low, 1e-9))
 
 
-def before_after(  # noqa: PLR0913 - two graphs and how they are shown
+def draw_comparison(  # noqa: PLR0913 - two graphs and how they are shown
     original: Graph,
     release: Graph,
     *,
@@ -105,7 +105,7 @@ def before_after(  # noqa: PLR0913 - two graphs and how they are shown
 
     >>> from celosia.core.randomness import Seeded
     >>> from celosia.graphs.examples import g9
-    >>> "only in" in str(before_after(g9(), g9(), rng=Seeded(1)))
+    >>> "only in" in str(draw_comparison(g9(), g9(), rng=Seeded(1)))
     False
     """
     old, new, chosen = _shown(original, release, _checked(most))
@@ -132,7 +132,7 @@ def before_after(  # noqa: PLR0913 - two graphs and how they are shown
         return finish(figure)
 
 
-def drawn(
+def draw_graph(
     graph: Graph,
     *,
     rng: Source,
@@ -143,11 +143,11 @@ def drawn(
     """One graph; of a larger one the vertices with most neighbours.
 
     Raises:
-        InputError: as for `before_after`.
+        InputError: as for `draw_comparison`.
 
     >>> from celosia.core.randomness import Seeded
     >>> from celosia.graphs.examples import g9
-    >>> "12 edges" in str(drawn(g9(), rng=Seeded(1)))
+    >>> "12 edges" in str(draw_graph(g9(), rng=Seeded(1)))
     True
     """
     shown, _, chosen = _shown(graph, graph, _checked(most))

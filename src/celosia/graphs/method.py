@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Changed(Generic[Result]):
+class MethodResult(Generic[Result]):
     """A graph after one method, and what the method has to say about it."""
 
     graph: Result
@@ -47,7 +47,9 @@ class GraphMethod(ABC, Generic[Result]):
     changed that before."""
 
     @abstractmethod
-    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> Changed[Result]:
+    def apply(
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> MethodResult[Result]:
         """Protect a graph; the given one stays as it is.
 
         Raises:

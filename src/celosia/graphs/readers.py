@@ -20,8 +20,15 @@ from celosia.graphs.formats.gml import read_gml
 from celosia.graphs.formats.graphml import read_graphml
 from celosia.graphs.formats.node_link import read_node_link
 from celosia.graphs.formats.pajek import read_pajek
-from celosia.graphs.formats.parsed_graph import Parsed
-from celosia.graphs.formats.rules import Counts, Directed, Loops, Repeated, Rules, simplify
+from celosia.graphs.formats.parsed_graph import ParsedGraph
+from celosia.graphs.formats.rules import (
+    Counts,
+    DirectionRule,
+    LoopRule,
+    RepeatedEdgeRule,
+    Rules,
+    simplify,
+)
 from celosia.graphs.graph import Graph
 
 Format = Literal["edges", "csv", "tsv", "graphml", "gml", "pajek", "json"]
@@ -50,7 +57,7 @@ _PARSERS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Reading:
+class ReadResult:
     """A graph, and what was done to what was given until it was simple."""
 
     graph: Graph
@@ -119,13 +126,13 @@ def read(  # noqa: PLR0913 - each keyword is one thing that a file leaves unsaid
     path: str | Path,
     *,
     format: Format | None = None,
-    loops: Loops = "drop",
-    repeated: Repeated = "merge",
-    directed: Directed = "undirect",
+    loops: LoopRule = "drop",
+    repeated: RepeatedEdgeRule = "merge",
+    directed: DirectionRule = "undirect",
     vertices: str | Path | None = None,
     header: bool | None = None,
     progress: Progress = silent,
-) -> Reading:
+) -> ReadResult:
     """A graph from a file, gzip included, with a report of what its rules did.
 
     An edge list says nothing of directions: its lines are edges, but arcs under
@@ -170,7 +177,7 @@ def read(  # noqa: PLR0913 - each keyword is one thing that a file leaves unsaid
     del data
     progress(Step("sort the edges", 0, None))
     graph, counts = simplify(parsed, rules)
-    return Reading(
+    return ReadResult(
         graph=graph,
         counts=counts,
         rules=rules,
@@ -199,7 +206,7 @@ def format_of(path: Path, given: str | None = None) -> Format:
     return cast(Format, found)
 
 
-def _with_vertices(parsed: Parsed, path: Path) -> Parsed:
+def _with_vertices(parsed: ParsedGraph, path: Path) -> ParsedGraph:
     """The same records among the vertices of a table, isolated ones included.
 
     Raises:

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.method import GraphMethod, MethodResult
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)  # the key must reach no log
-class Relabelled:
+class RelabelledGraph:
     """A graph with new numbers, and the key to the old ones, which the curator keeps."""
 
     graph: Graph
@@ -40,10 +40,10 @@ class Relabelling(GraphMethod[Graph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
-        changed = relabelled(graph, rng).graph
+    ) -> MethodResult[Graph]:
+        changed = relabel(graph, rng).graph
         facts = {"vertices": changed.order, "edges after": changed.size}
-        return Changed(graph=changed, facts=facts, kept="the whole structure")
+        return MethodResult(graph=changed, facts=facts, kept="the whole structure")
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
@@ -53,12 +53,12 @@ class Relabelling(GraphMethod[Graph]):
         )
 
 
-def relabelled(graph: Graph, rng: Source) -> Relabelled:
+def relabel(graph: Graph, rng: Source) -> RelabelledGraph:
     """The graph under random numbers, with the mapping; keep the mapping secret.
 
     >>> from celosia.core.randomness import Seeded
     >>> from celosia.graphs.examples import dan
-    >>> made = relabelled(dan(), Seeded(1))
+    >>> made = relabel(dan(), Seeded(1))
     >>> made.graph.labels is None, sorted(made.numbers.tolist()) == list(range(9))
     (True, True)
     """
@@ -68,7 +68,7 @@ def relabelled(graph: Graph, rng: Source) -> Relabelled:
     order = np.argsort(keys)
     changed = Graph.from_keys(keys[order], order=graph.order)
     known, edges = graph.attributes, graph.edge_attributes
-    return Relabelled(
+    return RelabelledGraph(
         replace(
             changed,
             attributes=None if known is None else known[np.argsort(numbers)],

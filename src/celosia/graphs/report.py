@@ -20,9 +20,9 @@ from celosia.core.report import (
 )
 from celosia.core.wording import sentence
 from celosia.graphs.account import GraphAccount
-from celosia.graphs.drawing import before_after
+from celosia.graphs.drawing import draw_comparison
 
-Told = tuple[str, Mapping[str, Any], str]
+MethodFacts = tuple[str, Mapping[str, Any], str]
 """A method: its name, its facts, what it kept."""
 
 PRIVATE = (
@@ -59,7 +59,7 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     guarantee: Guarantee,
     provenance: Provenance,
     warnings: Sequence[str],
-    methods: Sequence[Told],
+    methods: Sequence[MethodFacts],
     account: GraphAccount,
     *,
     left_out: Mapping[str, Any],
@@ -87,7 +87,7 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     return Document("Published graph", f"{sentence(guarantee.promise)} {published}.", blocks)
 
 
-def _methods(methods: Sequence[Told]) -> list[Block]:
+def _methods(methods: Sequence[MethodFacts]) -> list[Block]:
     blocks: list[Block] = [
         Heading("What was done"),
         Table(["Method", "Kept"], [[name, kept] for name, _, kept in methods], "In order"),
@@ -125,7 +125,7 @@ def _drawing(account: GraphAccount) -> list[Block]:
     if account.drawn is None:
         return []
     # A seed of its own: places of vertices are no secret, and the report comes out the same again.
-    picture = before_after(*account.drawn, rng=Seeded(1))
+    picture = draw_comparison(*account.drawn, rng=Seeded(1))
     original, release = account.drawn
     gone = int((~release.has_edges(original.edges)).sum())
     words = f"{gone:,} edges of the original are gone, and {release.size - original.size + gone:,} "

@@ -18,12 +18,12 @@ from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
 from celosia.graphs.account import GraphAccount, account
 from celosia.graphs.adapters import as_graph
-from celosia.graphs.generalisation.partition import in_random_order
+from celosia.graphs.generalisation.partition import shuffle_super_vertices
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import Changed, GraphMethod
-from celosia.graphs.readers import Reading
+from celosia.graphs.method import GraphMethod, MethodResult
+from celosia.graphs.readers import ReadResult
 from celosia.graphs.registry import makes
-from celosia.graphs.relabelling import Relabelling, relabelled
+from celosia.graphs.relabelling import Relabelling, relabel
 from celosia.graphs.release import Content, GraphRelease, MethodOutcome
 from celosia.graphs.uncertain import UncertainGraph
 from celosia.tables.masking import Recipe
@@ -41,7 +41,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     keep_names: bool = False,
     drop_edge_attributes: bool = False,
     assess: bool = True,
-    randomness: Source | None = None,
+    rng: Source | None = None,
     progress: Progress = silent,
 ) -> GraphRelease:
     """The graph after every method, under random numbers, with what risk and what use is left.
@@ -55,7 +55,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
         drop_edge_attributes: leave out what is known of the edges (weights, times); no method
             protects it, so that a graph with edge attributes is refused without this.
         assess: compare with the original and attack the release, for the report.
-        randomness: where methods and numbers are drawn from; a seed makes it a simulation.
+        rng: where methods and numbers are drawn from; a seed makes it a simulation.
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Raises:
@@ -67,25 +67,27 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
 
     >>> from celosia import Seeded
     >>> from celosia.graphs import KDegree, examples
-    >>> release = publish(examples.g10(), KDegree(k=2), randomness=Seeded(1))
+    >>> release = publish(examples.g10(), KDegree(k=2), rng=Seeded(1))
     >>> print(release.guarantee.promise)
     k-degree anonymity, k = 2: every degree is that of at least 2 vertices
     """
-    rng = System() if randomness is None else randomness
+    rng = System() if rng is None else rng
     chosen = (methods,) if isinstance(methods, GraphMethod) else tuple(methods)
     check_order(chosen, keep_names=keep_names)
     reading = as_graph(data)
     original = reading.graph
     if not drop_edge_attributes:
         check_edge_attributes(reading)
-    known = _masked(original, attributes, rng, progress)
-    made = _changed(replace(known, edge_attributes=None), chosen, rng, progress)
+    known = _mask_attributes(original, attributes, rng, progress)
+    made = _apply_methods(replace(known, edge_attributes=None), chosen, rng, progress)
     content = made.content
-    _check_alike(content, original, keep_names=keep_names, attributes=attributes is not None)
+    _check_added_vertices(
+        content, original, keep_names=keep_names, attributes=attributes is not None
+    )
     if isinstance(content, Graph) and attributes is None:  # a method may have needed them
         content = replace(content, attributes=None)
     private = any(method.is_private for method in chosen)
-    shown, numbers = (content, None) if keep_names else _hidden(content, rng)
+    shown, numbers = (content, None) if keep_names else _hide_names(content, rng)
     if numbers is not None:
         numbers = numbers[: original.order]  # vertices that a method made up come after the others
     told = GraphAccount()
@@ -121,15 +123,15 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Made:
+class _ChainResult:
     content: Content
     outcomes: tuple[MethodOutcome, ...]
     promises: tuple[str | None, ...]
 
 
-def _changed(
+def _apply_methods(
     graph: Graph, methods: tuple[GraphMethod[Any], ...], rng: Source, progress: Progress
-) -> _Made:
+) -> _ChainResult:
     content: Content = graph
     outcomes, promises = [], []
     for number, method in enumerate(methods, 1):
@@ -139,12 +141,12 @@ def _changed(
         if isinstance(method, Relabelling):
             # Every release gets random numbers, once and at its end: were they drawn here too,
             # nobody could tell which vertex is which, and an attack would seem to find nobody.
-            done: Changed[Content] = Changed(graph=content, kept="the whole structure")
+            done: MethodResult[Content] = MethodResult(graph=content, kept="the whole structure")
         else:
             done = method.apply(content, rng=rng, progress=progress)
         content = done.graph
         outcomes.append(MethodOutcome(method.kind, dict(done.facts), done.kept))
-    return _Made(content, tuple(outcomes), tuple(promises))
+    return _ChainResult(content, tuple(outcomes), tuple(promises))
 
 
 def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> None:
@@ -196,7 +198,7 @@ def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> N
         )
 
 
-def check_edge_attributes(reading: Reading) -> None:
+def check_edge_attributes(reading: ReadResult) -> None:
     """Refuse a graph whose edges have attributes, which no method protects.
 
     Raises:
@@ -218,7 +220,7 @@ def check_edge_attributes(reading: Reading) -> None:
     )
 
 
-def _left_out(reading: Reading, *, attributes: bool, private: bool) -> dict[str, Any]:
+def _left_out(reading: ReadResult, *, attributes: bool, private: bool) -> dict[str, Any]:
     """What was given and is not in the release: names, and counts except beside a private graph."""
     vertices = reading.graph.attributes
     found: dict[str, Any] = {
@@ -234,7 +236,7 @@ def _left_out(reading: Reading, *, attributes: bool, private: bool) -> dict[str,
     return {name: what for name, what in found.items() if what}
 
 
-def _masked(graph: Graph, recipe: Recipe | None, rng: Source, progress: Progress) -> Graph:
+def _mask_attributes(graph: Graph, recipe: Recipe | None, rng: Source, progress: Progress) -> Graph:
     """The graph with masked attributes, where there is a recipe for them."""
     if recipe is None:
         return graph
@@ -252,7 +254,9 @@ def _masked(graph: Graph, recipe: Recipe | None, rng: Source, progress: Progress
     return replace(graph, attributes=done.frame)
 
 
-def _check_alike(content: Content, original: Graph, *, keep_names: bool, attributes: bool) -> None:
+def _check_added_vertices(
+    content: Content, original: Graph, *, keep_names: bool, attributes: bool
+) -> None:
     """Refuse vertices that a method made up where they could be told from the others."""
     if content.order > original.order and (keep_names or attributes):
         raise InputError(
@@ -273,15 +277,15 @@ def _check_alike(content: Content, original: Graph, *, keep_names: bool, attribu
         )
 
 
-def _hidden(content: Content, rng: Source) -> tuple[Content, NDArray[np.int64] | None]:
+def _hide_names(content: Content, rng: Source) -> tuple[Content, NDArray[np.int64] | None]:
     """The same under random numbers, and the number of each vertex; None for super-vertices."""
     if isinstance(content, Graph):
-        made = relabelled(content, rng)
+        made = relabel(content, rng)
         return made.graph, made.numbers
     if isinstance(content, UncertainGraph):
         numbers = rng.permutation(content.order)
         return content.renumbered(numbers), numbers
-    return in_random_order(content, rng), None
+    return shuffle_super_vertices(content, rng), None
 
 
 def _notes(keep_names: bool, graph: Graph) -> tuple[str, ...]:
@@ -294,7 +298,7 @@ def _notes(keep_names: bool, graph: Graph) -> tuple[str, ...]:
 
 
 def _guarantee(
-    methods: tuple[GraphMethod[Any], ...], made: _Made, *, attributes: bool, simulation: bool
+    methods: tuple[GraphMethod[Any], ...], made: _ChainResult, *, attributes: bool, simulation: bool
 ) -> Guarantee:
     """The last promise stands, and a private one: what only sees a private graph cannot undo it."""
     kept: list[tuple[str, str]] = []

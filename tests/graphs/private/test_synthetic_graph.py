@@ -12,9 +12,15 @@ from celosia.core.randomness import Seeded
 from celosia.graphs._edge_set import edge_set
 from celosia.graphs.generators import power_law, ring
 from celosia.graphs.graph import Graph
-from celosia.graphs.private import METHODS, DegreeSequence, JointDegrees, PrivateGraph, graphical
+from celosia.graphs.private import (
+    METHODS,
+    DegreeSequence,
+    JointDegrees,
+    PrivateGraph,
+    graphical_degrees,
+)
 from celosia.graphs.private._kernels import guided_switches
-from celosia.graphs.private.constrained_inference import is_graphical, rising
+from celosia.graphs.private.constrained_inference import is_graphical, isotonic_fit
 from celosia.graphs.private.synthetic_graph import Model
 
 
@@ -28,7 +34,7 @@ def test_a_graphical_sequence_is_known_as_such(degrees: list[int]) -> None:
 def test_degrees_are_lowered_to_those_of_a_graph_and_left_alone_if_they_are(
     degrees: list[int],
 ) -> None:
-    found = graphical(np.array(degrees, dtype=np.int64))
+    found = graphical_degrees(np.array(degrees, dtype=np.int64))
     assert nx.is_graphical(found.tolist())
     assert (found <= sorted(degrees, reverse=True)).all()
     assert (np.diff(found) <= 0).all()
@@ -45,14 +51,14 @@ def test_restoring_an_order_moves_no_number_further_than_the_noise(
 ) -> None:
     exact = np.sort(np.array(truth))
     moved = np.array(noise[: exact.size])
-    found = rising(exact + moved, low=0, high=20)
+    found = isotonic_fit(exact + moved, low=0, high=20)
     assert (np.diff(found) >= 0).all()
     assert np.abs(found - exact).max() <= np.abs(moved).max()
 
 
 def test_the_private_graph_has_the_released_degrees() -> None:
     graph = power_law(500, 1500, 2.5, Seeded(1))
-    released = graphical(DegreeSequence(epsilon=1).release(graph, rng=Seeded(9)))
+    released = graphical_degrees(DegreeSequence(epsilon=1).release(graph, rng=Seeded(9)))
     changed = PrivateGraph(epsilon=1).apply(graph, rng=Seeded(9))
     assert np.sort(changed.graph.degrees)[::-1].tolist() == released.tolist()
     assert changed.facts["switches"] == 10 * changed.graph.size

@@ -24,7 +24,7 @@ from celosia.graphs.uncertain import (
     recounted_failures,
 )
 from celosia.graphs.uncertain._candidate_kernels import alias_table
-from celosia.graphs.uncertain.candidates import Drawing, uniqueness
+from celosia.graphs.uncertain.candidates import UncertainGraphSampler, uniqueness
 
 FIGURE_11 = UncertainGraph.of({(u - 1, v - 1): p for (u, v), p in UNCERTAIN.items()}, order=4)
 
@@ -89,7 +89,9 @@ def test_both_checks_agree_with_the_definition(data: st.DataObject) -> None:
 
 def test_both_checks_agree_where_hubs_use_the_normal_curve() -> None:
     graph = power_law(3000, 30_000, 2.3, Seeded(4))
-    made = Drawing(graph=graph, spared=0, target=60_000, uniform=0.5).draw(1.0, Seeded(5))
+    made = UncertainGraphSampler(graph=graph, spared=0, target=60_000, uniform=0.5).draw(
+        1.0, Seeded(5)
+    )
     spread = made.probabilities * (1 - made.probabilities)
     variance = np.bincount(made.pairs[:, 0], weights=spread, minlength=3000)
     assert variance.max() > 225, "no hub is wide enough to try it"
@@ -125,7 +127,7 @@ def test_an_alias_table_gives_each_place_its_weight(weights: list[float]) -> Non
 
 
 def test_the_noise_is_half_normal_cut_at_one_but_for_a_uniform_share() -> None:
-    drawing = Drawing(graph=g9(), spared=0, target=12, uniform=0.2)
+    drawing = UncertainGraphSampler(graph=g9(), spared=0, target=12, uniform=0.2)
     for width in (0.05, 0.4, 5.0):
         drawn = drawing._noise(np.full(20_000, width), Seeded(9))
         inside = 2 * stats.norm.cdf(1 / width) - 1
@@ -141,7 +143,7 @@ def test_the_noise_is_half_normal_cut_at_one_but_for_a_uniform_share() -> None:
 
 def test_candidates_are_edges_and_new_pairs_up_to_the_target() -> None:
     graph = random_graph(60, 200, Seeded(1))
-    drawing = Drawing(graph=graph, spared=3, target=400, uniform=0.01)
+    drawing = UncertainGraphSampler(graph=graph, spared=3, target=400, uniform=0.01)
     keys, real = drawing._pairs(uniqueness(graph.degrees, 0.5), Seeded(2))
     assert keys.size == 400 == np.unique(keys).size
     assert np.array_equal(real, np.isin(keys, graph.keys))
@@ -152,7 +154,9 @@ def test_candidates_are_edges_and_new_pairs_up_to_the_target() -> None:
 
 def test_a_target_that_cannot_be_reached_ends_all_the_same() -> None:
     graph = Graph.of([*combinations(range(5), 2)][:-1], order=5)
-    made = Drawing(graph=graph, spared=0, target=30, uniform=0.01).draw(0.5, Seeded(1))
+    made = UncertainGraphSampler(graph=graph, spared=0, target=30, uniform=0.01).draw(
+        0.5, Seeded(1)
+    )
     assert made.size <= 10
 
 

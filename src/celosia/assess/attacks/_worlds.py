@@ -91,7 +91,7 @@ def all_worlds(blocks: Sequence[Block], cells: int) -> Iterator[tuple[float, Wor
 
 
 def drawn_worlds(
-    blocks: Sequence[Block], cells: int, samples: int, source: Source
+    blocks: Sequence[Block], cells: int, samples: int, rng: Source
 ) -> Iterator[tuple[float, World]]:
     """So many worlds drawn at random, all of the same weight; always the same array."""
     width = blocks[0].counts.size if blocks else 0
@@ -101,7 +101,7 @@ def drawn_worlds(
     for _ in range(samples):
         world[:] = 0
         for deck, owner in zip(decks, owners, strict=True):
-            np.add.at(world, (owner, deck[source.permutation(deck.size)]), 1)
+            np.add.at(world, (owner, deck[rng.permutation(deck.size)]), 1)
         yield 1.0, world
 
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from celosia.assess.attacks.classes import (
     TOLERANCE,
     Classes,
-    Spread,
+    ValueCounts,
     check_count,
     check_share,
-    picked,
-    seen,
+    classes_and_values,
+    pick,
 )
 from celosia.assess.attacks.result import Attack, Members, lists, singles
 
@@ -64,7 +64,7 @@ def background(
     Reference: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
     """
     left = check_count(left, "the number of values left", 1)
-    classes, spread = seen(release, quasi_identifiers, sensitive)
+    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     out, lost = _ruled_out(classes, spread, excluded)
     distinct = np.bincount(spread.owner[~out], minlength=classes.sizes.size)
     hit = (distinct > 0) & (distinct <= left) & (spread.empty == 0)
@@ -109,7 +109,7 @@ def worst_background(
     """
     exclusions = check_count(exclusions, "the number of exclusions", 0)
     certainty = check_share(certainty, "the certainty")
-    classes, spread = seen(release, quasi_identifiers, sensitive)
+    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     order, rank = spread.ranked()
     out = np.zeros(order.size, dtype=np.bool_)
     out[order] = (rank >= 1) & (rank <= exclusions)
@@ -126,7 +126,7 @@ def worst_background(
         sizes=classes.sizes,
         confidence=confidence,
         hit=confidence >= certainty - TOLERANCE,
-        learnt=singles(spread.values, picked(spread.value + 1, top).astype(np.int64) - 1),
+        learnt=singles(spread.values, pick(spread.value + 1, top).astype(np.int64) - 1),
         members=Members.of(classes.of_row, classes.sizes.size),
         prior=_prior(spread, top, lost),
         facts={"classes": int(classes.sizes.size), "exclusions": exclusions},
@@ -134,24 +134,24 @@ def worst_background(
 
 
 def _confidence(
-    spread: Spread, top: NDArray[np.int64], out: NDArray[np.bool_]
+    spread: ValueCounts, top: NDArray[np.int64], out: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     remaining = spread.sizes - spread.total(np.where(out, spread.count, 0))
-    confidence: NDArray[np.float64] = picked(spread.count, top) / np.maximum(remaining, 1)
+    confidence: NDArray[np.float64] = pick(spread.count, top) / np.maximum(remaining, 1)
     return confidence
 
 
 def _prior(
-    spread: Spread, top: NDArray[np.int64], lost: NDArray[np.float64]
+    spread: ValueCounts, top: NDArray[np.int64], lost: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Her chance with the same knowledge and the distribution in the whole table alone."""
-    guess = picked(spread.overall[spread.value], top)
+    guess = pick(spread.overall[spread.value], top)
     chance: NDArray[np.float64] = np.minimum(guess / np.maximum(1 - lost, TOLERANCE), 1.0)
     return chance
 
 
 def _ruled_out(
-    classes: Classes, spread: Spread, excluded: Excluded
+    classes: Classes, spread: ValueCounts, excluded: Excluded
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Which entries are ruled out, and the share of the whole table that each class rules out."""
     out = np.zeros(spread.owner.size, dtype=np.bool_)

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.attacks.classes import numbered, texts_of
-from celosia.assess.attacks.compatibility import Coded, Fit, Meanings, fit, fitting_pairs
+from celosia.assess.attacks.classes import number_combinations, texts_of
+from celosia.assess.attacks.compatibility import CodedColumn, Fit, Meanings, fit, fitting_pairs
 from celosia.assess.attacks.result import Attack, Members, lists
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
@@ -75,19 +75,19 @@ def complementary(  # noqa: PLR0913 - two releases, and how they are read
         _partners(right, sides[0].sizes[left], sides[1].sizes.size)[right],
     )
     shared_pairs = sides[0].shared_with(sides[1], len(shared), fits)
-    return _attack(sides[0], numbered(combined), left, weight, chance, shared_pairs)
+    return _attack(sides[0], number_combinations(combined), left, weight, chance, shared_pairs)
 
 
 class _Side:
     """A release as its different rows, with how often each occurs."""
 
     def __init__(self, texts: pl.DataFrame) -> None:
-        coded = [Coded.of(column) for column in texts]
+        coded = [CodedColumn.of(column) for column in texts]
         self.rows = texts.height
-        self.of_row = numbered([column.codes for column in coded])
+        self.of_row = number_combinations([column.codes for column in coded])
         _, self.first_row, sizes = np.unique(self.of_row, return_index=True, return_counts=True)
         self.sizes = sizes.astype(np.int64)
-        self.columns = [Coded(column.codes[self.first_row], column.cells) for column in coded]
+        self.columns = [CodedColumn(column.codes[self.first_row], column.cells) for column in coded]
 
     def codes(self) -> list[NDArray[np.int64]]:
         return [column.codes for column in self.columns]
@@ -102,7 +102,7 @@ class _Side:
     @staticmethod
     def _distinct(side: _Side, columns: int) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
         codes = side.codes()[:columns]
-        number = numbered(codes)
+        number = number_combinations(codes)
         _, first = np.unique(number, return_index=True)
         sizes = np.zeros(first.size, dtype=np.int64)
         np.add.at(sizes, number, side.sizes)

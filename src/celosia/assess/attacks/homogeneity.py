@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from celosia.assess.attacks.classes import TOLERANCE, check_share, picked, seen
+from celosia.assess.attacks.classes import TOLERANCE, check_share, classes_and_values, pick
 from celosia.assess.attacks.result import Attack, Members, singles
 
 
@@ -30,9 +30,9 @@ def homogeneity(
     Reference: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
     """
     certainty = check_share(certainty, "the certainty")
-    classes, spread = seen(release, quasi_identifiers, sensitive)
+    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     top = spread.best(spread.share)
-    confidence = picked(spread.share, top)
+    confidence = pick(spread.share, top)
     hit = confidence >= certainty - TOLERANCE
     return Attack(
         name="homogeneity",
@@ -43,8 +43,8 @@ def homogeneity(
         sizes=classes.sizes,
         confidence=confidence,
         hit=hit,
-        learnt=singles(spread.values, picked(spread.value + 1, top).astype(int) - 1),
+        learnt=singles(spread.values, pick(spread.value + 1, top).astype(int) - 1),
         members=Members.of(classes.of_row, classes.sizes.size),
-        prior=picked(spread.overall[spread.value], top),
+        prior=pick(spread.overall[spread.value], top),
         facts={"classes": int(classes.sizes.size), "suppressed": classes.suppressed},
     )

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.attacks.classes import TOLERANCE, texts_of
-from celosia.assess.attacks.compatibility import Coded, Fit, Meanings, fit
+from celosia.assess.attacks.compatibility import CodedColumn, Fit, Meanings, fit
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
@@ -88,7 +88,7 @@ class _Pair:
 
     @classmethod
     def of(cls, left: pl.Series, right: pl.Series, meanings: Meanings, name: str) -> _Pair:
-        ours, theirs = Coded.of(left), Coded.of(right)
+        ours, theirs = CodedColumn.of(left), CodedColumn.of(right)
         return cls(ours.codes, theirs.codes, fit(ours, theirs, meanings.get(name), name))
 
     def shared(self, shift: int = 0) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from celosia.mechanisms.sparse import SparseMechanism
 
 
 @dataclass(frozen=True, slots=True)
-class AtOnce:
+class EntrywiseMechanism:
     """A mechanism that treats every entry of a list by itself, asked about many equal entries.
 
     Each entry of such a release is an independent output on one entry, drawn by the same code: the
@@ -39,7 +39,7 @@ class AtOnce:
 
 
 @dataclass(frozen=True, slots=True)
-class Streamed:
+class StreamedMechanism:
     """A sparse vector mechanism asked one question at a time, as its users ask it."""
 
     mechanism: SparseMechanism

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from celosia.assess.audit.batches import AtOnce, Streamed
-from celosia.assess.audit.pairs import Pair, keyed, streams
+from celosia.assess.audit.batches import EntrywiseMechanism, StreamedMechanism
+from celosia.assess.audit.pairs import Pair, key_rows, streams
 from celosia.assess.audit.result import Audit
 from celosia.assess.audit.sampling import Auditable
 from celosia.assess.audit.search import search
@@ -55,7 +55,7 @@ class Case:
     @property
     def at_once(self) -> bool:
         """Whether many outputs are drawn by one call."""
-        return isinstance(self.run, AtOnce)
+        return isinstance(self.run, EntrywiseMechanism)
 
     def __str__(self) -> str:
         return f"a stream of {self.mechanism}" if self.streamed else str(self.mechanism)
@@ -63,7 +63,7 @@ class Case:
     @property
     def streamed(self) -> bool:
         """Whether questions are asked one at a time."""
-        return isinstance(self.run, Streamed)
+        return isinstance(self.run, StreamedMechanism)
 
     def audit(
         self,
@@ -125,22 +125,22 @@ def _additive() -> Iterator[Case]:
     ):
         moved = float(mechanism.sensitivity)
         pair = Pair(0.0, moved, f"0.0 against {moved}")
-        yield Case(mechanism, (pair,), AtOnce(mechanism))
+        yield Case(mechanism, (pair,), EntrywiseMechanism(mechanism))
     for whole in (
         Geometric(epsilon=1),
         Geometric(epsilon=0.5, sensitivity=3),
         GaussianCounts(rho=0.5),
     ):
         steps = int(whole.sensitivity)
-        yield Case(whole, (Pair(0, steps, f"0 against {steps}"),), AtOnce(whole))
+        yield Case(whole, (Pair(0, steps, f"0 against {steps}"),), EntrywiseMechanism(whole))
     vector = Laplace(epsilon=1, sensitivity=1, dimension=2)
     yield Case(vector, (Pair([0.0, 0.0], [0.5, 0.5], "0, 0 against a half each"),))
     yes, first = Pair(False, True, "no against yes"), Pair("a", "b", "a against b")
     for response in (RandomisedResponse.two_coins(), RandomisedResponse.for_epsilon(0.5)):
-        yield Case(response, (yes,), AtOnce(response))
+        yield Case(response, (yes,), EntrywiseMechanism(response))
     for names in (("a", "b"), tuple("abcdefgh")):
         kary = KaryResponse(epsilon=1, categories=names)
-        yield Case(kary, (first,), AtOnce(kary))
+        yield Case(kary, (first,), EntrywiseMechanism(kary))
 
 
 def _selections() -> Iterator[Case]:
@@ -179,7 +179,7 @@ def _columns() -> Iterator[Case]:
     for relation in (ADD_REMOVE, CHANGE_ONE):
         # A delta that samples can see: at 1e-6 nobody could tell a threshold that is a little low.
         keys = KeyHistogram(epsilon=1, delta=0.05, may_be_empty=True, neighbours=relation)
-        yield Case(keys, tuple(keyed(neighbours=relation)))
+        yield Case(keys, tuple(key_rows(neighbours=relation)))
     units = per_unit(Count(epsilon=1, may_be_empty=True), 3)
     yield Case(units, (Pair([], [True] * 3, "no row against three of one customer"),))
 
@@ -217,7 +217,7 @@ def _sparse() -> Iterator[Case]:
         pairs = tuple(streams(mechanism.limit, monotone=monotone, lengths=(1, 3)))
         yield Case(mechanism, pairs)
         if mechanism in (first, several):
-            yield Case(mechanism, pairs, Streamed(mechanism))
+            yield Case(mechanism, pairs, StreamedMechanism(mechanism))
 
 
 SHIPPED: tuple[Case, ...] = (*_additive(), *_selections(), *_columns(), *_sparse())

@@ -82,7 +82,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class SelectedEvent:
     """The most telling event, under which input it is likelier, and which claim it speaks to."""
 
     event: Event
@@ -93,7 +93,7 @@ class Choice:
     """What the lower bound may exceed the claim by."""
 
 
-def choose(  # noqa: PLR0913 - two samples, and how the choice will be confirmed
+def select_event(  # noqa: PLR0913 - two samples, and how the choice will be confirmed
     learn: tuple[Outputs, Outputs],
     pick: tuple[Outputs, Outputs],
     claims: Sequence[Claim],
@@ -101,7 +101,7 @@ def choose(  # noqa: PLR0913 - two samples, and how the choice will be confirmed
     error: float,
     confirming: int,
     last_bits: bool,
-) -> Choice:
+) -> SelectedEvent:
     """The event that promises the largest lower bound beyond a claim.
 
     Cells and scores are made from `learn` and judged on `pick`: an event that fits the noise of
@@ -115,7 +115,7 @@ def choose(  # noqa: PLR0913 - two samples, and how the choice will be confirmed
         confirming: how many samples of each input will confirm the choice.
         last_bits: whether to look at the last digits of floats.
     """
-    best: Choice | None = None
+    best: SelectedEvent | None = None
     scale = confirming / len(pick[0])
     pooled = _pooled(learn)
     scored = learned_views(*learn, frequent_paths(pooled))
@@ -124,7 +124,7 @@ def choose(  # noqa: PLR0913 - two samples, and how the choice will be confirmed
         edges = _edges(view, *learnt)
         size = edges.size + 2
         first, second = (np.bincount(cells(v, edges), minlength=size) for v in learnt)
-        masks = Candidates(first, second, ordered=view.ordered)
+        masks = CandidateEvents(first, second, ordered=view.ordered)
         picked = (view.values(outputs) for outputs in pick)
         counts = [masks.counts(np.bincount(cells(v, edges), minlength=size)) for v in picked]
         scaled = [np.rint(count * scale).astype(np.int64) for count in counts]
@@ -137,12 +137,12 @@ def choose(  # noqa: PLR0913 - two samples, and how the choice will be confirmed
                 found = float(excess[place]) - claim.epsilon
                 if best is None or found > best.excess:
                     event = Event(view, edges, masks.mask(place))
-                    best = Choice(event, swapped, claim, found)
+                    best = SelectedEvent(event, swapped, claim, found)
     assert best is not None, "every output is a number or has a pattern"
     return best
 
 
-class Candidates:
+class CandidateEvents:
     """Unions of cells worth trying, by their counts only; a mask is made for the one chosen."""
 
     def __init__(self, first: Counts, second: Counts, *, ordered: bool):

@@ -16,7 +16,7 @@ MOST_CLASSES = 2**16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Likelihood(View):
+class LikelihoodRatioView(View):
     """The log-likelihood ratio as if all places of the output were independent.
 
     That is the best score there is for independent noise on every coordinate (Neyman & Pearson
@@ -30,7 +30,7 @@ class Likelihood(View):
     detour: int = 2
 
     @classmethod
-    def learn(cls, first: Outputs, second: Outputs, paths: Sequence[Path]) -> Likelihood:
+    def learn(cls, first: Outputs, second: Outputs, paths: Sequence[Path]) -> LikelihoodRatioView:
         """From samples of both inputs."""
         edges, gains = {}, {}
         for path in paths:
@@ -56,7 +56,7 @@ class Likelihood(View):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Linear(View):
+class DiscriminantView(View):
     """A weighted sum of the numbers: Fisher's discriminant, for coordinates that depend."""
 
     paths: tuple[Path, ...]
@@ -67,7 +67,7 @@ class Linear(View):
     detour: int = 2
 
     @classmethod
-    def learn(cls, first: Outputs, second: Outputs, paths: Sequence[Path]) -> Linear:
+    def learn(cls, first: Outputs, second: Outputs, paths: Sequence[Path]) -> DiscriminantView:
         """From samples of both inputs."""
         tables = [np.column_stack([part.column(p) for p in paths]) for part in (first, second)]
         both = np.vstack(tables)
@@ -89,9 +89,9 @@ class Linear(View):
 def learned_views(first: Outputs, second: Outputs, paths: Sequence[Path]) -> Iterator[View]:
     """Scores for outputs that are more than one number, from those at some places."""
     if len(paths) > 1 or (paths and len(first.patterns) > 1):
-        yield Likelihood.learn(first, second, paths)
+        yield LikelihoodRatioView.learn(first, second, paths)
     if len(paths) > 1:
-        yield Linear.learn(first, second, paths)
+        yield DiscriminantView.learn(first, second, paths)
 
 
 def _cells(numbers: Values, edges: Values) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

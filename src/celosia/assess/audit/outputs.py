@@ -31,7 +31,7 @@ NUMBER = _Number()
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
+class SequencePattern:
     """The pattern of a tuple, a list or an array."""
 
     items: tuple[Hashable, ...]
@@ -43,7 +43,7 @@ class Entries:
 
 
 @dataclass(frozen=True, slots=True)
-class Keyed:
+class MappingPattern:
     """The pattern of a dictionary, in the order in which it holds its keys."""
 
     items: tuple[tuple[Hashable, Hashable], ...]
@@ -113,7 +113,7 @@ class Encoder:
 
     def _array(self, values: Values) -> Outputs:
         if values.ndim == 2:
-            codes = np.full(len(values), self._code(Entries((NUMBER,) * values.shape[1])))
+            codes = np.full(len(values), self._code(SequencePattern((NUMBER,) * values.shape[1])))
             columns: dict[Path, Values] = {(j,): values[:, j] for j in range(values.shape[1])}
             return Outputs(codes, self.patterns, columns)
         codes = np.full(values.size, self._code(NUMBER))
@@ -150,14 +150,14 @@ def _pattern(output: Any, path: Path, numbers: list[tuple[Path, float]]) -> Hash
     if isinstance(output, np.ndarray | np.bool_):
         return _pattern(output.tolist(), path, numbers)
     if isinstance(output, list | tuple):
-        return Entries(
+        return SequencePattern(
             tuple(_pattern(item, (*path, place), numbers) for place, item in enumerate(output))
         )
     if is_dataclass(output) and not isinstance(output, type):
         output = {item.name: getattr(output, item.name) for item in fields(output)}
     if isinstance(output, Mapping):
         # In their own order: whoever sees the output sees that too, and it can betray.
-        return Keyed(
+        return MappingPattern(
             tuple((key, _pattern(value, (*path, key), numbers)) for key, value in output.items())
         )
     return output if _hashable(output) else repr(output)

@@ -115,7 +115,7 @@ def categories(items: Sequence[Any]) -> Iterator[Pair]:
         yield Pair(first, second, f"{first} against {second}")
 
 
-def keyed(
+def key_rows(
     key: Any = "new", *, most: int = 1, neighbours: Neighbours = ADD_REMOVE
 ) -> Iterator[Pair]:
     """Rows of keys, one of which only one unit has: does its key give it away?

@@ -74,8 +74,10 @@ def search(  # noqa: PLR0913 - what is audited, how surely, and a name
         for done, pair in enumerate(left):
             progress(Step("search for the worst pair", done, len(left)))
             trial = Trial(mechanism, pair.first, pair.second, rng=rng, progress=silent)
-            choice = trial.choose(share, claims, error=error, confirming=half, last_bits=last_bits)
-            promised.append(choice.excess)
+            selected = trial.select_event(
+                share, claims, error=error, confirming=half, last_bits=last_bits
+            )
+            promised.append(selected.excess)
         best = sorted(range(len(left)), key=lambda place: -promised[place])
         left = [left[place] for place in best[: max(1, len(left) // 4)]]
     (worst,) = left

@@ -4,10 +4,10 @@ Put the two tables side by side with `align`, and give that to the single measur
 of them at once with `celosia.assess.accounts`.
 """
 
-from celosia.assess.alignment import Aligned, align, rows_by
+from celosia.assess.alignment import AlignedTables, align, rows_by
 from celosia.assess.linkage.attribute import AttributeDisclosure, attribute_disclosure
 from celosia.assess.linkage.distance import Linkage, distance_linkage, rank_linkage
-from celosia.assess.linkage.interval import Interval, IntervalDisclosure, interval_disclosure
+from celosia.assess.linkage.interval import ColumnInterval, IntervalDisclosure, interval_disclosure
 from celosia.assess.linkage.membership import (
     Membership,
     Synthesiser,
@@ -20,9 +20,9 @@ from celosia.assess.linkage.replicas import Replicas, replicated_uniques
 
 __all__ = [
     "AgreementModel",
-    "Aligned",
+    "AlignedTables",
     "AttributeDisclosure",
-    "Interval",
+    "ColumnInterval",
     "IntervalDisclosure",
     "Linkage",
     "Membership",

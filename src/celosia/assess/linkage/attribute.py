@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.alignment import Aligned
-from celosia.assess.linkage.nearest import nearest, standardised
+from celosia.assess.alignment import AlignedTables
+from celosia.assess.linkage.nearest import nearest, standardise
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, silent
 
@@ -47,7 +47,7 @@ class AttributeDisclosure:
 
 
 def attribute_disclosure(
-    tables: Aligned,
+    tables: AlignedTables,
     *,
     known: Sequence[str],
     sensitive: Sequence[str],
@@ -96,7 +96,7 @@ def attribute_disclosure(
     if not sensitive:
         return ()
     keys = tables.only(known)
-    shown, asked = standardised(keys.after, keys.before, keys.nominal)
+    shown, asked = standardise(keys.after, keys.before, keys.nominal)
     found = nearest(asked, shown, keys.nominal, progress=progress, stage="attribute disclosure")
     _, look = np.unique(shown, axis=0, return_inverse=True)
     look = look.reshape(-1)
@@ -104,7 +104,7 @@ def attribute_disclosure(
 
 
 def _disclosed(
-    tables: Aligned, name: str, look: NDArray[np.int64], person: NDArray[np.int64]
+    tables: AlignedTables, name: str, look: NDArray[np.int64], person: NDArray[np.int64]
 ) -> AttributeDisclosure:
     place = tables.place(name)
     true, shown = tables.before[:, place], tables.after[:, place]

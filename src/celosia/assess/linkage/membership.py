@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.alignment import align
-from celosia.assess.linkage.nearest import nearest, standardised
+from celosia.assess.linkage.nearest import nearest, standardise
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
@@ -177,7 +177,7 @@ def _closeness(
 ) -> NDArray[np.float64]:
     """How near the closest synthetic record is to each person; greater is nearer."""
     tables = align(people, made, columns, nominal=nominal, synthetic=True)
-    points, queries = standardised(tables.after, tables.before, tables.nominal)
+    points, queries = standardise(tables.after, tables.before, tables.nominal)
     found = nearest(queries, points, tables.nominal, progress=progress, stage="closest records")
     return -found.squared
 

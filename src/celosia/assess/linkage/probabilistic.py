@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.alignment import Aligned
+from celosia.assess.alignment import AlignedTables
 from celosia.assess.linkage.mixture import AgreementModel, fit_agreement
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
@@ -118,7 +118,7 @@ class _Scale(NamedTuple):
 
 
 def probabilistic_linkage(  # noqa: PLR0913 - what to compare, and when to link
-    tables: Aligned,
+    tables: AlignedTables,
     *,
     tolerance: float = 0.1,
     blocking: Sequence[str] = (),
@@ -174,7 +174,7 @@ def probabilistic_linkage(  # noqa: PLR0913 - what to compare, and when to link
     return ProbabilisticLinkage(model, blocks.pairs, float(threshold), one_to_one, *found)
 
 
-def _reach(tables: Aligned, tolerance: float) -> NDArray[np.float64]:
+def _reach(tables: AlignedTables, tolerance: float) -> NDArray[np.float64]:
     """How far two cells of each column may be apart to agree; codes differ by 1 at least."""
     spread = np.zeros(len(tables.columns))
     for column in np.flatnonzero(~tables.nominal):
@@ -183,7 +183,7 @@ def _reach(tables: Aligned, tolerance: float) -> NDArray[np.float64]:
     return np.where(tables.nominal, 0.5, tolerance * spread)
 
 
-def _blocks(tables: Aligned, blocking: Sequence[str]) -> _Blocks:
+def _blocks(tables: AlignedTables, blocking: Sequence[str]) -> _Blocks:
     total, count = len(tables.before), len(tables.after)
     if not blocking:
         whole = np.zeros(count, np.int64), np.full(count, total, dtype=np.int64)

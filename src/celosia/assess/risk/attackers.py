@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.risk.measure import Classes, count_classes
+from celosia.assess.risk.measure import ClassCounts, count_classes
 from celosia.assess.risk.profile import THRESHOLD, check_threshold
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
@@ -188,7 +188,7 @@ def _risk(
     )
 
 
-def _population_sizes(release: Classes, population: Any) -> NDArray[np.int64]:
+def _population_sizes(release: ClassCounts, population: Any) -> NDArray[np.int64]:
     """How many people of the population are in each class of the release."""
     people = count_classes(population, release.values.columns)
     mine = _texts(release.values)

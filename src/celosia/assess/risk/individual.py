@@ -29,7 +29,7 @@ from celosia.assess.risk.profile import THRESHOLD, check_threshold
 from celosia.core.errors import InputError
 from celosia.frames import as_frame, encode
 
-Reading = Literal["own", "any"]
+BlankRule = Literal["own", "any"]
 
 _MANY = 20
 """From so many records on, the series is short whatever the weights."""
@@ -97,7 +97,7 @@ def individual_risk(  # noqa: PLR0913 - each keyword is one thing to know of a s
     *,
     keys: Sequence[str],
     weights: str,
-    missing: Reading = "own",
+    missing: BlankRule = "own",
     household: str | None = None,
     threshold: float = THRESHOLD,
 ) -> IndividualRisk:

@@ -11,7 +11,7 @@ from celosia.assess.utility.associations import (
     associations,
     cramers_v,
 )
-from celosia.assess.utility.column_pair import EMPTY, TwoSided
+from celosia.assess.utility.column_pair import EMPTY, ColumnPair
 from celosia.assess.utility.comparison import Combinations, Comparison, compare
 from celosia.assess.utility.distances import (
     Distances,
@@ -22,8 +22,8 @@ from celosia.assess.utility.distances import (
     ordered_distance,
 )
 from celosia.assess.utility.distributions import Distribution, distributions
-from celosia.assess.utility.joint import Joint, joint
-from celosia.assess.utility.learning import Learning, Lesson, learning
+from celosia.assess.utility.joint import JointDistribution, joint
+from celosia.assess.utility.learning import ClassifierScores, Learning, learning
 from celosia.assess.utility.queries import QueryErrors, query_errors
 from celosia.assess.utility.spread import Spread, SpreadRule
 from celosia.assess.utility.statistics import Statistics, statistics
@@ -35,18 +35,18 @@ __all__ = [
     "Aggregates",
     "Association",
     "Associations",
+    "ClassifierScores",
+    "ColumnPair",
     "Combinations",
     "Comparison",
     "Distances",
     "Distribution",
-    "Joint",
+    "JointDistribution",
     "Learning",
-    "Lesson",
     "QueryErrors",
     "Spread",
     "SpreadRule",
     "Statistics",
-    "TwoSided",
     "UtilityReport",
     "aggregates",
     "associations",

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.utility.column_pair import TwoSided
+from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.spread import Spread, tally
 
 MOST_LABELS = 200
@@ -30,7 +30,7 @@ class Features(NamedTuple):
     of_value: Table
 
 
-def features(column: TwoSided, codes: NDArray[np.int32], spread: Spread) -> Features:
+def features(column: ColumnPair, codes: NDArray[np.int32], spread: Spread) -> Features:
     """The features of a column, learnt from the labels of the training rows.
 
     A category has one feature for each label, 1 where the row has it; an amount has one feature,

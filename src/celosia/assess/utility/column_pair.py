@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.meaning import SUPPRESSED, Exact, Meaning
+from celosia.assess.meaning import SUPPRESSED, ExactMeaning, Meaning
 from celosia.assess.utility.spread import Spread, SpreadRule
 from celosia.core.errors import InputError
 from celosia.core.wording import counted
@@ -20,7 +20,7 @@ EMPTY = "(missing)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TwoSided:
+class ColumnPair:
     """The codes of a column in both tables."""
 
     name: str
@@ -74,14 +74,14 @@ def holds_amounts(original: pl.Series, meaning: Meaning | None) -> bool:
     )
 
 
-def two_sided(
+def pair_column(
     original: pl.Series,
     released: pl.Series,
     meaning: Meaning | None,
     *,
     is_numeric: bool,
     spread: SpreadRule,
-) -> TwoSided:
+) -> ColumnPair:
     """Code a column of both tables over the same values.
 
     Raises:
@@ -92,7 +92,7 @@ def two_sided(
     raw_texts, labels = raw.values.to_list(), new.values.to_list()
     if meaning is None:
         others = [label for label in labels if label != SUPPRESSED]
-        meaning = Exact(tuple(dict.fromkeys([*raw_texts, *others])))
+        meaning = ExactMeaning(tuple(dict.fromkeys([*raw_texts, *others])))
     has_empty = raw.missing or new.missing
     values = list(meaning.values)
     if has_empty and EMPTY not in values:
@@ -111,7 +111,7 @@ def two_sided(
     after = np.where(new.codes < 0, len(labels) - 1, new.codes).astype(np.int32)
     counts = np.bincount(before, minlength=len(values)).astype(np.float64)
     weights = counts if spread == "original" else np.ones(len(values))
-    return TwoSided(
+    return ColumnPair(
         name=name,
         values=tuple(values[at] for at in order.tolist()),
         numbers=None if numbers is None else numbers[order],

@@ -11,7 +11,7 @@ from celosia.core.errors import InputError
 if TYPE_CHECKING:
     from celosia.assess.utility.numeric import Regression
 
-Compared = Annotated[
+ComparedColumns = Annotated[
     list[str] | None,
     typer.Option(
         "--column",
@@ -20,11 +20,11 @@ Compared = Annotated[
         help="Compare by this; may be repeated. Else by every column of both files.",
     ),
 ]
-Nominal = Annotated[
+NominalColumns = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Numbers that are only names, such as postal codes."),
 ]
-Told = Annotated[
+SensitiveColumns = Annotated[
     list[str] | None,
     typer.Option(
         "--sensitive", metavar="COLUMN", help="See how well this is told from the other columns."

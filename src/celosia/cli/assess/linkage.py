@@ -28,9 +28,9 @@ EXAMPLES = """**Examples**
 def linkage(
     original: Annotated[Path, typer.Argument(help="The table before it was masked.")],
     masked: Annotated[Path, typer.Argument(help="The table as it was masked.")],
-    columns: comparison_options.Compared = None,
-    nominal: comparison_options.Nominal = None,
-    sensitive: comparison_options.Told = None,
+    columns: comparison_options.ComparedColumns = None,
+    nominal: comparison_options.NominalColumns = None,
+    sensitive: comparison_options.SensitiveColumns = None,
     regression: comparison_options.Regressions = None,
     identifier: Annotated[
         str | None,

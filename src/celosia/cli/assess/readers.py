@@ -54,7 +54,7 @@ def released_schema(schema: Schema, frame: pl.DataFrame) -> Schema:
     return replace(schema, columns=tuple(kept))
 
 
-def watched(chunks: Iterator[pl.DataFrame], progress: Progress) -> Iterator[pl.DataFrame]:
+def report_progress(chunks: Iterator[pl.DataFrame], progress: Progress) -> Iterator[pl.DataFrame]:
     """The same chunks, with a step after each."""
     done = 0
     progress(Step("Reading the file", done))

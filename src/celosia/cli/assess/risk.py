@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.assess.readers import watched
+from celosia.cli.assess.readers import report_progress
 from celosia.core.errors import InputError, PrivacyError
 
 if TYPE_CHECKING:
@@ -60,11 +60,11 @@ def risk(
     others: AttackerRisks | None = None
     with console.progress_bar(quiet=as_json) as progress:
         profile = measure(
-            watched(read_chunks(table, **reading), progress), names, threshold=threshold
+            report_progress(read_chunks(table, **reading), progress), names, threshold=threshold
         )
         if population is not None or sampling_fraction is not None:
             others = attacker_risks(
-                watched(read_chunks(table, **reading), progress),
+                report_progress(read_chunks(table, **reading), progress),
                 names,
                 population=None if population is None else read_chunks(population),
                 sampling_fraction=sampling_fraction,

@@ -23,9 +23,9 @@ EXAMPLES = """**Examples**
 def synthetic(
     original: Annotated[Path, typer.Argument(help="The table that the synthetic one is made of.")],
     made: Annotated[Path, typer.Argument(metavar="SYNTHETIC", help="The synthetic table.")],
-    columns: comparison_options.Compared = None,
-    nominal: comparison_options.Nominal = None,
-    sensitive: comparison_options.Told = None,
+    columns: comparison_options.ComparedColumns = None,
+    nominal: comparison_options.NominalColumns = None,
+    sensitive: comparison_options.SensitiveColumns = None,
     regression: comparison_options.Regressions = None,
     holdout: Annotated[
         Path | None,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.assess.readers import watched
+from celosia.cli.assess.readers import report_progress
 
 EXAMPLES = """**Examples**
 
@@ -39,7 +39,7 @@ def uniqueness(
     names = options.schema_from(schema, quasi_identifiers).named(Role.QUASI_IDENTIFIER)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        classes = count_classes(watched(read_chunks(table, **reading), progress), names)
+        classes = count_classes(report_progress(read_chunks(table, **reading), progress), names)
         found = population_uniques(classes.sizes, sampling_fraction)
     if as_json:
         console.show_json(found.as_dict())

@@ -80,7 +80,7 @@ def utility(
             after,
             quasi_identifiers=roles.named(Role.QUASI_IDENTIFIER),
             meanings=meanings(roles, original=before),
-            source=source(seed),
+            rng=source(seed),
             target=target,
             queries=queries,
             progress=progress,

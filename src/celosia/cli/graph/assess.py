@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from celosia.core.progress import Progress
     from celosia.core.randomness import Source
     from celosia.graphs import Graph
-    from celosia.graphs.matching import Opened
+    from celosia.graphs.matching import OpenedRelease
     from celosia.graphs.metrics import GraphUtility
 
 Release = Annotated[
@@ -58,10 +58,10 @@ def assess(
     with console.progress_bar(quiet=as_json) as progress:
         reading = rules.read(original, progress)
         opened = open_release(release, progress=progress)
-        found, world, known = _compared(reading.graph, opened, key, source(seed), progress)
-    messages.unweighted(reading, original)
-    messages.unweighted(opened.reading, release)
-    told = str(found) if known else messages.whole(found)
+        found, world, known = _compare(reading.graph, opened, key, source(seed), progress)
+    messages.note_ignored(reading, original)
+    messages.note_ignored(opened.reading, release)
+    told = str(found) if known else messages.describe_graphs(found)
     if report is not None:
         warning: list[Block] = [] if known else [Notice(UNMATCHED, tone="warning")]
         page = Document("A graph and its release", f"{told}.", [*warning, *found.blocks()])
@@ -72,21 +72,21 @@ def assess(
         return
     if world:
         console.note("The release is no plain graph: one random world of it was compared.")
-    messages.utility(found, matched=known)
-    messages.files({"report": report})
+    messages.show_utility(found, matched=known)
+    messages.show_files({"report": report})
     console.show(told, strong=True)
 
 
-def _compared(
-    graph: Graph, opened: Opened, key: Path | None, rng: Source, progress: Progress
+def _compare(
+    graph: Graph, opened: OpenedRelease, key: Path | None, rng: Source, progress: Progress
 ) -> tuple[GraphUtility, bool, bool]:
     """The comparison, whether of a random world, and whether vertices are known in it."""
     from celosia.graphs import GeneralisedGraph, Graph, compare
-    from celosia.graphs.matching import matched
+    from celosia.graphs.matching import match_vertices
 
     if isinstance(opened.content, GeneralisedGraph):
         made = opened.content.sample_world(rng)
         return compare(graph, made, rng=rng, progress=progress), True, False
-    both = matched(graph, opened, key=key, rng=rng)
+    both = match_vertices(graph, opened, key=key, rng=rng)
     found = compare(graph, both.release, numbers=both.numbers, rng=rng, progress=progress)
     return found, not isinstance(opened.content, Graph), True

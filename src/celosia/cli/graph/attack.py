@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from celosia.core.randomness import Source
     from celosia.graphs import Graph
     from celosia.graphs.attacks import ActiveAttack, GraphAttack, LinkAttack, Propagation
-    from celosia.graphs.matching import Matched, Opened
+    from celosia.graphs.matching import MatchedRelease, OpenedRelease
     from celosia.graphs.method import GraphMethod
 
-    Found = GraphAttack | ActiveAttack | LinkAttack | Propagation
+    AttackResult = GraphAttack | ActiveAttack | LinkAttack | Propagation
 
 
 class Attack(StrEnum):
@@ -98,11 +98,11 @@ def attack(
         graph = reading.graph
         opened = None if release is None else open_release(release, progress=progress)
         both = _release(graph, opened, key, method, rng, progress)
-        ways = _ways(graph, both, method, rng, progress, edges=edges, seeds=seeds)
+        ways = _attack_runs(graph, both, method, rng, progress, edges=edges, seeds=seeds)
         found = [ways[each]() for each in wanted]
-    messages.unweighted(reading, original)
+    messages.note_ignored(reading, original)
     if release is not None and opened is not None:
-        messages.unweighted(opened.reading, release)
+        messages.note_ignored(opened.reading, release)
     if exposed is not None:
         _write_candidates(graph, found, exposed, overwrite=force)
     if report is not None:
@@ -113,13 +113,13 @@ def attack(
     if as_json:
         console.show_json([each.as_dict() for each in found])
         return
-    _tell(found, {"candidates": exposed, "report": report})
+    _show(found, {"candidates": exposed, "report": report})
 
 
 def _method(
     names: list[str] | None, parameters: list[str] | None, release: Path | None, *, active: bool
 ) -> GraphMethod[Any] | None:
-    chosen = method_options.chosen(names, parameters)
+    chosen = method_options.methods_from_options(names, parameters)
     if len(chosen) > 1 or (chosen and release is not None) or (active and release is not None):
         raise InputError(
             "CEL-G029",
@@ -133,27 +133,27 @@ def _method(
 
 def _release(
     graph: Graph,
-    opened: Opened | None,
+    opened: OpenedRelease | None,
     key: Path | None,
     method: GraphMethod[Any] | None,
     rng: Source,
     progress: Progress,
-) -> Matched:
+) -> MatchedRelease:
     """What is attacked, and where the vertices of the original are in it."""
     import numpy as np
 
     from celosia.graphs import GeneralisedGraph, Relabelling
-    from celosia.graphs.matching import Matched, matched, world_of
+    from celosia.graphs.matching import MatchedRelease, match_vertices, world_of
 
     if opened is not None:
         _refuse_groups(isinstance(opened.content, GeneralisedGraph))
-        return matched(graph, opened, key=key, rng=rng)
+        return match_vertices(graph, opened, key=key, rng=rng)
     content: Any = graph
     if method is not None and not isinstance(method, Relabelling):
         content = method.apply(graph, rng=rng, progress=progress).graph
         _refuse_groups(isinstance(content, GeneralisedGraph))
     same = np.arange(graph.order, dtype=np.int64)
-    return Matched(release=world_of(content, rng).without_names(), numbers=same)
+    return MatchedRelease(release=world_of(content, rng).without_names(), numbers=same)
 
 
 def _refuse_groups(wrong: bool) -> None:
@@ -166,16 +166,16 @@ def _refuse_groups(wrong: bool) -> None:
         )
 
 
-def _ways(
+def _attack_runs(
     graph: Graph,
-    both: Matched,
+    both: MatchedRelease,
     method: GraphMethod[Any] | None,
     rng: Source,
     progress: Progress,
     *,
     edges: int,
     seeds: int,
-) -> dict[Attack, Callable[[], Found]]:
+) -> dict[Attack, Callable[[], AttackResult]]:
     """Each attack, ready to be run."""
     from celosia.graphs import attacks
 
@@ -202,7 +202,9 @@ def _ways(
     }
 
 
-def _write_candidates(graph: Graph, found: list[Found], path: Path, *, overwrite: bool) -> None:
+def _write_candidates(
+    graph: Graph, found: list[AttackResult], path: Path, *, overwrite: bool
+) -> None:
     """The candidates of each target by name: for the curator, as the original is."""
     import polars as pl
 
@@ -233,11 +235,11 @@ def _write_candidates(graph: Graph, found: list[Found], path: Path, *, overwrite
         pl.concat(tables).write_csv(draft)
 
 
-def _tell(found: list[Found], places: dict[str, Path | None]) -> None:
+def _show(found: list[AttackResult], places: dict[str, Path | None]) -> None:
     from celosia.graphs.attacks import GraphAttack
 
-    messages.candidates(each for each in found if isinstance(each, GraphAttack))
-    messages.files(places)
+    messages.show_candidates(each for each in found if isinstance(each, GraphAttack))
+    messages.show_files(places)
     for each in found[:-1]:
         console.show(str(each))
     console.show(str(found[-1]), strong=True)

@@ -12,7 +12,7 @@ from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
 
 if TYPE_CHECKING:
-    from celosia.graphs.readers import Reading
+    from celosia.graphs.readers import ReadResult
     from celosia.graphs.release import Content
 
 
@@ -45,17 +45,17 @@ def draw(
     """
     from celosia.core.randomness import Seeded
     from celosia.graphs import GeneralisedGraph, Graph, drawing
-    from celosia.graphs.matching import matched, open_release, sort_of, world_of
-    from celosia.graphs.metrics.summary import aligned
+    from celosia.graphs.matching import graph_type_of, match_vertices, open_release, world_of
+    from celosia.graphs.metrics.summary import align_vertices
 
     inputs = (graph, after, key, rules.vertices)
     options.check_places({"the drawing": output}, inputs=inputs, overwrite=force)
     rng = Seeded(seed)  # a place on paper is no secret
-    readings: list[tuple[Reading | None, Path]] = []
+    readings: list[tuple[ReadResult | None, Path]] = []
     with console.progress_bar(quiet=as_json) as progress:
         if after is None:
             content: Content
-            if sort_of(graph) is Graph:
+            if graph_type_of(graph) is Graph:
                 reading = rules.read(graph, progress)
                 readings.append((reading, graph))
                 content = reading.graph
@@ -65,17 +65,17 @@ def draw(
                 shown = content.to_graph()
             else:
                 shown = world_of(content, rng)
-            made, told = drawing.drawn(shown, rng=rng, names=names, most=most), str(content)
+            made, told = drawing.draw_graph(shown, rng=rng, names=names, most=most), str(content)
         else:
             reading = rules.read(graph, progress)
             original, opened = reading.graph, open_release(after, progress=progress)
             readings += [(reading, graph), (opened.reading, after)]
-            both = matched(original, opened, key=key, rng=rng)
-            release = aligned(both.release, both.numbers)
-            made = drawing.before_after(original, release, rng=rng, names=names, most=most)
+            both = match_vertices(original, opened, key=key, rng=rng)
+            release = align_vertices(both.release, both.numbers)
+            made = drawing.draw_comparison(original, release, rng=rng, names=names, most=most)
             told = f"{original} before, {release} after"
     for each, path in readings:
-        messages.unweighted(each, path)
+        messages.note_ignored(each, path)
     options.write_text(output, str(made), force)
     if as_json:
         console.show_json({"drawing": str(output), "graph": told})

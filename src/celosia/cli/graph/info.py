@@ -39,7 +39,7 @@ def info(
         told = [attacks.degree(read, read), attacks.refinement(read, read, rounds=2)]
         if read.order <= MOST_NEIGHBOURHOODS:
             told.append(attacks.neighbourhood(read, read, progress=progress))
-    messages.unweighted(reading, graph, changes=False)  # the result says how the file was read
+    messages.note_ignored(reading, graph, changes=False)  # the result says how the file was read
     if as_json:
         console.show_json(
             {
@@ -51,8 +51,8 @@ def info(
         )
         return
     console.show(f"read: {reading}")
-    messages.numbers("The whole graph", found.items())
-    messages.candidates(told)
+    messages.show_numbers("The whole graph", found.items())
+    messages.show_candidates(told)
     alone = counted(told[0].exposed.size, "vertex stands", "vertices stand")
     console.show(
         f"{told[0].smallest}-degree anonymous: {alone} alone by degree, "

@@ -13,7 +13,7 @@ import typer
 
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
-    from celosia.graphs.readers import Format, Reading
+    from celosia.graphs.readers import Format, ReadResult
 
 GraphFile = Annotated[
     Path,
@@ -28,21 +28,21 @@ KeyFile = Annotated[
 ]
 
 
-class Loops(StrEnum):
+class LoopRule(StrEnum):
     """What becomes of an edge from a vertex to itself."""
 
     DROP = "drop"
     REFUSE = "refuse"
 
 
-class Repeated(StrEnum):
+class RepeatedEdgeRule(StrEnum):
     """What becomes of an edge that comes again."""
 
     MERGE = "merge"
     REFUSE = "refuse"
 
 
-class Directed(StrEnum):
+class DirectionRule(StrEnum):
     """What becomes of directions."""
 
     UNDIRECT = "undirect"
@@ -58,11 +58,13 @@ class Rules:
         Path | None,
         typer.Option(help="Beside an edge list: a table of all vertices, their names first."),
     ] = None
-    loops: Annotated[Loops, typer.Option(help="Edges from a vertex to itself.")] = Loops.DROP
-    repeated: Annotated[Repeated, typer.Option(help="Edges that come again.")] = Repeated.MERGE
+    loops: Annotated[LoopRule, typer.Option(help="Edges from a vertex to itself.")] = LoopRule.DROP
+    repeated: Annotated[RepeatedEdgeRule, typer.Option(help="Edges that come again.")] = (
+        RepeatedEdgeRule.MERGE
+    )
     directed: Annotated[
-        Directed, typer.Option(help="Directions: dropped, only pairs both ways, or refused.")
-    ] = Directed.UNDIRECT
+        DirectionRule, typer.Option(help="Directions: dropped, only pairs both ways, or refused.")
+    ] = DirectionRule.UNDIRECT
     format_name: Annotated[
         str | None,
         typer.Option(
@@ -77,7 +79,7 @@ class Rules:
         ),
     ] = None
 
-    def read(self, path: Path, progress: Progress) -> Reading:
+    def read(self, path: Path, progress: Progress) -> ReadResult:
         """The graph of a file, and what these rules did to it."""
         from celosia.graphs.readers import read
 

@@ -12,12 +12,12 @@ from celosia.cli.outcome import warn
 if TYPE_CHECKING:
     from celosia.graphs.attacks import GraphAttack
     from celosia.graphs.metrics import GraphUtility
-    from celosia.graphs.readers import Reading
+    from celosia.graphs.readers import ReadResult
     from celosia.graphs.release import GraphRelease
 
 
-def published(
-    release: GraphRelease, reading: Reading, places: dict[str, Path | None], *, as_json: bool
+def show_release(
+    release: GraphRelease, reading: ReadResult, places: dict[str, Path | None], *, as_json: bool
 ) -> None:
     """Tell a release: how the file was read, what was done, what risk and use is left."""
     from celosia.core.release import certificate_path
@@ -38,21 +38,23 @@ def published(
     account = release.account
     if account.attacks:
         title = "Who can be found" + (" (in one random world)" if account.world else "")
-        _before_after(title, account.before, account.attacks)
+        _show_before_after(title, account.before, account.attacks)
     if account.utility is not None:
-        console.show(f"use: {account.utility if account.matched else whole(account.utility)}")
+        console.show(
+            f"use: {account.utility if account.matched else describe_graphs(account.utility)}"
+        )
     elif account.attacks:
         console.note("The use that is left was not measured: try celosia graph assess.")
     output = places.get("data")
     written = places | {"certificate": None if output is None else certificate_path(output)}
-    files(written)
-    _isolated(release, output)
+    show_files(written)
+    _note_isolated(release, output)
     if output is None:
         console.note("The release was not written: give -o FILE to keep it.")
     console.show(str(release), strong=True)
 
 
-def _isolated(release: GraphRelease, output: Path | None) -> None:
+def _note_isolated(release: GraphRelease, output: Path | None) -> None:
     """Tell of vertices that an edge list has no line for."""
     from celosia.core.wording import counted
     from celosia.graphs import Graph
@@ -69,7 +71,7 @@ def _isolated(release: GraphRelease, output: Path | None) -> None:
         )
 
 
-def unweighted(reading: Reading | None, path: Path, *, changes: bool = True) -> None:
+def note_ignored(reading: ReadResult | None, path: Path, *, changes: bool = True) -> None:
     """Tell what of a file a command does not look at, and what its rules did to it."""
     if reading is None:
         return
@@ -80,7 +82,9 @@ def unweighted(reading: Reading | None, path: Path, *, changes: bool = True) -> 
         console.note(f"read: {reading}")
 
 
-def _before_after(title: str, before: Sequence[GraphAttack], after: Sequence[GraphAttack]) -> None:
+def _show_before_after(
+    title: str, before: Sequence[GraphAttack], after: Sequence[GraphAttack]
+) -> None:
     console.show_table(
         title,
         ["attack", "exposed before", "after", "right guesses before", "after"],
@@ -97,7 +101,7 @@ def _before_after(title: str, before: Sequence[GraphAttack], after: Sequence[Gra
     )
 
 
-def candidates(attacks: Iterable[GraphAttack]) -> None:
+def show_candidates(attacks: Iterable[GraphAttack]) -> None:
     """Tell how many targets have how many candidates, attack by attack."""
     told = list(attacks)
     if not told:
@@ -116,7 +120,7 @@ def candidates(attacks: Iterable[GraphAttack]) -> None:
     )
 
 
-def whole(found: GraphUtility) -> str:
+def describe_graphs(found: GraphUtility) -> str:
     """What both graphs are like, where nobody knows which vertex is which."""
     words = {
         "average_distance": "average distance",
@@ -128,7 +132,7 @@ def whole(found: GraphUtility) -> str:
     return ", ".join(f"{word} {before[name]} -> {after[name]}" for name, word in words.items())
 
 
-def utility(found: GraphUtility, *, matched: bool) -> None:
+def show_utility(found: GraphUtility, *, matched: bool) -> None:
     """Tell the numbers of both graphs, and what they have in common."""
     from celosia.graphs.account import WITHOUT_MATCH
     from celosia.graphs.metrics.utility_report import WORDS
@@ -153,14 +157,14 @@ def utility(found: GraphUtility, *, matched: bool) -> None:
     )
 
 
-def numbers(title: str, rows: Iterable[tuple[str, Any]]) -> None:
+def show_numbers(title: str, rows: Iterable[tuple[str, Any]]) -> None:
     """Tell numbers by the words of the report."""
     from celosia.graphs.metrics.utility_report import WORDS
 
     console.show_table(title, ["", "value"], [[WORDS[name], str(value)] for name, value in rows])
 
 
-def files(places: Mapping[str, Path | None]) -> None:
+def show_files(places: Mapping[str, Path | None]) -> None:
     """Tell what was written, and where."""
     for what, path in places.items():
         if path is not None:

@@ -27,7 +27,7 @@ Parameters = Annotated[
 ]
 
 
-def chosen(
+def methods_from_options(
     names: list[str] | None, parameters: list[str] | None, *, k_degree: int | None = None
 ) -> tuple[GraphMethod[Any], ...]:
     """The methods in the order in which they are named; k-degree by its short form comes last.

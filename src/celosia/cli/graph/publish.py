@@ -95,7 +95,7 @@ def publish(
     }
     inputs = (graph, rules.vertices, attributes)
     options.check_places(places, inputs=inputs, overwrite=force)
-    wanted = method_options.chosen(methods, parameters, k_degree=k_degree)
+    wanted = method_options.methods_from_options(methods, parameters, k_degree=k_degree)
     _check(wanted, output, key, masked=attributes is not None, keep_names=keep_names)
     recipe = None if attributes is None else Recipe.load(attributes)
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
@@ -108,7 +108,7 @@ def publish(
             keep_names=keep_names,
             drop_edge_attributes=drop_edge_attributes,
             assess=not no_assess,
-            randomness=source(seed),
+            rng=source(seed),
             progress=progress,
         )
     with ExitStack() as files:  # the key takes its name only with the release
@@ -120,7 +120,7 @@ def publish(
         release.report(report, overwrite=force)
     if key is not None:
         console.note(f"Warning: {key} undoes the release: it tells who is who. Keep it secret.")
-    messages.published(
+    messages.show_release(
         release, reading, {"data": output, "report": report, "key": key}, as_json=as_json
     )
 

@@ -36,7 +36,7 @@ class Level(StrEnum):
     VERTEX = "vertex"
 
 
-class Way(StrEnum):
+class HistogramStrategy(StrEnum):
     """How a histogram is drawn."""
 
     CUMULATIVE = "cumulative"
@@ -51,7 +51,9 @@ _OPTIONS = {
     Statistic.STARS: {"delta", "rays"},
     Statistic.JOINT: {"cap", "confidence"},
 }
-"""Which options each statistic takes beside epsilon."""
+"""Which options each statistic takes besides epsilon."""
+_PARAMETERS = {"rays": "k", "way": "strategy"}
+"""Options whose parameter in Python has another name."""
 
 
 def release(
@@ -73,7 +75,9 @@ def release(
     delta: Annotated[
         float | None, typer.Option(help="Of triangles and stars: smooth sensitivity instead.")
     ] = None,
-    way: Annotated[Way | None, typer.Option(help="Of histogram: how noise is added.")] = None,
+    way: Annotated[
+        HistogramStrategy | None, typer.Option(help="Of histogram: how noise is added.")
+    ] = None,
     confidence: Annotated[
         float | None, typer.Option(help="How often the interval holds the exact answer; 0.95.")
     ] = None,
@@ -116,7 +120,7 @@ def release(
     options.check_places(places, inputs=(graph, rules.vertices), overwrite=force)
     if output is not None and output.suffix.lower() != ".json":
         format_of(output)
-    wish = {
+    chosen = {
         "level": None if level is None else level.value,
         "cap": cap,
         "rays": rays,
@@ -124,12 +128,12 @@ def release(
         "way": None if way is None else way.value,
         "confidence": confidence,
     }
-    wish = {name: value for name, value in wish.items() if value is not None}
-    _check(statistic, wish)
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    _check(statistic, chosen)
     with console.progress_bar(quiet=as_json) as progress:
         reading = rules.read(graph, progress)
-        answer = _asked(statistic, reading.graph, epsilon, wish, seed)
-    messages.unweighted(reading, graph)
+        answer = _release_statistic(statistic, reading.graph, epsilon, chosen, seed)
+    messages.note_ignored(reading, graph)
     if output is not None:
         answer.save(output, overwrite=force)
     if report is not None:
@@ -141,9 +145,9 @@ def release(
         telling.answer(answer, output=output, report=report)
 
 
-def _check(statistic: Statistic, wish: dict[str, Any]) -> None:
-    idle = sorted(wish.keys() - _OPTIONS[statistic])
-    missing = statistic is Statistic.JOINT and "cap" not in wish
+def _check(statistic: Statistic, chosen: dict[str, Any]) -> None:
+    idle = sorted(chosen.keys() - _OPTIONS[statistic])
+    missing = statistic is Statistic.JOINT and "cap" not in chosen
     if idle or missing:
         raise InputError(
             "CEL-G031",
@@ -155,13 +159,13 @@ def _check(statistic: Statistic, wish: dict[str, Any]) -> None:
         )
 
 
-def _asked(
-    statistic: Statistic, graph: Graph, epsilon: float, wish: dict[str, Any], seed: int | None
+def _release_statistic(
+    statistic: Statistic, graph: Graph, epsilon: float, chosen: dict[str, Any], seed: int | None
 ) -> Answer:
     from celosia.core.randomness import source
     from celosia.graphs import private
 
-    ask: dict[Statistic, Any] = {
+    functions: dict[Statistic, Any] = {
         Statistic.EDGES: private.edge_count,
         Statistic.DEGREES: private.degree_sequence,
         Statistic.HISTOGRAM: private.degree_histogram,
@@ -169,6 +173,6 @@ def _asked(
         Statistic.STARS: private.star_count,
         Statistic.JOINT: private.joint_degrees,
     }
-    given = {"k" if name == "rays" else name: value for name, value in wish.items()}
-    answer: Answer = ask[statistic](graph, epsilon=epsilon, rng=source(seed), **given)
+    given = {_PARAMETERS.get(name, name): value for name, value in chosen.items()}
+    answer: Answer = functions[statistic](graph, epsilon=epsilon, rng=source(seed), **given)
     return answer

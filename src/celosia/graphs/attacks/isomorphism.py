@@ -57,10 +57,10 @@ class Shape:
         by_colour: dict[int, list[int]] = {}
         for at, colour in enumerate(other.colours):
             by_colour.setdefault(colour, []).append(at)
-        return _mapped(self, other, order, by_colour, most_steps)
+        return _find_mapping(self, other, order, by_colour, most_steps)
 
 
-def _mapped(
+def _find_mapping(
     one: Shape, other: Shape, order: list[int], by_colour: dict[int, list[int]], most_steps: int
 ) -> bool | None:
     """Depth first: each vertex of `order` to one of its colour that fits those before it."""

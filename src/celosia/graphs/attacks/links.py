@@ -17,8 +17,8 @@ from celosia.core.wording import sentence
 from celosia.graphs.attacks.candidates import Numbers
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod
-from celosia.graphs.metrics.metric_value import Measured
-from celosia.graphs.metrics.summary import aligned
+from celosia.graphs.metrics.metric_value import MetricValue
+from celosia.graphs.metrics.summary import align_vertices
 from celosia.graphs.sampling import all_non_edges, among, keys_to_pairs, non_edges, pairs_of, subset
 
 SCORES = ("common neighbours", "Adamic-Adar", "Katz, three steps")
@@ -104,9 +104,9 @@ class LinkAttack:
     0.5 is a coin, 1 certainty.
     """
 
-    deleted: Mapping[str, Measured]
+    deleted: Mapping[str, MetricValue]
     """Edges that were deleted, against pairs that never were edges; empty if none was."""
-    false: Mapping[str, Measured]
+    false: Mapping[str, MetricValue]
     """True edges of the release, against false ones; empty if none was added."""
     edges_deleted: int
     edges_added: int
@@ -185,7 +185,7 @@ def link_prediction(
 
     Reference: Liben-Nowell, Kleinberg 2003.
     """
-    seen = release if numbers is None else aligned(release, numbers)
+    seen = release if numbers is None else align_vertices(release, numbers)
     order = max(original.order, seen.order)
     truth, shown = (Graph.of(graph.edges, order=order) for graph in (original, seen))
     stayed = among(shown.keys, truth.keys)
@@ -196,8 +196,8 @@ def link_prediction(
     # Drawing nearly all of them one by one would take long; then they are listed.
     never = all_non_edges(either) if free <= 4 * most_pairs else non_edges(either, most_pairs, rng)
     return LinkAttack(
-        deleted=_told_apart(shown, gone, never, rng, most_pairs),
-        false=_told_apart(shown, kept, false, rng, most_pairs),
+        deleted=_score_ranking(shown, gone, never, rng, most_pairs),
+        false=_score_ranking(shown, kept, false, rng, most_pairs),
         edges_deleted=gone.size,
         edges_added=false.size,
         posterior=LinkPosterior(
@@ -206,9 +206,9 @@ def link_prediction(
     )
 
 
-def _told_apart(
+def _score_ranking(
     shown: Graph, wanted: Numbers, others: Numbers, rng: Source, most: int
-) -> dict[str, Measured]:
+) -> dict[str, MetricValue]:
     from celosia.graphs.attacks._match_kernels import link_scores  # noqa: PLC0415 - compiles
 
     if not wanted.size or not others.size:
@@ -224,7 +224,7 @@ def _told_apart(
     }
 
 
-def ranking_chance(high: NDArray[np.float64], low: NDArray[np.float64]) -> Measured:
+def ranking_chance(high: NDArray[np.float64], low: NDArray[np.float64]) -> MetricValue:
     """The chance that one of the first scores above one of the second; a tie is half.
 
     The area under the curve of receiver and operator, with two standard errors.
@@ -244,4 +244,4 @@ def ranking_chance(high: NDArray[np.float64], low: NDArray[np.float64]) -> Measu
         + (high.size - 1) * (both - chance**2)
         + (low.size - 1) * (pair - chance**2)
     )
-    return Measured(chance, 2.0 * float(np.sqrt(max(spread, 0.0) / (high.size * low.size))))
+    return MetricValue(chance, 2.0 * float(np.sqrt(max(spread, 0.0) / (high.size * low.size))))

@@ -108,7 +108,7 @@ class AlignmentTable:
         return np.concatenate([edges, *(renaming[edges] for renaming in self.renamings())])
 
 
-def aligned(graph: Graph, k: int, rng: Source) -> AlignmentTable:
+def build_alignment(graph: Graph, k: int, rng: Source) -> AlignmentTable:
     """A table with few edges in the end: the better of two starts, improved by exchanges.
 
     One start has vertices of like degree in a row. The other cuts the vertices, in the order of a

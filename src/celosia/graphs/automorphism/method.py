@@ -8,11 +8,11 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.core.wording import counted
-from celosia.graphs.automorphism.alignment_table import aligned
+from celosia.graphs.automorphism.alignment_table import build_alignment
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.sequence import check_k
-from celosia.graphs.kdegree.vertex_addition import grown
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.kdegree.vertex_addition import add_fake_vertices
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.verification import are_automorphisms, contains
 
 MOST = 2000
@@ -46,7 +46,7 @@ class KAutomorphism(GraphMethod[Graph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
+    ) -> MethodResult[Graph]:
         check_k(self.k, graph.order)
         if graph.order > MOST:
             raise InputError(
@@ -56,9 +56,9 @@ class KAutomorphism(GraphMethod[Graph]):
                 fix="Choose method k-degree, or publish a part of the graph.",
             )
         progress(Step("align vertices", 0, 1))
-        table = aligned(graph, self.k, rng)
+        table = build_alignment(graph, self.k, rng)
         fakes = len(table.place) - graph.order
-        changed = grown(graph, table.closed(), fakes)
+        changed = add_fake_vertices(graph, table.closed(), fakes)
         progress(Step("verify", 1, 1))
         if not (are_automorphisms(changed, table.renamings()) and contains(graph, changed)):
             raise PrivacyError(
@@ -67,7 +67,7 @@ class KAutomorphism(GraphMethod[Graph]):
                 why="The check after the method found it; nothing was published.",
                 fix="Please report this: it is a fault of the program.",
             )
-        return Changed(
+        return MethodResult(
             graph=changed,
             facts={
                 "vertices": changed.order,

@@ -18,7 +18,7 @@ from celosia.core.errors import InputError
 from celosia.frames.codes import encode
 from celosia.frames.columns import check_names
 from celosia.frames.inference import infer, narrow, parse
-from celosia.graphs.formats.parsed_graph import Parsed, malformed, told_counts
+from celosia.graphs.formats.parsed_graph import ParsedGraph, describe_counts, malformed
 from celosia.graphs.formats.records import plain
 from celosia.graphs.graph import Graph
 
@@ -52,7 +52,7 @@ class _Layout:
 
 def read_edge_list(
     data: bytes, path: Path, *, header: bool | None = None, arcs: bool = False
-) -> Parsed:
+) -> ParsedGraph:
     """The edges of a list separated by commas, semicolons, tabs or spaces.
 
     Lines that begin with # or % are comments. A first line with names in it is told from edges by
@@ -83,13 +83,13 @@ def read_edge_list(
     if len(further) == 1 and layout.header is None and (further[0] == "{}").all():
         further = []  # NetworkX writes {} for an edge without attributes
     extra = [infer(series, types)[1] for series in further]
-    return Parsed(
+    return ParsedGraph(
         names=names,
         sources=sources,
         targets=targets,
         directed=np.full(len(frame), arcs, dtype=np.bool_),
         edge_attributes=pl.DataFrame(extra) if extra else None,
-        ignored=told_counts({"comment lines": comments, "blank lines": blanks}),
+        ignored=describe_counts({"comment lines": comments, "blank lines": blanks}),
         columns=tuple(layout.header or ()),
     )
 

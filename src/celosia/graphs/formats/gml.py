@@ -11,8 +11,8 @@ from typing import IO
 
 from celosia.core.errors import InputError
 from celosia.graphs.formats.parsed_graph import (
-    Gatherer,
-    Parsed,
+    GraphBuilder,
+    ParsedGraph,
     Value,
     declared_twice,
     malformed,
@@ -39,9 +39,9 @@ Entry = tuple[str, Value, int]
 """A key, its value (a list of entries where it has brackets) and the line of the key."""
 
 
-def read_gml(data: bytes, path: Path) -> Parsed:
+def read_gml(data: bytes, path: Path) -> ParsedGraph:
     """The graph of a GML file; vertices are named by their labels where each has one of its own."""
-    gatherer = Gatherer(path)
+    gatherer = GraphBuilder(path)
     tokens = _tokens(utf8(data, path), path, gatherer)
     entries = _entries(tokens, path, depth=0)
     graphs = [entry for entry in entries if entry[0] == "graph"]
@@ -52,7 +52,7 @@ def read_gml(data: bytes, path: Path) -> Parsed:
     return _graph(graphs[0][1], path, gatherer)
 
 
-def _graph(entries: list[Entry], path: Path, gatherer: Gatherer) -> Parsed:
+def _graph(entries: list[Entry], path: Path, gatherer: GraphBuilder) -> ParsedGraph:
     directed = any(key == "directed" and value == 1 for key, value, _ in entries)
     nodes = [_fields(entry, path, gatherer) for entry in entries if entry[0] == "node"]
     numbers = [_number(node, "id", line, path) for node, line in nodes]
@@ -74,7 +74,7 @@ def _graph(entries: list[Entry], path: Path, gatherer: Gatherer) -> Parsed:
     return gatherer.finish()
 
 
-def _fields(entry: Entry, path: Path, gatherer: Gatherer) -> tuple[dict[str, Value], int]:
+def _fields(entry: Entry, path: Path, gatherer: GraphBuilder) -> tuple[dict[str, Value], int]:
     kind, held, line = entry
     if not isinstance(held, list):
         raise malformed(path, line, f"a {kind} has no brackets")
@@ -99,7 +99,7 @@ def _number(values: dict[str, Value], key: str, line: int, path: Path) -> int:
     return number
 
 
-def _tokens(text: str, path: Path, gatherer: Gatherer) -> Iterator[tuple[str, str, int]]:
+def _tokens(text: str, path: Path, gatherer: GraphBuilder) -> Iterator[tuple[str, str, int]]:
     position, line = 0, 1
     while position < len(text):
         found = _TOKEN.match(text, position)

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.graphs.formats.parsed_graph import Gatherer, Parsed, Value, malformed
+from celosia.graphs.formats.parsed_graph import GraphBuilder, ParsedGraph, Value, malformed
 from celosia.graphs.formats.records import records
 from celosia.graphs.graph import Graph
 
@@ -20,7 +20,7 @@ _TYPES = {"Int64": "long", "Float64": "double", "Boolean": "boolean"}
 _IGNORED = ("hyperedge", "port", "endpoint")
 
 
-def read_graphml(data: bytes, path: Path) -> Parsed:
+def read_graphml(data: bytes, path: Path) -> ParsedGraph:
     """The first graph of a GraphML file; document types and entities are refused unread."""
     reader = _Reader(path)
     parser = expat.ParserCreate(namespace_separator=" ")
@@ -46,7 +46,7 @@ class _Reader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.gatherer = Gatherer(path)
+        self.gatherer = GraphBuilder(path)
         self.graphs = 0
         self.parser: expat.XMLParserType
         self._directed = False

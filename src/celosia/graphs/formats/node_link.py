@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import IO
 
 from celosia.core.errors import InputError
-from celosia.graphs.formats.parsed_graph import Gatherer, Parsed, Value, malformed, utf8
+from celosia.graphs.formats.parsed_graph import GraphBuilder, ParsedGraph, Value, malformed, utf8
 from celosia.graphs.formats.records import records
 from celosia.graphs.graph import Graph
 
 
-def read_node_link(data: bytes, path: Path) -> Parsed:
+def read_node_link(data: bytes, path: Path) -> ParsedGraph:
     """The graph of a node-link file; the edges may be called `edges` or `links`."""
     try:
         told = json.loads(utf8(data, path))
@@ -24,7 +24,7 @@ def read_node_link(data: bytes, path: Path) -> Parsed:
     links = told.get("links", told.get("edges")) if isinstance(told, dict) else None
     if not isinstance(nodes, list) or not isinstance(links, list):
         raise malformed(path, 1, "there are no lists of nodes and of links (or edges)")
-    gatherer = Gatherer(path)
+    gatherer = GraphBuilder(path)
     for number, node in enumerate(nodes, 1):
         values = _fields(node, number, path)
         gatherer.vertex(_name(values, "id", number, path), values, -number)

@@ -11,8 +11,8 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.graphs.formats.parsed_graph import (
-    Gatherer,
-    Parsed,
+    GraphBuilder,
+    ParsedGraph,
     Value,
     declared_twice,
     malformed,
@@ -29,7 +29,7 @@ BARE = 10_000_000
 _COORDINATES = ("x", "y", "z")
 
 
-def read_pajek(data: bytes, path: Path) -> Parsed:
+def read_pajek(data: bytes, path: Path) -> ParsedGraph:
     """The network of a Pajek file; weights and coordinates are kept, shapes and colours are not."""
     reader = _Reader(path, most=max(len(data), BARE))
     # Not splitlines(): it also ends a line at signs that a name may hold, such as U+2028.
@@ -46,7 +46,7 @@ class _Reader:
     def __init__(self, path: Path, *, most: int) -> None:
         self.path = path
         self.most = most
-        self.gatherer = Gatherer(path)
+        self.gatherer = GraphBuilder(path)
         self.section = ""
         self.order = -1
         self.declared: dict[int, tuple[str, dict[str, Value], int]] = {}
@@ -64,7 +64,7 @@ class _Reader:
         else:
             raise malformed(self.path, line, "a line stands before *Vertices")
 
-    def finish(self) -> Parsed:
+    def finish(self) -> ParsedGraph:
         if self.order < 0:
             raise malformed(self.path, 1, "there is no *Vertices line")
         names = {number: held[0] for number, held in self.declared.items()}

@@ -19,7 +19,7 @@ Value = object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)  # names are private
-class Parsed:
+class ParsedGraph:
     """Vertices with names, and records that join two of them."""
 
     names: pl.Series
@@ -38,7 +38,7 @@ class Parsed:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Gatherer:
+class GraphBuilder:
     """Takes vertices and edges as a parser meets them, in any order."""
 
     path: Path
@@ -76,7 +76,7 @@ class Gatherer:
         """Note something that a graph cannot hold."""
         self._ignored[what] = self._ignored.get(what, 0) + count
 
-    def finish(self) -> Parsed:
+    def finish(self) -> ParsedGraph:
         """All that was taken.
 
         Raises:
@@ -93,28 +93,28 @@ class Gatherer:
         if lost is not None:
             raise InputError(
                 "CEL-G005",
-                f"{self.path}: the edge in {place(self._lines[lost])} has a vertex that the file "
+                f"{self.path}: the edge in {line_name(self._lines[lost])} has a vertex that the file "
                 "does not declare.",
                 why="A misspelt name would become a person who does not exist.",
                 fix="Declare every vertex, or correct the edge.",
                 line=self._lines[lost],
             )
         ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        return Parsed(
+        return ParsedGraph(
             names=names_of(list(self._places)),
             sources=ends[:, 0],
             targets=ends[:, 1],
             directed=np.array(self._directed, dtype=np.bool_),
             attributes=table_of(self._vertices),
             edge_attributes=table_of(self._edges),
-            ignored=told_counts(self._ignored),
+            ignored=describe_counts(self._ignored),
         )
 
 
-def told_counts(counts: Mapping[str, int]) -> tuple[str, ...]:
+def describe_counts(counts: Mapping[str, int]) -> tuple[str, ...]:
     """What was ignored, in words, each with its count.
 
-    >>> told_counts({"comment lines": 1200, "blank lines": 0})
+    >>> describe_counts({"comment lines": 1200, "blank lines": 0})
     ('comment lines (1,200)',)
     """
     return tuple(f"{what} ({count:,})" for what, count in counts.items() if count)
@@ -160,7 +160,7 @@ def _text(value: Value) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value, default=str)
 
 
-def place(line: int) -> str:
+def line_name(line: int) -> str:
     """A line of a file for a message; JSON has records in place of lines."""
     return f"line {line:,}" if line >= 0 else f"record {-line:,}"
 
@@ -169,7 +169,7 @@ def declared_twice(path: Path, line: int) -> InputError:
     """The error for a vertex that was declared before."""
     return InputError(
         "CEL-G011",
-        f"{path}: the vertex in {place(line)} was there before.",
+        f"{path}: the vertex in {line_name(line)} was there before.",
         why="Each vertex is declared once, or nobody knows which declaration counts.",
         fix="Give each vertex a name of its own.",
         line=line,
@@ -180,7 +180,7 @@ def malformed(path: Path, line: int, problem: str, *, fix: str = "") -> InputErr
     """The error for a place of a file that cannot be read."""
     return InputError(
         "CEL-G003",
-        f"{path}, {place(line)}: {problem}.",
+        f"{path}, {line_name(line)}: {problem}.",
         why="A file that is half read would be another graph.",
         fix=fix or "Correct the place, or leave it out.",
         line=line,

@@ -16,9 +16,9 @@ from celosia.core.randomness import Source
 from celosia.graphs.generalisation.attributes import Attributes, code_attributes, schema_of
 from celosia.graphs.generalisation.graph import GeneralisedGraph
 from celosia.graphs.generalisation.partition import Blocks, check_k
-from celosia.graphs.generalisation.publication import LEFT_OPEN, promised, published
+from celosia.graphs.generalisation.publication import LEFT_OPEN, promise_of, publish_partition
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.tables.schema import Schema
 
 _AT_A_TIME = 64
@@ -73,14 +73,14 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[GeneralisedGraph]:
+    ) -> MethodResult[GeneralisedGraph]:
         k = check_k(self.k, graph)
         attributes = code_attributes(graph, schema_of(self.schema))
         found = greedy_blocks(graph, k, alpha=self.alpha, attributes=attributes, progress=progress)
-        return published(graph, found, k=k, attributes=attributes)
+        return publish_partition(graph, found, k=k, attributes=attributes)
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
-        return promised(self.k)
+        return promise_of(self.k)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return LEFT_OPEN

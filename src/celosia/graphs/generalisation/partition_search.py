@@ -15,9 +15,9 @@ from celosia.graphs.generalisation.attributes import code_attributes, schema_of
 from celosia.graphs.generalisation.clustering import greedy_blocks, plain_parameters
 from celosia.graphs.generalisation.graph import GeneralisedGraph
 from celosia.graphs.generalisation.partition import Blocks, check_k
-from celosia.graphs.generalisation.publication import LEFT_OPEN, promised, published
+from celosia.graphs.generalisation.publication import LEFT_OPEN, promise_of, publish_partition
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.tables.schema import Schema
 
 MOST_BLOCKS = 6000
@@ -66,7 +66,7 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[GeneralisedGraph]:
+    ) -> MethodResult[GeneralisedGraph]:
         k = check_k(self.k, graph)
         attributes = code_attributes(graph, schema_of(self.schema))
         if graph.order // k > MOST_BLOCKS:
@@ -78,11 +78,11 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
             )
         steps = max(20_000, 300 * graph.order) if self.steps is None else self.steps
         start = greedy_blocks(graph, k, progress=progress)
-        found = annealed(graph, start, k=k, steps=steps, rng=rng, progress=progress)
-        return published(graph, found, k=k, attributes=attributes)
+        found = anneal_partition(graph, start, k=k, steps=steps, rng=rng, progress=progress)
+        return publish_partition(graph, found, k=k, attributes=attributes)
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
-        return promised(self.k)
+        return promise_of(self.k)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return LEFT_OPEN
@@ -91,7 +91,7 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
         return plain_parameters(self)
 
 
-def annealed(  # noqa: PLR0913 - a start, a limit, an effort, and whom to tell
+def anneal_partition(  # noqa: PLR0913 - a start, a limit, an effort, and whom to tell
     graph: Graph,
     start: Blocks,
     *,

@@ -14,10 +14,16 @@ from celosia.graphs.metrics.agreement import (
 from celosia.graphs.metrics.centrality import coreness, pagerank
 from celosia.graphs.metrics.clustering import Clustering, clustering, triangle_corners
 from celosia.graphs.metrics.communities import Communities, communities, modularity
-from celosia.graphs.metrics.metric_value import Measured
+from celosia.graphs.metrics.metric_value import MetricValue
 from celosia.graphs.metrics.paths import Distances, betweenness, distances, sources_of
-from celosia.graphs.metrics.spectrum import Spectral, spectral
-from celosia.graphs.metrics.summary import GraphMetrics, GraphUtility, aligned, compare, measure
+from celosia.graphs.metrics.spectrum import SpectralMetrics, spectral_metrics
+from celosia.graphs.metrics.summary import (
+    GraphMetrics,
+    GraphUtility,
+    align_vertices,
+    compare,
+    measure,
+)
 from celosia.graphs.metrics.vector import VertexVector
 
 __all__ = [
@@ -27,10 +33,10 @@ __all__ = [
     "EdgeChanges",
     "GraphMetrics",
     "GraphUtility",
-    "Measured",
-    "Spectral",
+    "MetricValue",
+    "SpectralMetrics",
     "VertexVector",
-    "aligned",
+    "align_vertices",
     "betweenness",
     "changed_degrees",
     "clustering",
@@ -49,6 +55,6 @@ __all__ = [
     "pagerank",
     "precision_index",
     "sources_of",
-    "spectral",
+    "spectral_metrics",
     "triangle_corners",
 ]

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MetricValue:
     """A value and its error: 0 where every vertex was looked at, else how far off it may be.
 
     The error of a sample is two standard errors (95 of 100 samples are within it); that of a
     bound is certain. Infinity is an error that nobody knows.
 
-    >>> print(Measured(2.5), "and", Measured(2.5, 0.12))
+    >>> print(MetricValue(2.5), "and", MetricValue(2.5, 0.12))
     2.5 and 2.5 ± 0.12
     """
 
@@ -28,9 +28,9 @@ class Measured:
         """Whether nothing was sampled."""
         return self.error == 0
 
-    def difference(self, other: Measured) -> Measured:
+    def difference(self, other: MetricValue) -> MetricValue:
         """How far two numbers are apart; their errors add up."""
-        return Measured(abs(self.value - other.value), self.error + other.error)
+        return MetricValue(abs(self.value - other.value), self.error + other.error)
 
     def as_dict(self) -> dict[str, float | None]:
         """Plain values for JSON; None where a number is infinite."""

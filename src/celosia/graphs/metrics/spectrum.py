@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.metrics.metric_value import Measured, two_errors
+from celosia.graphs.metrics.metric_value import MetricValue, two_errors
 from celosia.graphs.perturbation.spectrum import SMALL, spectrum_of
 
 MOST_EXACT = 1000
@@ -30,20 +30,20 @@ _OVERFLOW = 700.0
 
 
 @dataclass(frozen=True, slots=True)
-class Spectral:
+class SpectralMetrics:
     """What the eigenvalues of a graph say."""
 
-    largest: Measured
+    largest: MetricValue
     """Lambda 1, the greatest of the adjacency matrix."""
-    connectivity: Measured
+    connectivity: MetricValue
     """Mu 2, the second smallest of the Laplacian; 0 where the graph falls into parts."""
-    subgraph_centrality: Measured
+    subgraph_centrality: MetricValue
     """The mean over the vertices of closed walks, those of length k counted by 1 / k!."""
 
 
-def spectral(
+def spectral_metrics(
     graph: Graph, *, rng: Source, most_steps: int = MOST_STEPS, progress: Progress = silent
-) -> Spectral:
+) -> SpectralMetrics:
     """The eigenvalues of a graph; exact for small ones.
 
     The error of an iterated eigenvalue is the length of what its vector leaves over, within which
@@ -51,24 +51,26 @@ def spectral(
 
     >>> from celosia.core.randomness import Seeded
     >>> triangle = Graph.of([(0, 1), (0, 2), (1, 2)])
-    >>> found = spectral(triangle, rng=Seeded(1))
+    >>> found = spectral_metrics(triangle, rng=Seeded(1))
     >>> round(found.largest.value, 6), round(found.connectivity.value, 6)
     (2.0, 3.0)
     """
     progress(Step("compute eigenvalues", 0, 2))
     if graph.order < 2 or not graph.size:
-        return Spectral(Measured(0.0), Measured(0.0), Measured(float(graph.order > 0)))
+        return SpectralMetrics(
+            MetricValue(0.0), MetricValue(0.0), MetricValue(float(graph.order > 0))
+        )
     largest, connectivity = _two(graph)
     progress(Step("compute eigenvalues", 1, 2))
     if graph.order <= MOST_EXACT:
         values = np.linalg.eigvalsh(_matrix(graph).toarray())
-        closed = Measured(float(np.exp(values).mean()) if values[-1] < _OVERFLOW else inf)
+        closed = MetricValue(float(np.exp(values).mean()) if values[-1] < _OVERFLOW else inf)
     else:
         closed = _sampled_walks(graph, rng, most_steps)
-    return Spectral(largest, connectivity, closed)
+    return SpectralMetrics(largest, connectivity, closed)
 
 
-def _two(graph: Graph) -> tuple[Measured, Measured]:
+def _two(graph: Graph) -> tuple[MetricValue, MetricValue]:
     from celosia.graphs.metrics._path_kernels import components  # noqa: PLC0415 - compiles
 
     found = spectrum_of(graph.edges.astype(np.int64), graph.order)
@@ -82,8 +84,8 @@ def _two(graph: Graph) -> tuple[Measured, Measured]:
             _left_over(graph.degrees * slow - matrix @ slow, slow, found.connectivity),
         ]
     return (
-        Measured(found.largest, errors[0]),
-        Measured(found.connectivity, errors[1]) if connected else Measured(0.0),
+        MetricValue(found.largest, errors[0]),
+        MetricValue(found.connectivity, errors[1]) if connected else MetricValue(0.0),
     )
 
 
@@ -98,7 +100,7 @@ def _matrix(graph: Graph) -> Any:
     return sparse.csr_array(filled, shape=(graph.order, graph.order))
 
 
-def _sampled_walks(graph: Graph, rng: Source, most_steps: int) -> Measured:
+def _sampled_walks(graph: Graph, rng: Source, most_steps: int) -> MetricValue:
     """The mean of e^A along its diagonal, by random signs with the greatest eigenvalues apart."""
     from scipy.sparse.linalg import eigsh  # noqa: PLC0415 - heavy
 
@@ -106,7 +108,7 @@ def _sampled_walks(graph: Graph, rng: Source, most_steps: int) -> Measured:
     start = np.ones(order)
     values, vectors = eigsh(matrix, k=_TAKEN_OUT, which="LA", v0=start, tol=1e-8)
     if values.max() > _OVERFLOW:
-        return Measured(inf, inf)
+        return MetricValue(inf, inf)
     steps = _LANCZOS * (order + 2 * graph.size)
     probes = int(np.clip(most_steps // steps, 4, 64))
     apart = float(np.exp(values).sum())
@@ -117,7 +119,7 @@ def _sampled_walks(graph: Graph, rng: Source, most_steps: int) -> Measured:
         signs = (2 * rng.integers(2, order) - 1).astype(np.float64)
         signs -= vectors @ (vectors.T @ signs)
         found[turn] = _form(matrix, signs, vectors)
-    return Measured((apart + float(found.mean())) / order, (sure + two_errors(found)) / order)
+    return MetricValue((apart + float(found.mean())) / order, (sure + two_errors(found)) / order)
 
 
 def _form(matrix: Any, probe: NDArray[np.float64], apart: NDArray[np.float64]) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.graphs.metrics.metric_value import Measured
+from celosia.graphs.metrics.metric_value import MetricValue
 
 BATCHES = 8
 """Parts of a sample, from whose differences the error of the whole is told."""
@@ -29,7 +29,7 @@ class VertexVector:
         values = weights @ batches / max(int(weights.sum()), 1)
         return cls(values, None if exact else batches)
 
-    def distance(self, other: VertexVector) -> Measured:
+    def distance(self, other: VertexVector) -> MetricValue:
         """The root of the mean squared difference over the vertices that both graphs have.
 
         By the triangle inequality the true distance is within the root mean square of what the
@@ -38,8 +38,8 @@ class VertexVector:
         both = min(self.values.size, other.values.size)
         value = _root_mean_square(self.values[:both] - other.values[:both])
         if self.batches is None and other.batches is None:
-            return Measured(value)
-        return Measured(value, 2.0 * _noise(_parts(self, both) - _parts(other, both)))
+            return MetricValue(value)
+        return MetricValue(value, 2.0 * _noise(_parts(self, both) - _parts(other, both)))
 
 
 def _parts(vector: VertexVector, both: int) -> NDArray[np.float64]:

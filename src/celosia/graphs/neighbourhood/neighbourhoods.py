@@ -14,7 +14,7 @@ Signature = tuple[int, ...]
 
 
 @dataclass(slots=True, eq=False)
-class Surroundings:
+class Neighbourhoods:
     """Neighbours as sets, and a signature of the graph among the neighbours of each vertex.
 
     Vertices whose neighbourhoods are isomorphic have equal signatures; the converse holds nearly
@@ -31,7 +31,7 @@ class Surroundings:
         self._stale = set(range(len(self.near)))
 
     @classmethod
-    def of(cls, graph: Graph) -> Surroundings:
+    def of(cls, graph: Graph) -> Neighbourhoods:
         """From a graph."""
         return cls([set(graph.neighbours_of(v).tolist()) for v in range(graph.order)])
 

@@ -12,7 +12,7 @@ from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.perturbation.amount import check_amount, count_of
 from celosia.graphs.perturbation.random_exchange import SIZE_KEPT
 from celosia.graphs.perturbation.session import differences, graph_of
@@ -47,12 +47,12 @@ class RandomPerturbation(GraphMethod[Graph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
+    ) -> MethodResult[Graph]:
         count = check_deletions(graph, count_of(self.amount, graph.size))
         added = non_edges(graph, count, rng)
         kept = np.delete(graph.keys, subset(graph.size, count, rng))
         changed = graph_of(graph, np.concatenate([kept, added]))
-        return Changed(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
+        return MethodResult(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
@@ -82,7 +82,7 @@ class RandomSparsification(GraphMethod[Graph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
+    ) -> MethodResult[Graph]:
         chance = self._chance()
         stay = rng.integers(chance.denominator, graph.size) >= chance.numerator
         changed = graph_of(graph, graph.keys[stay])
@@ -95,7 +95,7 @@ class RandomSparsification(GraphMethod[Graph]):
                 edge_attributes=graph.edge_attributes.filter(stay),
             )
         kept = "the number of vertices; every published edge is true"
-        return Changed(graph=changed, facts=differences(graph, changed), kept=kept)
+        return MethodResult(graph=changed, facts=differences(graph, changed), kept=kept)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (

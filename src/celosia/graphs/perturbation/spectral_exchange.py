@@ -10,7 +10,7 @@ from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.perturbation.amount import check_amount, count_of
 from celosia.graphs.perturbation.random_exchange import DEGREES_KEPT, SIZE_KEPT
 from celosia.graphs.perturbation.session import (
@@ -18,7 +18,7 @@ from celosia.graphs.perturbation.session import (
     Exchanges,
     check_possible,
     differences,
-    nothing_found,
+    no_exchange_found,
 )
 from celosia.graphs.perturbation.spectrum import spectrum_of
 
@@ -26,7 +26,7 @@ ROUNDS = 50
 """How often the spectrum is computed where nothing else is said."""
 
 
-def steered(  # noqa: PLR0913 - the fields of both methods
+def steer_exchanges(  # noqa: PLR0913 - the fields of both methods
     graph: Graph,
     exchange: Exchange,
     *,
@@ -35,7 +35,7 @@ def steered(  # noqa: PLR0913 - the fields of both methods
     patience: int,
     rng: Source,
     progress: Progress,
-) -> Changed[Graph]:
+) -> MethodResult[Graph]:
     """The graph after `count` exchanges, each chosen against the drift of the spectrum."""
     check_possible(graph, exchange, count)
     session = Exchanges(graph, exchange, patience=patience)
@@ -58,7 +58,7 @@ def steered(  # noqa: PLR0913 - the fields of both methods
         if not going:
             break
     if count and not done:
-        raise nothing_found(graph, int(session.tally[1]))
+        raise no_exchange_found(graph, int(session.tally[1]))
     changed = session.result()
     facts: dict[str, float] = dict(differences(graph, changed))
     facts |= {"asked for": count, "done": done, "tries": int(session.tally[1])}
@@ -70,7 +70,7 @@ def steered(  # noqa: PLR0913 - the fields of both methods
             "algebraic connectivity after": now.connectivity,
         }
     exactly = DEGREES_KEPT if exchange == "switch" else SIZE_KEPT
-    return Changed(
+    return MethodResult(
         graph=changed,
         facts=facts,
         kept=f"{exactly}; nearly the largest eigenvalue and the algebraic connectivity",
@@ -78,7 +78,7 @@ def steered(  # noqa: PLR0913 - the fields of both methods
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Spectral(GraphMethod[Graph]):
+class _SpectralExchange(GraphMethod[Graph]):
     """What both have in common: random exchanges that are steered by the spectrum."""
 
     amount: float
@@ -97,9 +97,11 @@ class _Spectral(GraphMethod[Graph]):
     def __post_init__(self) -> None:
         _check(self.amount, self.every, self.patience)
 
-    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> Changed[Graph]:
+    def apply(
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> MethodResult[Graph]:
         count = count_of(self.amount, graph.size)
-        return steered(
+        return steer_exchanges(
             graph,
             self.exchange,
             count=count,
@@ -118,7 +120,7 @@ class _Spectral(GraphMethod[Graph]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpectralSwitch(_Spectral):
+class SpectralSwitch(_SpectralExchange):
     """Random switches, chosen so that two eigenvalues of the graph stay where they were.
 
     The two are the largest of the adjacency matrix and the second smallest of the Laplacian.
@@ -141,7 +143,7 @@ class SpectralSwitch(_Spectral):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpectralAddDelete(_Spectral):
+class SpectralAddDelete(_SpectralExchange):
     """Random replacements of edges, chosen so that two eigenvalues stay where they were.
 
     As `SpectralSwitch`, with edges replaced by any pair that has none.

@@ -1,17 +1,17 @@
 """Differential privacy for graphs: statistics that hide one edge, or one vertex with its edges."""
 
-from celosia.graphs.private.constrained_inference import graphical
+from celosia.graphs.private.constrained_inference import graphical_degrees
 from celosia.graphs.private.degree_histograms import BoundedDegreeHistogram, DegreeHistogram
 from celosia.graphs.private.degree_sequence import DegreeSequence
 from celosia.graphs.private.edge_counts import BoundedEdgeCount, EdgeCount
 from celosia.graphs.private.joint_degrees import JointDegrees
 from celosia.graphs.private.mechanism import ONE_EDGE, ONE_VERTEX, GraphMechanism
 from celosia.graphs.private.statistics import (
-    ask,
     degree_histogram,
     degree_sequence,
     edge_count,
     joint_degrees,
+    release,
     star_count,
     triangle_count,
 )
@@ -35,12 +35,12 @@ __all__ = [
     "PrivateGraph",
     "StarCount",
     "TriangleCount",
-    "ask",
     "degree_histogram",
     "degree_sequence",
     "edge_count",
-    "graphical",
+    "graphical_degrees",
     "joint_degrees",
+    "release",
     "star_count",
     "triangle_count",
 ]

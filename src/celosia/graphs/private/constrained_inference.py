@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def rising(values: NDArray[np.int64], *, low: int, high: int | None) -> NDArray[np.int64]:
+def isotonic_fit(values: NDArray[np.int64], *, low: int, high: int | None) -> NDArray[np.int64]:
     """The nearest rising numbers (least squares), rounded, within a range.
 
     If each value is within b of a rising truth in the range, so is each number here: the fit is a
     largest of least means, which moves no more than the values, and rounding and clipping do not
     leave whole bounds.
 
-    >>> rising(np.array([3, 1, 2, 9]), low=0, high=5).tolist()
+    >>> isotonic_fit(np.array([3, 1, 2, 9]), low=0, high=5).tolist()
     [2, 2, 2, 5]
 
     Reference: Hay, Rastogi, Miklau, Suciu 2010, Thm 1.
@@ -31,13 +31,13 @@ def is_graphical(degrees: NDArray[np.int64]) -> bool:
     return int(degrees.sum()) % 2 == 0 and bool((excess(degrees) <= 0).all())
 
 
-def graphical(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
+def graphical_degrees(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
     """Degrees of a simple graph at or below the given ones, falling; the largest are lowered.
 
     Wherever the k greatest degrees want more ends than all can give, they are lowered together by
     what is too much; if the sum is odd, one of the smallest degrees above 0 is lowered by one.
 
-    >>> graphical(np.array([1, 3, 3, 3])).tolist(), graphical(np.array([9, 1, 1, 0])).tolist()
+    >>> graphical_degrees(np.array([1, 3, 3, 3])).tolist(), graphical_degrees(np.array([9, 1, 1, 0])).tolist()
     ([3, 2, 2, 1], [2, 1, 1, 0])
     """
     found = np.clip(np.sort(degrees)[::-1], 0, max(degrees.size - 1, 0)).astype(np.int64)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celosia.accounting.losses import Composed, LaplaceLoss
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.private.constrained_inference import rising
+from celosia.graphs.private.constrained_inference import isotonic_fit
 from celosia.graphs.private.mechanism import GraphMechanism, check_graph
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
@@ -58,7 +58,7 @@ class DegreeSequence(GraphMechanism[NDArray[np.int64]]):
         """The degrees in rising order, from 0 to n - 1."""
         degrees = np.sort(check_graph(x).degrees)
         noisy = degrees + self.law.draw(degrees.size, rng)  # draws are below 2**62
-        return Measurement(rising(noisy, low=0, high=max(degrees.size - 1, 0)))
+        return Measurement(isotonic_fit(noisy, low=0, high=max(degrees.size - 1, 0)))
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
         """An error that none of `size` degrees exceeds with this confidence.

@@ -70,7 +70,7 @@ class Projection:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bounded(GraphMechanism[Output]):
+class BoundedStatistic(GraphMechanism[Output]):
     """A statistic that hides a vertex with all its edges, by a cap on degrees.
 
     Several caps may be given: one of them is then chosen privately, with `share` of epsilon, by

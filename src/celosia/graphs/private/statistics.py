@@ -17,7 +17,7 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.private.degree_histograms import (
     BoundedDegreeHistogram,
     DegreeHistogram,
-    Way,
+    Strategy,
 )
 from celosia.graphs.private.degree_sequence import DegreeSequence
 from celosia.graphs.private.edge_counts import BoundedEdgeCount, EdgeCount
@@ -33,7 +33,7 @@ from celosia.mechanisms.promises import promise
 Cap = int | Sequence[int]
 
 
-def ask(  # noqa: PLR0913 - each is a choice of the curator
+def release(  # noqa: PLR0913 - each is a choice of the curator
     graph: Graph,
     mechanism: GraphMechanism[Any],
     *,
@@ -58,7 +58,7 @@ def ask(  # noqa: PLR0913 - each is a choice of the curator
 
     >>> from celosia.core.randomness import Seeded
     >>> graph = Graph.of([(0, 1), (1, 2)])
-    >>> print(ask(graph, EdgeCount(epsilon=1), rng=Seeded(1)))
+    >>> print(release(graph, EdgeCount(epsilon=1), rng=Seeded(1)))
     number of edges: 2 (95% interval 0 to 5); 1-differential privacy
     """
     check_confidence(confidence)
@@ -76,7 +76,7 @@ def ask(  # noqa: PLR0913 - each is a choice of the curator
         source=source,
         guarantee=graph_promise(mechanism, simulation=source.simulation),
         provenance=Provenance.now(
-            "celosia.graphs.private.ask", {"mechanism": str(mechanism)}, seed=source.seed
+            "celosia.graphs.private.release", {"mechanism": str(mechanism)}, seed=source.seed
         ),
     )
 
@@ -133,7 +133,7 @@ def edge_count(  # noqa: PLR0913 - each is a choice of the curator
     else:
         _no_cap(cap)
         mechanism = EdgeCount(epsilon=epsilon)
-    return ask(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+    return release(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
 
 
 def degree_histogram(  # noqa: PLR0913 - each is a choice of the curator
@@ -142,7 +142,7 @@ def degree_histogram(  # noqa: PLR0913 - each is a choice of the curator
     epsilon: float,
     level: Level = "edge",
     cap: Cap | None = None,
-    way: Way = "cumulative",
+    strategy: Strategy = "cumulative",
     confidence: float = 0.95,
     budget: Budget | None = None,
     rng: Source | None = None,
@@ -155,20 +155,20 @@ def degree_histogram(  # noqa: PLR0913 - each is a choice of the curator
         level: what is hidden, one `edge` or one `vertex` with all its edges.
         cap: for an edge: the degree from which on vertices are counted together. For a vertex: as
             in `edge_count`.
-        way: `cumulative` or `bins`, see `DegreeHistogram`.
+        strategy: `cumulative` or `bins`, see `DegreeHistogram`.
         confidence: of the interval.
         budget: pays for the answer.
         rng: where randomness comes from.
 
     Raises:
-        InputError: CEL-G301 no such level; CEL-G302 not a cap; CEL-G305 no such way.
+        InputError: CEL-G301 no such level; CEL-G302 not a cap; CEL-G305 no such strategy.
     """
     mechanism: GraphMechanism[Any]
     if check_level(level) == "vertex":
-        mechanism = BoundedDegreeHistogram(epsilon=epsilon, cap=_caps(cap), way=way)
+        mechanism = BoundedDegreeHistogram(epsilon=epsilon, cap=_caps(cap), strategy=strategy)
     else:
-        mechanism = DegreeHistogram(epsilon=epsilon, cap=cap, way=way)  # type: ignore[arg-type]
-    return ask(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+        mechanism = DegreeHistogram(epsilon=epsilon, cap=cap, strategy=strategy)  # type: ignore[arg-type]
+    return release(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
 
 
 def degree_sequence(
@@ -181,7 +181,7 @@ def degree_sequence(
 ) -> Answer:
     """The degrees in rising order, hiding one edge; see `DegreeSequence`."""
     mechanism = DegreeSequence(epsilon=epsilon)
-    return ask(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+    return release(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
 
 
 def triangle_count(  # noqa: PLR0913 - each is a choice of the curator
@@ -195,7 +195,7 @@ def triangle_count(  # noqa: PLR0913 - each is a choice of the curator
 ) -> Answer:
     """The number of triangles, hiding one edge; with a delta by smooth sensitivity."""
     mechanism = TriangleCount(epsilon=epsilon, delta=delta)
-    return ask(graph, mechanism, budget=budget, rng=rng, progress=progress)
+    return release(graph, mechanism, budget=budget, rng=rng, progress=progress)
 
 
 def star_count(  # noqa: PLR0913 - each is a choice of the curator
@@ -212,7 +212,7 @@ def star_count(  # noqa: PLR0913 - each is a choice of the curator
     Raises:
         InputError: CEL-G304 not a number of rays, or too large a graph for so many.
     """
-    return ask(graph, StarCount(epsilon=epsilon, delta=delta, k=k), budget=budget, rng=rng)
+    return release(graph, StarCount(epsilon=epsilon, delta=delta, k=k), budget=budget, rng=rng)
 
 
 def joint_degrees(  # noqa: PLR0913 - each is a choice of the curator
@@ -226,7 +226,7 @@ def joint_degrees(  # noqa: PLR0913 - each is a choice of the curator
 ) -> Answer:
     """The number of edges by the degrees of their ends, hiding one edge; see `JointDegrees`."""
     mechanism = JointDegrees(epsilon=epsilon, cap=cap)
-    return ask(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+    return release(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
 
 
 def check_level(level: object) -> Level:

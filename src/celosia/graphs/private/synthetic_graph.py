@@ -14,9 +14,9 @@ from celosia.core.wording import did_you_mean
 from celosia.graphs._edge_set import edge_set
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.realisation import construct_graph
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.perturbation.session import Exchanges, graph_of
-from celosia.graphs.private.constrained_inference import graphical
+from celosia.graphs.private.constrained_inference import graphical_degrees
 from celosia.graphs.private.degree_sequence import DegreeSequence
 from celosia.graphs.private.joint_degrees import JointDegrees
 from celosia.graphs.private.mechanism import check_graph
@@ -92,11 +92,11 @@ class PrivateGraph(GraphMethod[Graph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
+    ) -> MethodResult[Graph]:
         sequence, joint = self._mechanisms()
         released = sequence.release(check_graph(graph), rng=rng)
         wished = None if joint is None else joint.release(graph, rng=rng)
-        degrees = graphical(released)
+        degrees = graphical_degrees(released)
         made = construct_graph(degrees[rng.permutation(degrees.size)], rng=rng)
         assert made is not None, "the degrees are those of a graph"
         session = Exchanges(made, "switch")
@@ -111,8 +111,8 @@ class PrivateGraph(GraphMethod[Graph]):
             "switches": int(session.tally[0]),
         }
         if joint is not None and wished is not None:
-            made, facts["guided switches"] = _guided(made, joint, wished, rng, progress)
-        return Changed(graph=made, facts=facts, kept="the number of vertices")
+            made, facts["guided switches"] = _guide(made, joint, wished, rng, progress)
+        return MethodResult(graph=made, facts=facts, kept="the number of vertices")
 
     def promise(self, graph: Graph) -> str:  # noqa: D102 - as in GraphMethod
         amount = at_least(self.epsilon)
@@ -130,7 +130,7 @@ class PrivateGraph(GraphMethod[Graph]):
         )
 
 
-def _guided(
+def _guide(
     graph: Graph, joint: JointDegrees, wished: dict[str, int], rng: Source, progress: Progress
 ) -> tuple[Graph, int]:
     """The graph after switches towards wished joint degrees; every degree stays. How many."""

@@ -8,7 +8,7 @@ from celosia.graphs.uncertain.method import Uncertain
 from celosia.graphs.uncertain.recount import recounted_failures
 from celosia.graphs.uncertain.statistics import (
     ExpectedStatistics,
-    Sampled,
+    SampledMean,
     expected_statistics,
     sampled_statistics,
 )
@@ -20,7 +20,7 @@ __all__ = [
     "METHODS",
     "ExpectedStatistics",
     "Obfuscation",
-    "Sampled",
+    "SampledMean",
     "Uncertain",
     "UncertainGraph",
     "degree_distribution",

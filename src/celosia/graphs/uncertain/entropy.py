@@ -75,7 +75,7 @@ def obfuscation(uncertain: UncertainGraph, original: Graph, *, k: int) -> Obfusc
 
     Reference: Boldi, Bonchi, Gionis, Tassa 2012, definition 2.
     """
-    check_wish(k, original.order)
+    check_k(k, original.order)
     if uncertain.order != original.order:
         raise InputError(
             "CEL-G201",
@@ -108,7 +108,7 @@ def degree_entropies(uncertain: UncertainGraph, degrees: NDArray[np.int64]) -> N
     return found
 
 
-def check_wish(k: object, order: int) -> None:
+def check_k(k: object, order: int) -> None:
     """Refuse a k that no graph with so many vertices can reach.
 
     Raises:

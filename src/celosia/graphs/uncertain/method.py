@@ -11,10 +11,10 @@ from celosia.core.numbers import exact, whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.sampling import pairs_of
-from celosia.graphs.uncertain.candidates import Drawing
-from celosia.graphs.uncertain.entropy import Obfuscation, check_wish, obfuscation
+from celosia.graphs.uncertain.candidates import UncertainGraphSampler
+from celosia.graphs.uncertain.entropy import Obfuscation, check_k, obfuscation
 from celosia.graphs.uncertain.graph import UncertainGraph
 from celosia.graphs.uncertain.recount import recounted_failures
 
@@ -88,10 +88,10 @@ class Uncertain(GraphMethod[UncertainGraph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[UncertainGraph]:
-        check_wish(self.k, graph.order)
+    ) -> MethodResult[UncertainGraph]:
+        check_k(self.k, graph.order)
         tolerance = _exact(self.tolerance)
-        drawing = Drawing(
+        drawing = UncertainGraphSampler(
             graph=graph,
             spared=ceil(tolerance * graph.order / 2),
             target=min(floor(_exact(self.c) * graph.size), pairs_of(graph.order)),
@@ -121,7 +121,7 @@ class Uncertain(GraphMethod[UncertainGraph]):
             "share exposed": check.share,
             "exposed, recounted": int(recounted),
         }
-        return Changed(graph=made, facts=facts, kept="the number of vertices")
+        return MethodResult(graph=made, facts=facts, kept="the number of vertices")
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
         exposed = floor(_exact(self.tolerance) * graph.order)
@@ -144,7 +144,9 @@ class Uncertain(GraphMethod[UncertainGraph]):
 class _Search:
     """Widths of noise tried so far, and how."""
 
-    def __init__(self, method: Uncertain, drawing: Drawing, rng: Source, progress: Progress):
+    def __init__(
+        self, method: Uncertain, drawing: UncertainGraphSampler, rng: Source, progress: Progress
+    ):
         self.method, self.drawing, self.rng, self.progress = method, drawing, rng, progress
         self.widths = self.drawn = 0
 

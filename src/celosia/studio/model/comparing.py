@@ -138,7 +138,7 @@ def nearest_distances(
         there are too few records.
     """
     from celosia.assess.alignment import align  # noqa: PLC0415 - slow to load
-    from celosia.assess.linkage.nearest import nearest, standardised  # noqa: PLC0415
+    from celosia.assess.linkage.nearest import nearest, standardise  # noqa: PLC0415
     from celosia.tables.masking.account import evenly  # noqa: PLC0415
 
     real = original[evenly(original.height, MOST_POINTS)]
@@ -146,7 +146,7 @@ def nearest_distances(
     if real.height < 10 or not some.height:
         return None
     tables = align(real, some, columns, synthetic=True)
-    points, queries = standardised(tables.before, tables.after, tables.nominal)
+    points, queries = standardise(tables.before, tables.after, tables.nominal)
     asked = np.zeros(len(points), dtype=np.bool_)
     asked[evenly(len(points), min(MOST_NEAR, len(points) // 2))] = True
     found = {

@@ -198,7 +198,7 @@ def code(
     )
     made = f"graphs.read({name!r})" if known is None else known.python
     drawn = ", drop_edge_attributes=True" if drop_edge_attributes else ""
-    drawn += "" if seed is None else f", randomness=Seeded({seed})"
+    drawn += "" if seed is None else f", rng=Seeded({seed})"
     python = [
         f"from celosia import {', '.join(([] if seed is None else ['Seeded']) + imported)}",
         "",

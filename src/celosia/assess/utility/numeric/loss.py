@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from celosia.assess.alignment import Aligned
+from celosia.assess.alignment import AlignedTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Loss:
         return f"IL1s {self.il1s:.4f}, {self.squares:.3%} of the sum of squares lost"
 
 
-def information_loss(tables: Aligned) -> Loss:
+def information_loss(tables: AlignedTables) -> Loss:
     """Measure how far the amounts of each masked record are from those of its original.
 
     Raises:

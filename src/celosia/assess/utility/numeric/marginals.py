@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.alignment import Aligned
+from celosia.assess.alignment import AlignedTables
 from celosia.assess.utility.distances import equal_distance, hellinger
 from celosia.assess.utility.distributions import shares
 
@@ -38,7 +38,7 @@ class Marginal:
         )
 
 
-def marginals(tables: Aligned) -> tuple[Marginal, ...]:
+def marginals(tables: AlignedTables) -> tuple[Marginal, ...]:
     """The distances of every column; empty cells are a value in all but Kolmogorov-Smirnov.
 
     Amounts are put in at most twenty bins with equally many original records for Hellinger's

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.alignment import Aligned
+from celosia.assess.alignment import AlignedTables
 
 Matrix = NDArray[np.float64]
 
@@ -132,7 +132,7 @@ class Moments:
         )
 
 
-def moments(tables: Aligned) -> Moments:
+def moments(tables: AlignedTables) -> Moments:
     """Compare the moments of the columns of amounts.
 
     Means and variances (with n - 1) are over the cells that a table has; covariances and

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.alignment import Aligned
+from celosia.assess.alignment import AlignedTables
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
 
@@ -93,7 +93,7 @@ class RegressionOverlap:
 
 
 def regression_overlap(
-    tables: Aligned, regression: Regression, *, confidence: float = 0.95
+    tables: AlignedTables, regression: Regression, *, confidence: float = 0.95
 ) -> RegressionOverlap:
     """Run an ordinary least-squares regression on both tables and compare the coefficients.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from celosia.assess.alignment import Aligned
+from celosia.assess.alignment import AlignedTables
 from celosia.assess.utility.numeric.loss import Loss, information_loss
 from celosia.assess.utility.numeric.marginals import Marginal, marginals
 from celosia.assess.utility.numeric.moments import Moments, moments
@@ -55,7 +55,7 @@ class NumericUtility:
 
 
 def numeric_utility(
-    tables: Aligned,
+    tables: AlignedTables,
     *,
     columns: Sequence[str] | None = None,
     regressions: Sequence[Regression] = (),
