@@ -34,7 +34,7 @@ def test_a_graph_is_published_with_certificate_report_and_key(run: Run, friends:
     for line in ("data: safe.edges", "certificate: safe.edges.cert.json", "report: r.html"):
         assert line in lines
     assert lines[-1].startswith(
-        "k-degree anonymity, k = 8: every degree is that of at least 8 vertices"
+        "k-degree anonymity, k = 8: every degree is shared by at least 8 vertices"
     )
     assert "key.csv undoes the release" in told.err
     assert MARK not in told.out + told.err
@@ -230,7 +230,7 @@ def test_a_network_to_try_comes_with_people_and_schema(run: Run, tmp_path: Path)
 
 
 CALLS = "who,whom,weight,time\nana,bea,3,1\nbea,ana,5,2\nbea,carl,1,3\ncarl,dan,2,4\ndan,eva,2,5\n"
-UNSEEN = "Not looked at: the edge attributes weight, time of calls.csv."
+UNSEEN = "Ignored: the edge attributes weight, time of calls.csv."
 
 
 @pytest.fixture
@@ -282,6 +282,6 @@ def test_commands_say_that_they_do_not_look_at_edge_attributes(run: Run) -> None
 def test_vertices_that_an_edge_list_cannot_hold_are_counted(run: Run, friends: Path) -> None:
     wish = (*PUBLISH, "--method", "relabelling", "--no-assess", "-o")
     told = run(*wish, "safe.edges")
-    assert "3 vertices have no edge, and so no line in safe.edges" in told.err
+    assert "3 vertices have no edge and therefore no line in safe.edges" in told.err
     assert "no edge" not in run(*wish, "safe.json").err
     assert GraphRelease.load(friends / "safe.edges").data.order == 80

@@ -215,7 +215,7 @@ def test_a_private_method_must_come_first() -> None:
         network(), [PrivateGraph(epsilon=1.0), KDegree(k=3)], rng=Seeded(1), assess=False
     )
     assert after.figures == {}
-    assert after.guarantee.promise.endswith("k = 3: every degree is that of at least 3 vertices")
+    assert after.guarantee.promise.endswith("k = 3: every degree is shared by at least 3 vertices")
 
 
 def test_what_cannot_be_done_is_refused_before_any_work() -> None:

@@ -25,12 +25,12 @@ from celosia.core.report import (
 )
 
 PRIVATE = (
-    "For the eyes of those who may see the original table: rows that can be linked, and moments of "
-    "the original, are named below."
+    "Confidential: only for people who may see the original table. The report lists rows that "
+    "can be linked, and moments of the original."
 )
 _PROMISES_NOTHING = (
-    "A synthetic table that was made without noise promises nothing: what follows was measured, "
-    "for this table and these attacks."
+    "A synthetic table made without noise has no formal guarantee: the results below were "
+    "measured for this table and these attacks."
 )
 
 
@@ -38,7 +38,7 @@ def masked_document(account: MaskedAccount) -> Document:
     """The whole report of a masked table."""
     counts = f"{account.records:,} masked records of {account.originals:,}"
     return Document(
-        "Risk and use of a masked table",
+        "Risk and utility of a masked table",
         f"{counts}, linked by {', '.join(account.columns)}.",
         [Notice(PRIVATE, tone="warning"), *masked_blocks(account)],
     )
@@ -47,7 +47,7 @@ def masked_document(account: MaskedAccount) -> Document:
 def synthetic_document(account: SyntheticAccount) -> Document:
     """The whole report of a synthetic table."""
     return Document(
-        "Risk and use of a synthetic table",
+        "Risk and utility of a synthetic table",
         f"{account.records:,} synthetic records from {account.originals:,} real ones.",
         [Notice(PRIVATE, tone="warning"), *synthetic_blocks(account)],
     )
@@ -57,10 +57,10 @@ def masked_blocks(account: MaskedAccount) -> list[Block]:
     """What the report of a release takes in: risk first, then use."""
     cards = [
         KeyFigure(
-            "Linked rightly",
+            "Linked correctly",
             f"{account.risk:.1%}",
-            f"of the records, by the best of the attacks; a guess is right with a chance of "
-            f"{1 / account.originals:.2g}",
+            "of the records, by the best of the attacks; a random guess is right with a "
+            f"probability of {1 / account.originals:.2g}",
         ),
         KeyFigure(
             "Certain",
@@ -69,7 +69,7 @@ def masked_blocks(account: MaskedAccount) -> list[Block]:
         ),
     ]
     return [
-        Heading("Risk and use in short"),
+        Heading("Risk and utility in short"),
         KeyFigures([*cards, *_use_cards(account.utility)]),
         Heading("Who can be linked"),
         _linkages(account),
@@ -91,15 +91,17 @@ def synthetic_blocks(account: SyntheticAccount) -> list[Block]:
         )
     ]
     if account.membership is not None:
-        cards.append(KeyFigure("Membership", f"{account.membership.auc:.3f}", "AUC; 0.5 is a coin"))
+        cards.append(
+            KeyFigure("Membership", f"{account.membership.auc:.3f}", "AUC; 0.5 is random guessing")
+        )
     words = f"{replicas}."
     if chance is not None:
         words += f" Of people who were held back: {chance}, by chance."
     return [
         Notice(_PROMISES_NOTHING, tone="warning"),
-        Heading("Risk and use in short"),
+        Heading("Risk and utility in short"),
         KeyFigures([*cards, *_use_cards(account.utility)]),
-        Heading("What it tells of real people"),
+        Heading("What it discloses about real people"),
         Paragraph(words),
         *_membership(account.membership),
         *_attributes(account.attributes),
@@ -184,18 +186,18 @@ def _attributes(found: Sequence[AttributeDisclosure]) -> list[Block]:
                 ]
                 for each in found
             ],
-            "How well sensitive columns are told from the others",
+            "How well sensitive columns can be inferred from the others",
         )
     ]
 
 
 def _membership(found: Membership | None) -> list[Block]:
     if found is None:
-        return [Paragraph("Without people who were held back, membership cannot be measured.")]
+        return [Paragraph("Without a holdout, membership cannot be measured.")]
     verdict = (
-        "Members are told from others beyond chance."
+        "The attack distinguishes members from others better than chance."
         if found.is_shown
-        else "Members are not told from others beyond chance, by this attack."
+        else "This attack does not distinguish members from others better than chance."
     )
     return [Paragraph(f"{str(found).capitalize()}. {verdict}")]
 
@@ -208,7 +210,9 @@ def _use_cards(found: NumericUtility) -> list[KeyFigure]:
         )
     cards.append(
         KeyFigure(
-            "Told apart", f"{found.propensity.ratio:.2f}", "pMSE over that of chance (expected 1)"
+            "Distinguishable",
+            f"{found.propensity.ratio:.2f}",
+            "pMSE over that of chance (expected 1)",
         )
     )
     return cards

@@ -82,7 +82,7 @@ class MaskedAccount:
         }
 
     def __str__(self) -> str:
-        return f"{self.risk:.2%} of {self.records:,} records linked rightly; {self.utility}"
+        return f"{self.risk:.2%} of {self.records:,} records linked correctly; {self.utility}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class AlignedTables:
         if self.rows is None:
             raise InputError(
                 "CEL-A206",
-                "the records of a synthetic table come from no record of the original.",
+                "the records of a synthetic table do not correspond to records of the original.",
                 why="The measure compares each masked record with the one that it was.",
                 fix="Use the measures for synthetic tables, such as `membership`.",
             )
@@ -98,7 +98,7 @@ class AlignedTables:
     def __repr__(self) -> str:
         # Cells stay out: a representation ends up in logs and tracebacks.
         return (
-            f"Aligned(columns={len(self.columns)}, before={len(self.before)}, "
+            f"AlignedTables(columns={len(self.columns)}, before={len(self.before)}, "
             f"after={len(self.after)})"
         )
 
@@ -132,7 +132,7 @@ def align(  # noqa: PLR0913 - two tables, and how they are read
             infinite or immense values.
 
     >>> align({"age": [29, 31]}, {"age": [30, 30]})
-    Aligned(columns=1, before=2, after=2)
+    AlignedTables(columns=1, before=2, after=2)
     """
     before, after = as_frame(original), as_frame(masked)
     names = _names(before, after, columns)
@@ -225,8 +225,9 @@ def _rows(
             raise InputError(
                 "CEL-A203",
                 f"the original has {before:,} rows and the masked table {after:,}.",
-                why="Without further word, row i of the one is row i of the other.",
-                fix="Say which original row each masked row comes from, or that it is synthetic.",
+                why="By default, row i of one table corresponds to row i of the other.",
+                fix="State which original row each masked row comes from, or that the table is "
+                "synthetic.",
             )
         return np.arange(before, dtype=np.int64)
     places = np.asarray(rows)
@@ -236,7 +237,7 @@ def _rows(
             "CEL-A202",
             f"the rows must be {after:,} whole numbers from 0 to {before - 1:,}, one for each "
             "masked row.",
-            why="Each says which original record a masked one comes from.",
+            why="Each number says which original record a masked record comes from.",
             fix="Give the positions of the original rows, the first being 0.",
         )
     return places.astype(np.int64)

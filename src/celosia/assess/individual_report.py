@@ -57,11 +57,11 @@ def individual_document(found: IndividualRisk) -> Document:
                 words,
             ),
             Paragraph(
-                "The risk of a record is the chance that somebody who looks for its person in the "
-                "population finds it: the expectation of one over the number of people with the "
-                "same keys, which is estimated by the weights of the sample (Benedetti and "
-                "Franconi). It is a model: it assumes that the weights are those of the survey, "
-                "and that the attacker does not know who is in the sample."
+                "The risk of a record is the probability that an attacker who searches the "
+                "population for its person finds that person: the expectation of one over the "
+                "number of people with the same keys, which is estimated from the weights of the "
+                "sample (Benedetti and Franconi). It is a model: it assumes that the weights are "
+                "those of the survey, and that the attacker does not know who is in the sample."
             ),
         ),
     )

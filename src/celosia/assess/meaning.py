@@ -32,8 +32,9 @@ class Meaning(Protocol):
 class ExactMeaning:
     """A column released as it is: each value stands for itself, and `*` for any.
 
-    >>> ExactMeaning(("flu", "cold")).stands_for("cold").tolist(), ExactMeaning(("flu",)).stands_for("*").tolist()
-    ([1], [0])
+    >>> meaning = ExactMeaning(("flu", "cold"))
+    >>> meaning.stands_for("cold").tolist(), meaning.stands_for("*").tolist()
+    ([1], [0, 1])
     """
 
     values: tuple[str, ...]

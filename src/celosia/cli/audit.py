@@ -40,7 +40,7 @@ def audit(
         str | None,
         typer.Argument(
             metavar="FILE.py:NAME",
-            help="Your own function of data and rng; without it, what ships is audited.",
+            help="Your own function of data and rng. Default: audit the mechanisms of Celosía.",
         ),
     ] = None,
     first: Annotated[
@@ -50,7 +50,7 @@ def audit(
         str | None, typer.Option(metavar="JSON", help="With your function: its neighbour.")
     ] = None,
     claim: Annotated[
-        float | None, typer.Option(metavar="EPSILON", help="What your function claims to keep.")
+        float | None, typer.Option(metavar="EPSILON", help="The epsilon that your function claims.")
     ] = None,
     delta: Annotated[float, typer.Option(help="With --claim: the delta of the claim.")] = 0.0,
     only: Annotated[
@@ -58,22 +58,28 @@ def audit(
         typer.Option(metavar="NAME", help="Audit this mechanism only; may be repeated."),
     ] = None,
     broken: Annotated[
-        bool, typer.Option("--broken", help="Also published mistakes: they must be caught.")
+        bool,
+        typer.Option(
+            "--broken", help="Also audit published mistakes, which the audit must detect."
+        ),
     ] = False,
     samples: Annotated[
-        int | None, typer.Option(help="Outputs drawn from each input; more see finer violations.")
+        int | None,
+        typer.Option(
+            help="Number of outputs for each input; more outputs detect smaller violations."
+        ),
     ] = None,
     confidence: Annotated[
-        float, typer.Option(help="How surely all lower bounds hold together.")
+        float, typer.Option(help="Joint confidence of all lower bounds.")
     ] = 0.999,
-    seed: Annotated[int | None, typer.Option(help="Repeat the random draws.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Audit mechanisms by their outputs: exit code 1 if one loses more than it claims.
+    """Audit mechanisms by their outputs: exit code 1 if one loses more privacy than it claims.
 
     Each is run many times on two neighbouring inputs. A lower bound above the claim proves a
     violation; one below it proves nothing. A function of yours may also be `f(data, rng, size)`,
@@ -125,9 +131,10 @@ class _WithDefault(TyperGroup):
 
 app = typer.Typer(
     cls=_WithDefault,
-    help="Try to break what is promised: mechanisms by their outputs (the usual audit), and "
-    "private queries by the time, failures and sizes of their answers.\n\n**Examples**\n\n"
-    "`celosia audit --only Laplace`\n\n`celosia audit timing --runs 20`",
+    help="Try to disprove privacy guarantees: of mechanisms by their outputs (the default), and "
+    "of private queries by the time, failures and sizes of their "
+    "answers.\n\n**Examples**\n\n`celosia audit --only Laplace`\n\n`celosia audit timing "
+    "--runs 20`",
     rich_markup_mode="markdown",
 )
 app.command("mechanisms")(audit)
@@ -140,9 +147,9 @@ def _refuse(**given: object) -> None:
     if idle:
         raise InputError(
             "CEL-A121",
-            f"{idle[0]} does not go with this audit.",
-            why="What ships brings its own inputs and claims; a function of yours needs --first, "
-            "--second and --claim.",
+            f"{idle[0]} cannot be used in this audit.",
+            why="The mechanisms of Celosía have their own inputs and claims; your own function "
+            "needs --first, --second and --claim.",
             fix="Leave it out, or name a function: celosia audit FILE.py:NAME.",
         )
 
@@ -202,7 +209,7 @@ def _shipped(
 
 def _tell(audits: Sequence[Audit]) -> None:
     console.show_table(
-        "What mechanisms claim, and what they were shown to lose",
+        "Privacy loss of mechanisms: claimed, and shown by the audit",
         ["mechanism", "claim", "at least", "of claim", "verdict", "samples"],
         [
             [
@@ -270,7 +277,7 @@ def _failure(
     return PrivacyError(
         "CEL-A127",
         f"the audit did not catch {names}.",
-        why="A mistake is known in it, so an audit that finds nothing is too weak.",
+        why="It has a known mistake, so an audit that finds nothing is too weak.",
         fix="Give more --samples.",
         audits=facts,
     )

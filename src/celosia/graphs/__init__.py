@@ -6,7 +6,7 @@ for private statistics of it (`private`). Names load on first use.
 >>> from celosia import Seeded, graphs
 >>> release = graphs.publish(graphs.examples.g9(), graphs.KDegree(k=3), rng=Seeded(7))
 >>> print(release.guarantee.promise)
-k-degree anonymity, k = 3: every degree is that of at least 3 vertices
+k-degree anonymity, k = 3: every degree is shared by at least 3 vertices
 """
 
 from __future__ import annotations

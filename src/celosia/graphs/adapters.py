@@ -75,7 +75,7 @@ def _parsed(given: Any, *, arcs: bool) -> ParsedGraph:
         return _of_frame(given, arcs=arcs)
     if isinstance(given, np.ndarray | list | tuple):
         return _of_pairs(_numbers(given), arcs=arcs)
-    raise _unknown("nothing here knows such an object")
+    raise _unknown("objects of this type are not supported")
 
 
 def _of_networkx(given: Any) -> ParsedGraph:
@@ -231,7 +231,7 @@ def _negative() -> InputError:
 def _unknown(problem: str) -> InputError:
     return InputError(
         "CEL-G012",
-        f"this is no graph: {problem}.",
+        f"this is not a graph: {problem}.",
         fix="Give a graph of NetworkX or igraph, a square sparse matrix, pairs of vertex numbers, "
         "or a frame of edges.",
     )

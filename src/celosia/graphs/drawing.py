@@ -58,7 +58,7 @@ def layout(graph: Graph, *, rng: Source, rounds: int = _ROUNDS) -> NDArray[np.fl
             "CEL-G420",
             f"{graph.order:,} vertices are too many to lay out.",
             why=f"Beyond {MOST_DRAWN} a drawing is a ball of wool.",
-            fix="Draw a sample of it, as before_after does.",
+            fix="Draw a sample of it, as draw_comparison does.",
         )
     places = uniforms(rng, 2 * graph.order).reshape(-1, 2) - 0.5
     ideal = 1.0 / max(graph.order, 1) ** 0.5

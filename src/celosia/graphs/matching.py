@@ -115,8 +115,8 @@ def match_vertices(
     if key is None and (opened.hidden or world.order > original.order - int(absent.sum())):
         raise InputError(
             "CEL-G028",
-            "it is not known which vertex of the release is which.",
-            why="They have random numbers, or names that the original has not.",
+            "the vertices of the release cannot be matched with those of the original.",
+            why="They have random numbers, or names that are not in the original.",
             fix="Give the key: celosia graph publish writes it with --key FILE.",
         )
     numbers = found.fill_null(0).to_numpy().astype(np.int64)

@@ -223,7 +223,7 @@ def _with_vertices(parsed: ParsedGraph, path: Path) -> ParsedGraph:
             "CEL-G011",
             f"{path}: a vertex is missing its name, or comes twice "
             f"({len(listed) - len(coded.values):,} rows too many).",
-            why="Each vertex is one row, or nobody knows which row counts.",
+            why="Each vertex must have exactly one row.",
             fix="Give each vertex one row with its name in the first column.",
         )
     place_of = np.empty(len(listed), dtype=np.int64)

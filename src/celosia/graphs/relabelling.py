@@ -48,8 +48,9 @@ class Relabelling(GraphMethod[Graph]):
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
             "The structure is published as it is: a person with a rare number of contacts, or a "
-            "rare pattern among them, is found by it (Dan in figure 7).",
-            "Planted accounts find themselves and then everybody they were linked with.",
+            "rare pattern among them, can be found by it (Dan in figure 7).",
+            "An attacker who planted accounts can find them in the release, and then the people "
+            "linked with them.",
         )
 
 

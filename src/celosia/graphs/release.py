@@ -46,7 +46,7 @@ def check_ending(content: type[Content], path: Path) -> None:
         raise InputError(
             "CEL-G024",
             f"{path}: a graph of {what} is written as {ending}.",
-            why="Another program would take it for a plain graph, or fail to read it.",
+            why="Another program would read it as a plain graph, or fail to read it.",
             fix=f"Give a name that ends in {ending} or {ending}.gz.",
             path=str(path),
         )

@@ -26,18 +26,18 @@ MethodFacts = tuple[str, Mapping[str, Any], str]
 """A method: its name, its facts, what it kept."""
 
 PRIVATE = (
-    "For the eyes of those who may see the original graph: vertices that are exposed, by their "
-    "numbers in the original, and figures of the original are named below."
+    "Confidential: only for people who may see the original graph. The report lists exposed "
+    "vertices by their numbers in the original, and statistics of the original."
 )
 
 TOO_LARGE = (
-    "Not measured: by every metric a graph of more than two million edges takes minutes. "
-    "`celosia graph assess` compares the two files."
+    "Not measured: all metrics of a graph of more than two million edges take minutes. `celosia "
+    "graph assess` compares the two files."
 )
 
 UNMATCHED = (
-    "Nobody knows which vertex of a random world is which: numbers of the whole graph can be "
-    "compared, but edges, hubs and communities in common are those of strangers."
+    "The vertices of a random world cannot be matched with those of the original: measures of "
+    "the whole graph can be compared, but not common edges, hubs or communities."
 )
 
 
@@ -141,7 +141,7 @@ def _risk(account: GraphAccount) -> list[Block]:
         return []
     words = "Each vertex of the original is looked for in the release by what an attacker knows."
     if account.world:
-        words += " The release is no plain graph: one random world of it is attacked."
+        words += " The release is not a plain graph: one random world of it is attacked."
     blocks: list[Block] = [
         Heading("Who can be found"),
         Paragraph(words),

@@ -69,7 +69,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     >>> from celosia.graphs import KDegree, examples
     >>> release = publish(examples.g10(), KDegree(k=2), rng=Seeded(1))
     >>> print(release.guarantee.promise)
-    k-degree anonymity, k = 2: every degree is that of at least 2 vertices
+    k-degree anonymity, k = 2: every degree is shared by at least 2 vertices
     """
     rng = System() if rng is None else rng
     chosen = (methods,) if isinstance(methods, GraphMethod) else tuple(methods)
@@ -158,8 +158,8 @@ def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> N
     if not methods:
         raise InputError(
             "CEL-G021",
-            "there is nothing to do to the graph.",
-            why="Random numbers for names alone protect nobody.",
+            "no method is given.",
+            why="Random numbers in place of names do not protect people by themselves.",
             fix="Name a method, such as KDegree(k=5) or --k-degree 5.",
         )
     for method, following in pairwise(methods):
@@ -167,7 +167,7 @@ def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> N
             raise InputError(
                 "CEL-G021",
                 f"{following.kind} cannot follow {method.kind}.",
-                why="What that makes is no plain graph any more.",
+                why="Its result is not a plain graph.",
                 fix=f"Let {method.kind} be the last method.",
             )
     for method in methods[1:]:
@@ -175,8 +175,9 @@ def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> N
             raise InputError(
                 "CEL-G023",
                 f"{method.kind} cannot follow {methods[0].kind}.",
-                why="One edge more may change all that the earlier method does, so that hiding one "
-                "edge of its result hides none of the original; and its figures are exact.",
+                why="One more edge may change everything that the earlier method does, so "
+                "protecting one edge of its result does not protect one edge of the "
+                "original; and its figures are exact.",
                 fix="Let the differentially private method be the first.",
             )
     for number, method in enumerate(methods):
@@ -185,14 +186,14 @@ def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> N
             raise InputError(
                 "CEL-G023",
                 f"{method.kind} cannot follow {before[0].kind}.",
-                why="It hides people from those who know their degree in the graph that it is "
-                "given; after another method that is nobody's degree any more.",
+                why="It protects against an attacker who knows a person's degree in the "
+                "original; an earlier method changes these degrees.",
                 fix=f"Let {method.kind} be the only method.",
             )
     if keep_names and any(isinstance(method, Relabelling) for method in methods):
         raise InputError(
             "CEL-G023",
-            f"{Relabelling.kind} does not go with names that stay.",
+            f"{Relabelling.kind} cannot be combined with kept names.",
             why="It replaces them by random numbers.",
             fix="Leave out one of the two.",
         )
@@ -212,9 +213,10 @@ def check_edge_attributes(reading: ReadResult) -> None:
     raise InputError(
         "CEL-G033",
         f"no method protects the edge attributes {', '.join(names)}.{merged}",
-        why="A weight or a time can tell who is who, and a graph without them is another one.",
-        fix="Leave them out on purpose: drop_edge_attributes=True, --drop-edge-attributes, or the "
-        "switch in the studio.",
+        why="A weight or a time can identify people, and a graph without them is a different "
+        "graph.",
+        fix="Leave them out explicitly: drop_edge_attributes=True, --drop-edge-attributes, or "
+        "the switch in the studio.",
         edge_attributes=list(names),
         differing=differing,
     )
@@ -244,8 +246,8 @@ def _mask_attributes(graph: Graph, recipe: Recipe | None, rng: Source, progress:
         raise InputError(
             "CEL-G022",
             "the attributes of the vertices cannot be masked by this recipe.",
-            why="There are none, or a step of the recipe makes or leaves out rows, and each vertex "
-            "needs one.",
+            why="The graph has none, or a step of the recipe adds or removes rows, and each "
+            "vertex needs one row.",
             fix="Leave the recipe out, or use methods that keep every row.",
         )
     check_table(graph.attributes, recipe.schema)
@@ -261,10 +263,10 @@ def _check_added_vertices(
     if content.order > original.order and (keep_names or attributes):
         raise InputError(
             "CEL-G023",
-            f"{content.order - original.order:,} vertices were made up, and have no names and no "
-            "attributes.",
-            why="Whoever sees which they are leaves them out, and those who hide among them are "
-            "found.",
+            f"{content.order - original.order:,} vertices were added by a method and have no "
+            "names and no attributes.",
+            why="An attacker who recognises them can leave them out, and then finds the people "
+            "who hide among them.",
             fix="Publish under random numbers and without attributes, or choose a method that only "
             "changes edges, such as k-degree.",
         )
@@ -291,9 +293,14 @@ def _hide_names(content: Content, rng: Source) -> tuple[Content, NDArray[np.int6
 def _notes(keep_names: bool, graph: Graph) -> tuple[str, ...]:
     notes = []
     if keep_names and graph.labels is not None:
-        notes.append("The vertices have their own names: whoever is named in the graph is named.")
+        notes.append(
+            "The vertices keep their names: people named in the graph are named in the release."
+        )
     elif keep_names:
-        notes.append("The vertices have their own numbers: whoever knows them knows who is who.")
+        notes.append(
+            "The vertices keep their numbers: an attacker who knows the numbers can "
+            "identify people."
+        )
     return tuple(notes)
 
 
@@ -310,15 +317,18 @@ def _guarantee(
     promise = "; ".join(told for _, told in kept)
     gaps = [gap for method in methods for gap in method.leaves_open()]
     gaps += [
-        f"what {kind} promises is not claimed: {methods[-1].kind} came after" for kind, _ in lost
+        f"what {kind} guarantees is not claimed: {methods[-1].kind} was applied after it"
+        for kind, _ in lost
     ]
     if attributes:
-        gaps.append("attributes of vertices are masked as the recipe says, and tell by themselves")
+        gaps.append(
+            "vertex attributes are masked by the recipe, and may identify people by themselves"
+        )
     private = any(method.is_private for method in methods)
     return Guarantee(
         promise=promise or NOTHING,
         unit="edge" if private else "vertex",
-        protects=promise or "edges are blurred; how well is measured, not promised",
+        protects=promise or "edges are perturbed; the protection is measured, not guaranteed",
         neighbours="add or remove one edge" if private else None,
         assumes=("each person is one vertex",),
         leaves_open=tuple(dict.fromkeys(gaps)),

@@ -64,7 +64,7 @@ def write(  # noqa: PLR0913 - each keyword is one thing a name leaves unsaid
         raise InputError(
             "CEL-G013",
             f"{graph.labels.null_count():,} vertices have no name.",
-            why="Vertices that a method made up have none, and would be told from the others.",
+            why="Vertices added by a method have no name and could be recognised.",
             fix="Give all vertices new names, or publish the graph under random numbers.",
         )
     if not partial:
@@ -111,7 +111,7 @@ def _refuse_loss(graph: Graph, kind: Format, *, with_vertices: bool) -> None:
         raise InputError(
             "CEL-G014",
             f"the format {kind} cannot hold {' and '.join(lost)}.",
-            why="What is read back would be another graph.",
+            why="Reading the file would give a different graph.",
             fix="Choose GraphML or JSON, give a file for the vertices beside an edge list, or "
             "allow a partial file.",
         )

@@ -30,7 +30,9 @@ Excluded = (
 )
 """Values that she can rule out: the same for all, or by the quasi-identifiers of a class."""
 
-_ASSUMPTION = "she knows that a person is in the release, the person's quasi-identifiers, and "
+_ASSUMPTION = (
+    "the attacker knows that a person is in the release, the person's quasi-identifiers, and "
+)
 _MITIGATION = (
     "ask for l-diversity with an l at least two above the number of values that may be ruled out"
 )

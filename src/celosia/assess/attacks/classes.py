@@ -179,7 +179,7 @@ def texts_of(data: Any, columns: str | Sequence[str], *, table: str = "release")
         raise InputError(
             "CEL-A051",
             "no columns were given to attack by.",
-            why="An attacker finds people by what she knows of them.",
+            why="An attacker finds people by the columns that the attacker knows.",
             fix="Name at least one column.",
         )
     absent = [name for name in names if name not in frame.columns]

@@ -114,7 +114,7 @@ def _readings(
         raise InputError(
             "CEL-A052",
             f"column '{column}': {counted(unknown, 'label stands', 'labels stand')} for nothing.",
-            why="An attack that cannot read the labels finds nobody, which proves nothing.",
+            why="An attack that cannot interpret the labels finds no one, which proves nothing.",
             fix="Give the hierarchy with which the column was released.",
             column=column,
             labels=unknown,

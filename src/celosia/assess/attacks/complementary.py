@@ -137,7 +137,7 @@ def _attack(  # noqa: PLR0913, PLR0917 - one entry for each pair that the join f
     row_of[side.first_row[left[single]]] = group[single]
     return Attack(
         name="complementary release",
-        assumption="she has two releases of the same people that share a column",
+        assumption="the attacker has two releases of the same people that share a column",
         mitigation="make the shared column a quasi-identifier, or derive the later release from "
         "the earlier one",
         column=None,

@@ -36,7 +36,8 @@ def homogeneity(
     hit = confidence >= certainty - TOLERANCE
     return Attack(
         name="homogeneity",
-        assumption="she knows that a person is in the release, and the person's quasi-identifiers",
+        assumption="the attacker knows that a person is in the release, and the person's "
+        "quasi-identifiers",
         mitigation="ask for l-diversity, so that every class has several sensitive values",
         column=sensitive,
         people=int(classes.sizes.sum()),

@@ -152,7 +152,8 @@ def _identity(sought: _People, targets: _Targets, matched: pl.DataFrame) -> Atta
     records = int(targets.sizes.sum())
     return Attack(
         name="linkage",
-        assumption="she has a table with names, and knows that the people are in the release",
+        assumption="the attacker has a table with names, and knows that the people are in the "
+        "release",
         mitigation="ask for k-anonymity over every column that others may have",
         column=None,
         people=sought.of_person.size,
@@ -180,7 +181,8 @@ def _attribute(sought: _People, targets: _Targets, matched: pl.DataFrame, name: 
     value[groups], count[groups] = best["value"].to_numpy(), best["count"].to_numpy()
     return Attack(
         name="attribute linkage",
-        assumption="she has a table with names, and knows that the people are in the release",
+        assumption="the attacker has a table with names, and knows that the people are in the "
+        "release",
         mitigation="ask for l-diversity or t-closeness besides k-anonymity",
         column=name,
         people=sought.of_person.size,

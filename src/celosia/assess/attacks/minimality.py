@@ -92,7 +92,9 @@ def minimality(  # noqa: PLR0913 - what the attacker knows, and how long she may
         )
     ways = number_of_worlds(structure.blocks, cap)
     believed, tried, kept = _believe(structure, holds, ways, cap, samples, rng, progress)
-    return _attack(structure, believed, sensitive, watched, {"ways_tried": tried, "ways_left": kept})
+    return _attack(
+        structure, believed, sensitive, watched, {"ways_tried": tried, "ways_left": kept}
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,7 +182,7 @@ def _values_by_class(classes: Classes, column: pl.Series) -> tuple[pl.Series, ND
         raise InputError(
             "CEL-A065",
             f"column '{column.name}' has no value to learn.",
-            why="There is nothing to deal out to people.",
+            why="There are no values to assign to people.",
             fix="Name a column that holds values.",
             column=column.name,
         )
@@ -204,7 +206,7 @@ def _believe(  # noqa: PLR0913, PLR0917 - the choice between counting and drawin
     if ways is None and rng is None:
         raise InputError(
             "CEL-A062",
-            f"there are more than {cap:,} ways to deal out the values.",
+            f"there are more than {cap:,} assignments of the values to people.",
             why="They cannot be tried one by one, and drawing some needs a source of randomness.",
             fix="Give rng=Seeded(2026) for a repeatable draw, or raise the cap.",
         )
@@ -218,7 +220,7 @@ def _believe(  # noqa: PLR0913, PLR0917 - the choice between counting and drawin
     mass, kept = 0.0, 0
     for number, (weight, world) in enumerate(worlds):
         if number % 256 == 0:
-            progress(Step("Dealing out values", number, total))
+            progress(Step("Assigning values", number, total))
         if not structure.would_do(world, holds):
             believed += weight * world
             mass += weight
@@ -226,7 +228,7 @@ def _believe(  # noqa: PLR0913, PLR0917 - the choice between counting and drawin
     if not kept:
         raise PrivacyError(
             "CEL-A064",
-            "no way to deal out the values explains the release.",
+            "no assignment of the values explains the release.",
             why="Whatever the values are, a finer table would have met the model as well.",
             fix="Check the model and the finer tables; a publisher who does more than needed, or "
             "by another rule, is safe from this attack. Draw more samples if they were drawn.",
@@ -253,8 +255,8 @@ def _attack(
     confidence, prior = after[cells, risen], naive[cells, risen]
     return Attack(
         name="minimality",
-        assumption="she knows the quasi-identifiers of everybody, the model, and that the "
-        "publisher generalised no more than it needs",
+        assumption="the attacker knows the quasi-identifiers of all people, the model, and that "
+        "the publisher generalised no more than it needs",
         mitigation="publish more than the model needs, or choose the generalisation without "
         "looking at the sensitive values",
         column=sensitive,

@@ -107,7 +107,8 @@ def _attack(pairs: Sequence[_Pair], columns: int, rows: int, progress: Progress)
     recovered = choices == 1
     return Attack(
         name="tuple order",
-        assumption="she has two releases of the same rows, and takes them to be in the same order",
+        assumption="the attacker has two releases of the same rows, and assumes that they are in "
+        "the same order",
         mitigation="shuffle the rows before every release",
         column=None,
         people=rows,

@@ -91,7 +91,7 @@ class Attack:
     assumption: str
     """What the attacker must know or have."""
     mitigation: str
-    """What repairs it."""
+    """How to prevent it."""
     column: str | None
     """The column she wants to learn; None if it is which record is whose."""
     people: int
@@ -184,7 +184,7 @@ class Attack:
 
     def __str__(self) -> str:
         """The one line that matters most."""
-        aim = "whose record is whose" if self.column is None else f"'{self.column}'"
+        aim = "identity of the records" if self.column is None else f"'{self.column}'"
         return (
             f"{self.name}, {aim}: {self.exposed_people:,} of "
             f"{counted(self.people, 'person', 'people')} exposed ({self.share:.2%}), "

@@ -142,7 +142,8 @@ def _attack(classes: Classes, spread: ValueCounts, sensitive: str, **found: Any)
     alike = (spread.distinct == 1) & (spread.empty == 0)
     return Attack(
         name="similarity",
-        assumption="she knows a person's quasi-identifiers, and which values mean nearly the same",
+        assumption="the attacker knows a person's quasi-identifiers, and which values mean "
+        "nearly the same",
         mitigation="ask for t-closeness with a distance that knows which values are near",
         column=sensitive,
         people=int(classes.sizes.sum()),
@@ -164,7 +165,7 @@ def _merge(spread: ValueCounts, categories: Mapping[str, str], column: str) -> V
             "CEL-A055",
             f"{counted(kinds.null_count(), 'value', 'values')} of column '{column}' "
             "have no category.",
-            why="Whoever left them out would take a class for safe that is not.",
+            why="Without them an unsafe class could look safe.",
             fix="Give every value that occurs its category.",
             column=column,
             values=kinds.null_count(),

@@ -62,7 +62,7 @@ def skewness(
     ratio = (spread.share / before)[keep]
     return Attack(
         name="skewness",
-        assumption="she knows a person's quasi-identifiers and how common each value is",
+        assumption="the attacker knows a person's quasi-identifiers and how common each value is",
         mitigation="ask for t-closeness, so that no class is far from the whole table",
         column=sensitive,
         people=int(classes.sizes.sum()),

@@ -174,7 +174,7 @@ def pairs_for(mechanism: Mechanism[Any, Any]) -> tuple[Pair, ...]:
     raise InputError(
         "CEL-A105",
         f"no neighbouring inputs are known for a {type(mechanism).__name__}.",
-        why="What its inputs look like cannot be told from its fields.",
+        why="Its fields do not say what its inputs look like.",
         fix="Give the pairs to search, such as [Pair([], [1], 'no row against one')].",
     )
 

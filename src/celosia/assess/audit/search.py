@@ -102,6 +102,6 @@ def _pairs(mechanism: Auditable) -> tuple[Pair, ...]:
     raise InputError(
         "CEL-A106",
         "there are no pairs to search.",
-        why="What the inputs of a function look like cannot be told from it.",
+        why="A function does not say what its inputs look like.",
         fix="Give pairs of neighbouring inputs, such as those of celosia.assess.audit.pairs.",
     )

@@ -82,7 +82,7 @@ def attribute_disclosure(
         raise InputError(
             "CEL-A209",
             f"column '{both[0]}' is both known and sensitive.",
-            why="What the attacker knows cannot be disclosed to her.",
+            why="A column that the attacker knows cannot be disclosed.",
             fix="Leave it out of one of the two.",
             column=both[0],
         )
@@ -90,7 +90,7 @@ def attribute_disclosure(
         raise InputError(
             "CEL-A200",
             "there is no column that the attacker knows.",
-            why="She finds a person by what she knows.",
+            why="The attacker finds a person by known columns.",
             fix="Name at least one column of both tables.",
         )
     if not sensitive:

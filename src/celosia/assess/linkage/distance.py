@@ -31,7 +31,7 @@ class Linkage:
 
     @property
     def share(self) -> float:
-        """The expected share of masked records that are linked rightly (DLD)."""
+        """The expected share of masked records that are linked correctly (DLD)."""
         return float(self.chances.mean())
 
     @property

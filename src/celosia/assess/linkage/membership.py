@@ -93,7 +93,7 @@ def membership(  # noqa: PLR0913 - three tables, and how they are read
             "CEL-A220",
             f"there are {inside.height:,} members and {outside.height:,} others; at least "
             f"{FEWEST} of each are needed.",
-            why="Fewer tell nothing of an attack.",
+            why="With fewer records the attack gives no evidence.",
             fix="Hold back more records before the synthetic table is made.",
         )
     made = as_frame(synthetic)

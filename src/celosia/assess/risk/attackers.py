@@ -101,7 +101,7 @@ def attacker_risks(
         raise InputError(
             "CEL-A020",
             "both a population and a sampling fraction were given.",
-            why="The fraction stands in for a population table that nobody has.",
+            why="The fraction is for a population of which no table is available.",
             fix="Give one of them.",
         )
     classes = count_classes(data, quasi_identifiers)

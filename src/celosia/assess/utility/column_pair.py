@@ -63,7 +63,7 @@ class ColumnPair:
         return np.isin(self.after.astype(np.int64) * width + self.before, possible)
 
     def __repr__(self) -> str:
-        return f"TwoSided({self.name!r}, values={len(self.values)}, labels={len(self.labels)})"
+        return f"ColumnPair({self.name!r}, values={len(self.values)}, labels={len(self.labels)})"
 
 
 def holds_amounts(original: pl.Series, meaning: Meaning | None) -> bool:

@@ -202,7 +202,7 @@ def _check_choices(names: Sequence[str], numeric: Collection[str] | None, spread
         raise InputError(
             "CEL-A076",
             f"the spread must be 'uniform' or 'original', got {spread!r}.",
-            why="It says how a label counts that stands for several values.",
+            why="It says how to count a label that stands for several values.",
             fix="Write 'uniform' unless you know better.",
         )
     absent = [name for name in numeric or () if name not in names]

@@ -38,7 +38,7 @@ def attack(
     quasi_identifiers: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     external: Annotated[
-        Path | None, typer.Option(help="What an attacker may have: a table with names.")
+        Path | None, typer.Option(help="Table with names that an attacker may have.")
     ] = None,
     on: Annotated[
         list[str] | None,
@@ -49,27 +49,32 @@ def attack(
     ] = None,
     original: Annotated[
         Path | None,
-        typer.Option(help="The table before it was released, only to read the labels by."),
+        typer.Option(help="The original table, used only to interpret the released labels."),
     ] = None,
     similar: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN=LEVEL",
-            help="Sensitive values that share a label at this level of their hierarchy are alike.",
+            help="Sensitive values that share a label at this hierarchy level count as equal.",
         ),
     ] = None,
     near: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN=WIDTH", help="Sensitive numbers within this range are alike."),
+        typer.Option(
+            metavar="COLUMN=WIDTH", help="Sensitive numbers within this range count as equal."
+        ),
     ] = None,
     exclusions: Annotated[
-        int, typer.Option(help="How many values an attacker may be able to rule out.")
+        int, typer.Option(help="Number of values that an attacker may rule out.")
     ] = 1,
     gain: Annotated[
-        float, typer.Option(help="The rise of a chance at which a class counts as skewed.")
+        float, typer.Option(help="Increase of a probability from which a class counts as skewed.")
     ] = 0.2,
     values: Annotated[
-        bool, typer.Option("--values", help="With --json: also what would be learnt.")
+        bool,
+        typer.Option(
+            "--values", help="With --json: also the values that the attacker would learn."
+        ),
     ] = False,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
@@ -81,10 +86,10 @@ def attack(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Attack a release as a person would: who is exposed, and how sure is the attacker?
+    """Run attacks on a release: how many people are exposed, and how confident is the attacker?
 
-    The hierarchies of the schema say what released labels stand for. Rules that build a hierarchy
-    from values need these: of --original, or else of --external.
+    The hierarchies of the schema say what released labels stand for. Rules that build a hierarchy from the values of a column need these values: from --original, or
+    else from --external.
     """
     from celosia.assess import attack_report
     from celosia.assess.attacks import attack_release
@@ -167,7 +172,7 @@ def _check_sensitive(roles: Schema, names: Sequence[str]) -> None:
             raise InputError(
                 "CEL-I055",
                 f"'{name}'{did_you_mean(name, known)} is no sensitive column.",
-                why="Values can be alike only in a column that must not be learnt.",
+                why="Similarity of values matters only in sensitive columns.",
                 fix='Give it the role "sensitive" in the schema, or --sensitive COLUMN.',
                 column=name,
             )
@@ -209,7 +214,7 @@ def _alike(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> dict[st
         raise InputError(
             "CEL-I057",
             f"sensitive column '{name}' has no hierarchy, or no values.",
-            why="Which values are alike is what its hierarchy says.",
+            why="The hierarchy says which values are similar.",
             fix="Give it a hierarchy in the schema file.",
             column=name,
         )
@@ -218,7 +223,7 @@ def _alike(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> dict[st
         raise InputError(
             "CEL-I057",
             f"the hierarchy of '{name}' has levels 0 to {hierarchy.height}, not {level}.",
-            fix="Choose a level at which values that tell the same share a label.",
+            fix="Choose a level at which similar values share a label.",
             column=name,
         )
     return categories_of(hierarchy, hierarchy.labels[level])

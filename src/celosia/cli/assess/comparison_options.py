@@ -17,17 +17,21 @@ ComparedColumns = Annotated[
         "--column",
         "-c",
         metavar="COLUMN",
-        help="Compare by this; may be repeated. Else by every column of both files.",
+        help="Column to compare; repeat it for more. Default: every column of both files.",
     ),
 ]
 NominalColumns = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="Numbers that are only names, such as postal codes."),
+    typer.Option(
+        metavar="COLUMN", help="Column of numbers that are only codes, such as postal codes."
+    ),
 ]
 SensitiveColumns = Annotated[
     list[str] | None,
     typer.Option(
-        "--sensitive", metavar="COLUMN", help="See how well this is told from the other columns."
+        "--sensitive",
+        metavar="COLUMN",
+        help="Measure how well this column can be inferred from the other columns.",
     ),
 ]
 Regressions = Annotated[
@@ -35,7 +39,7 @@ Regressions = Annotated[
     typer.Option(
         "--regression",
         metavar="FORMULA",
-        help="A linear regression that should come out the same: 'pay ~ age + sex'.",
+        help="A linear regression whose result should not change: 'pay ~ age + sex'.",
     ),
 ]
 

@@ -83,9 +83,10 @@ def _tell_decimal_mark(table: Path, reading: dict[str, Any]) -> None:
         return
     mark = sniff(table, **reading).decimal
     if mark == ",":
-        console.note('decimal: "," (found out; --decimal . if commas are no decimal marks)')
+        console.note('decimal: "," (detected; use --decimal . if commas are not decimal marks)')
     elif mark is None:
         console.note(
-            "decimal: in doubt. Commas as in 1,234 may be decimal, or stand between thousands: "
-            "columns with such numbers alone are texts until you say --decimal , or --decimal ."
+            "decimal: unclear. In 1,234 the comma may be a decimal mark or a thousands "
+            "separator: columns that hold only such numbers are read as text until you give "
+            "--decimal , or --decimal ."
         )

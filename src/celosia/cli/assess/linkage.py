@@ -35,14 +35,16 @@ def linkage(
     identifier: Annotated[
         str | None,
         typer.Option(
-            "--id", metavar="COLUMN", help="Aligns the rows; else both files have one order."
+            "--id",
+            metavar="COLUMN",
+            help="Column that aligns the rows. Default: both files have the same order.",
         ),
     ] = None,
     width: Annotated[
         float, typer.Option(help="Width of the interval around a masked value, as a share.")
     ] = 0.05,
     report: Annotated[
-        Path | None, typer.Option(help="Write a report (HTML); not to be published.")
+        Path | None, typer.Option(help="Write a report (HTML); do not publish it.")
     ] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -51,11 +53,11 @@ def linkage(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Link the records of a masked table back to their original, and measure its use.
+    """Link the records of a masked table back to the original, and measure its utility.
 
     An attacker who has the original links by distance, by rank and by how columns agree. Rows of
     both files are in the same order, or are aligned by an identifier that both hold. An empty cell
-    is left out of a comparison. Reading options are about both files.
+    is left out of a comparison. Reading options apply to both files.
     """
     from celosia.assess.account_report import PRIVATE, masked_document
     from celosia.assess.accounts import masked_account
@@ -105,7 +107,7 @@ def _tell(found: MaskedAccount) -> None:
         for each in (found.distance, found.rank)
     ]
     console.show_table(
-        f"Masked records linked rightly (a guess: {1 / found.originals:.2g})",
+        f"Masked records linked correctly (a random guess: {1 / found.originals:.2g})",
         ["linkage", "right", "certain", "tied"],
         rows,
     )

@@ -28,27 +28,32 @@ def map_maskings(
     table: options.Input,
     columns: Annotated[
         list[str],
-        typer.Option("--column", "-c", metavar="COLUMN", help="What is masked, and linked by."),
+        typer.Option(
+            "--column", "-c", metavar="COLUMN", help="Column to mask, and to link records by."
+        ),
     ],
     methods: Annotated[
         list[str] | None,
         typer.Option(
             "--method",
             metavar="NAME:PARAMETER=VALUES",
-            help="What to try (celosia mask --methods); by default the usual ones for numbers.",
+            help="Method to try (list: celosia mask --methods). Default: the usual ones for "
+            "numbers.",
         ),
     ] = None,
     risk: Annotated[
-        str, typer.Option(help="distance, rank, interval, or highest (distance or rank).")
+        str,
+        typer.Option(help="Risk measure: distance, rank, interval, or highest (distance or rank)."),
     ] = "distance",
     loss: Annotated[
-        str, typer.Option(help="il1s, squares, pmse, correlations or 'total variation'.")
+        str,
+        typer.Option(help="Loss measure: il1s, squares, pmse, correlations or 'total variation'."),
     ] = "il1s",
     plot: Annotated[Path | None, typer.Option(help="Write the map (SVG).")] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Repeat every draw.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
@@ -56,10 +61,9 @@ def map_maskings(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Mask columns in many ways, and show the risk each leaves and what it loses.
+    """Mask columns by many methods, and show the risk and the information loss of each.
 
-    Each masking is measured on up to 10,000 records. Nothing is released: choose one, and mask the
-    table by it.
+    Each masking is measured on up to 10,000 records. Nothing is released: choose a masking, and apply it with `celosia mask`.
     """
     from celosia.assess.account_report import map_blocks
     from celosia.core.progress import Step

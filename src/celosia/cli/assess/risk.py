@@ -33,14 +33,14 @@ def risk(
     schema: options.SchemaFile = None,
     quasi_identifiers: options.QuasiIdentifiers = None,
     threshold: Annotated[
-        float, typer.Option(help="Count the records whose chance of being picked is above this.")
+        float, typer.Option(help="Count the records whose re-identification risk is above this.")
     ] = 0.1,
     k: Annotated[
         int | None, typer.Option("--k", help="Fail (exit code 1) if a class has fewer records.")
     ] = None,
     population: Annotated[
         Path | None,
-        typer.Option(help="All people that the table was drawn from, with the same labels."),
+        typer.Option(help="Table of the whole population, with the same labels."),
     ] = None,
     sampling_fraction: options.SamplingFraction = None,
     delimiter: options.Delimiter = None,
@@ -76,7 +76,7 @@ def risk(
         raise PrivacyError(
             "CEL-A010",
             f"{wished.promise()} does not hold: the smallest class has {profile.smallest} records.",
-            why=f"The most exposed record can be picked with a chance of {profile.maximum:.1%}.",
+            why=f"The highest re-identification risk of a record is {profile.maximum:.1%}.",
             fix=f"Publish it again with --k {wished.k}.",
             **profile.as_dict(),
         )
@@ -120,7 +120,7 @@ def _tell_attackers(found: AttackerRisks) -> None:
     kinds = {
         "prosecutor (knows who is in the table)": found.prosecutor,
         "journalist (knows the population)": found.journalist,
-        "marketer (wants as many as can be)": found.marketer,
+        "marketer (wants as many people as possible)": found.marketer,
     }
     how = "counted" if found.basis == "population" else "expected by the sampling fraction"
     console.show_table(

@@ -20,7 +20,7 @@ EXAMPLES = """**Examples**
 def uniqueness(
     table: options.Input,
     sampling_fraction: Annotated[
-        float, typer.Option(help="Which share of the population is in the table, such as 0.1.")
+        float, typer.Option(help="Share of the population that is in the table, such as 0.1.")
     ],
     schema: options.SchemaFile = None,
     quasi_identifiers: options.QuasiIdentifiers = None,

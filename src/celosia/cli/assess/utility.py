@@ -32,19 +32,19 @@ def utility(
     quasi_identifiers: options.QuasiIdentifiers = None,
     target: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Also see how well this column can be predicted."),
+        typer.Option(metavar="COLUMN", help="Also measure how well this column can be predicted."),
     ] = None,
-    queries: Annotated[int, typer.Option(help="How many random counts to ask.")] = 1_000,
-    seed: Annotated[int | None, typer.Option(help="Repeat the random counts and folds.")] = None,
+    queries: Annotated[int, typer.Option(help="Number of random counts to compare.")] = 1_000,
+    seed: Annotated[int | None, typer.Option(help="Seed for the random counts and folds.")] = None,
     values: Annotated[
         bool,
-        typer.Option("--values", help="With --json: also what names values of the original."),
+        typer.Option(
+            "--values", help="With --json: also results that show values of the original."
+        ),
     ] = False,
     report: Annotated[
         Path | None,
-        typer.Option(
-            help="Write a report (HTML) with plots; not to be published: it shows values."
-        ),
+        typer.Option(help="Write a report (HTML) with plots; do not publish it: it shows values."),
     ] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -53,10 +53,9 @@ def utility(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Measure what a release is still good for, against its original.
+    """Measure the utility of a release: compare it with its original.
 
-    The hierarchies of the schema say what released labels stand for. Reading options are about the
-    original.
+    The hierarchies of the schema say what released labels stand for. Reading options apply to the original.
     """
     from celosia.assess import utility as measures
     from celosia.assess import utility_report

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Release = Annotated[
     Path,
-    typer.Argument(help="What was published: a graph, chances of edges, or super-vertices."),
+    typer.Argument(help="The published file: a plain, an uncertain or a generalised graph."),
 ]
 
 
@@ -32,14 +32,15 @@ def assess(
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Repeat every sample.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed for the random samples.")] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare a published graph with its original: paths, clustering, spectrum, communities.
 
-    Of chances of edges, and of super-vertices, one random world is compared; of the latter nobody
-    knows which vertex is which, so that only numbers of the whole graph mean anything.
+    For an uncertain or a generalised graph, one random possible world is compared. The vertices of
+    a generalised graph cannot be matched with the original, so only measures of the whole graph are
+    meaningful.
 
     **Examples**
 
@@ -71,7 +72,7 @@ def assess(
         console.show_json(found.as_dict() | told_of)
         return
     if world:
-        console.note("The release is no plain graph: one random world of it was compared.")
+        console.note("The release is not a plain graph: one random world of it was compared.")
     messages.show_utility(found, matched=known)
     messages.show_files({"report": report})
     console.show(told, strong=True)

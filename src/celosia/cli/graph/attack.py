@@ -46,32 +46,41 @@ def attack(
     original: GraphFile,
     release: Annotated[
         Path | None,
-        typer.Argument(help="What was published; the original with numbers for names if left out."),
+        typer.Argument(
+            help="The published file. Default: the original with numbers in place of names."
+        ),
     ] = None,
     attacks: Annotated[
         list[Attack] | None,
-        typer.Option("--attack", help="Again for more; the first three without it."),
+        typer.Option(
+            "--attack", help="Attack to run; repeat it for more. Default: the first three."
+        ),
     ] = None,
     key: KeyFile = None,
     methods: method_options.Methods = None,
     parameters: method_options.Parameters = None,
-    edges: Annotated[int, typer.Option(help="Of subgraph: edges known around a target.")] = 5,
-    seeds: Annotated[int, typer.Option(help="Of propagation: hubs known in both graphs.")] = 10,
+    edges: Annotated[
+        int, typer.Option(help="subgraph: number of edges that the attacker knows around a target.")
+    ] = 5,
+    seeds: Annotated[
+        int,
+        typer.Option(help="propagation: number of hubs that the attacker knows in both graphs."),
+    ] = 10,
     exposed: Annotated[
         Path | None,
-        typer.Option(help="Write how many candidates each vertex has, by name (CSV)."),
+        typer.Option(help="Write the number of candidates of each vertex, by name (CSV)."),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Repeat every draw.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Attack a published graph by what somebody may know of people in the original.
+    """Attack a published graph with what an attacker may know about the original.
 
-    With --method in place of a release, the graph is changed by it first. The active attack plants
-    accounts before a release, so that it needs a method, or attacks the naive release.
+    With --method instead of a release, the method is applied to the graph first. The active attack
+    plants accounts before the release: it needs a method, or it attacks the naive release.
 
     **Examples**
 
@@ -123,9 +132,9 @@ def _method(
     if len(chosen) > 1 or (chosen and release is not None) or (active and release is not None):
         raise InputError(
             "CEL-G029",
-            "a release, a method and the active attack do not go together so.",
-            why="One release is attacked: the one given, or the one that one method makes here. "
-            "The active attack changes the graph before a release.",
+            "a release file, a method and the active attack cannot be combined in this way.",
+            why="One release is attacked: the given file, or the result of one method. The "
+            "active attack changes the graph before the release.",
             fix="Leave out RELEASE, or --method and --attack active.",
         )
     return chosen[0] if chosen else None
@@ -161,8 +170,8 @@ def _refuse_groups(wrong: bool) -> None:
         raise InputError(
             "CEL-G029",
             "super-vertices cannot be attacked vertex by vertex.",
-            why="Nothing in them is a vertex of somebody: each person may be any of a group.",
-            fix="Compare their use: celosia graph assess.",
+            why="A super-vertex is a group: a person may be any of its vertices.",
+            fix="Measure the utility instead: celosia graph assess.",
         )
 
 

@@ -21,21 +21,25 @@ def draw(
     graph: GraphFile,
     output: Annotated[Path, typer.Option("--output", "-o", help="The drawing (SVG).")],
     after: Annotated[
-        Path | None, typer.Argument(help="What was published of it, drawn beside it.")
+        Path | None, typer.Argument(help="The published graph, drawn beside it.")
     ] = None,
     key: KeyFile = None,
     names: Annotated[
         bool, typer.Option("--names", help="Write the names of up to 60 vertices.")
     ] = False,
-    most: Annotated[int, typer.Option(help="Vertices drawn: those with most edges.")] = 500,
-    seed: Annotated[int, typer.Option(help="Another seed gives other places.")] = 1,
+    most: Annotated[
+        int, typer.Option(help="Number of vertices to draw: those with most edges.")
+    ] = 500,
+    seed: Annotated[
+        int, typer.Option(help="Seed for the layout: another seed gives other positions.")
+    ] = 1,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Draw a graph, or the original beside its release: dashed what went, thick what came.
+    """Draw a graph, or the original beside its release: deleted edges dashed, new edges thick.
 
-    Of super-vertices the groups are drawn, of chances of edges a random world. The drawing shows
-    edges of the original: it is for whoever may see that.
+    For a generalised graph the groups are drawn, for an uncertain graph one random world. The
+    drawing shows edges of the original: show it only to people who may see the original.
 
     **Examples**
 

@@ -15,11 +15,11 @@ def info(
     rules: Rules,
     graph: GraphFile,
     seed: Annotated[
-        int | None, typer.Option(help="Repeat the samples that are taken of a large graph.")
+        int | None, typer.Option(help="Seed for the samples taken from a large graph.")
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Tell what a graph is like, and who stands out if only names are hidden.
+    """Describe a graph, and count the vertices that are unique when only names are removed.
 
     **Examples**
 
@@ -62,7 +62,7 @@ def info(
 
 
 def methods(as_json: options.AsJson = False) -> None:
-    """List what can be done to a graph, with the parameters of each method.
+    """List the graph methods with their parameters.
 
     **Examples**
 

@@ -24,7 +24,7 @@ GraphFile = Annotated[
 ]
 KeyFile = Annotated[
     Path | None,
-    typer.Option("--key", help="Which vertex is which, as `celosia graph publish --key` wrote it."),
+    typer.Option("--key", help="The key file that `celosia graph publish --key` wrote."),
 ]
 
 
@@ -56,26 +56,30 @@ class Rules:
 
     vertices: Annotated[
         Path | None,
-        typer.Option(help="Beside an edge list: a table of all vertices, their names first."),
+        typer.Option(help="With an edge list: a table of all vertices, names in the first column."),
     ] = None
-    loops: Annotated[LoopRule, typer.Option(help="Edges from a vertex to itself.")] = LoopRule.DROP
-    repeated: Annotated[RepeatedEdgeRule, typer.Option(help="Edges that come again.")] = (
+    loops: Annotated[
+        LoopRule, typer.Option(help="How to treat loops (edges from a vertex to itself).")
+    ] = LoopRule.DROP
+    repeated: Annotated[RepeatedEdgeRule, typer.Option(help="How to treat repeated edges.")] = (
         RepeatedEdgeRule.MERGE
     )
     directed: Annotated[
-        DirectionRule, typer.Option(help="Directions: dropped, only pairs both ways, or refused.")
+        DirectionRule,
+        typer.Option(help="How to treat directions: drop them, keep only mutual edges, or refuse."),
     ] = DirectionRule.UNDIRECT
     format_name: Annotated[
         str | None,
         typer.Option(
             "--format",
-            help="edges, csv, tsv, graphml, gml, pajek or json; told by the ending if not given.",
+            help="edges, csv, tsv, graphml, gml, pajek or json. Default: from the file name.",
         ),
     ] = None
     header: Annotated[
         bool | None,
         typer.Option(
-            "--header/--no-header", help="Whether an edge list names its columns; else guessed."
+            "--header/--no-header",
+            help="Whether the first line of an edge list has column names. Default: detected.",
         ),
     ] = None
 

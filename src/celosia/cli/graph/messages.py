@@ -44,7 +44,7 @@ def show_release(
             f"use: {account.utility if account.matched else describe_graphs(account.utility)}"
         )
     elif account.attacks:
-        console.note("The use that is left was not measured: try celosia graph assess.")
+        console.note("Utility was not measured: run celosia graph assess.")
     output = places.get("data")
     written = places | {"certificate": None if output is None else certificate_path(output)}
     show_files(written)
@@ -66,8 +66,8 @@ def _note_isolated(release: GraphRelease, output: Path | None) -> None:
     if format_of(output) in EDGE_LISTS:
         alone = counted(release.data.isolated, "vertex has", "vertices have")
         console.note(
-            f"{alone} no edge, and so no line in {output.name}: the certificate tells how many "
-            "vertices there are."
+            f"{alone} no edge and therefore no line in {output.name}; the certificate states the "
+            "number of vertices."
         )
 
 
@@ -77,7 +77,7 @@ def note_ignored(reading: ReadResult | None, path: Path, *, changes: bool = True
         return
     names = reading.edge_attributes
     if names:
-        console.note(f"Not looked at: the edge attributes {', '.join(names)} of {path}.")
+        console.note(f"Ignored: the edge attributes {', '.join(names)} of {path}.")
     if changes and reading.changed:
         console.note(f"read: {reading}")
 

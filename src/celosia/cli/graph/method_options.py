@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 Methods = Annotated[
     list[str] | None,
     typer.Option(
-        "--method", metavar="NAME", help="What is done (celosia graph methods); again for more."
+        "--method",
+        metavar="NAME",
+        help="Method to apply (list: celosia graph methods); repeat it for more.",
     ),
 ]
 Parameters = Annotated[
@@ -22,7 +24,7 @@ Parameters = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A parameter of the method; of several, METHOD.NAME=VALUE.",
+        help="A parameter of the method; with several methods, METHOD.NAME=VALUE.",
     ),
 ]
 
@@ -48,8 +50,8 @@ def methods_from_options(
         if owner not in given:
             raise InputError(
                 "CEL-G025",
-                f"--set {key} belongs to no method that is named, or to none in particular.",
-                why="Of several methods each has its own parameters.",
+                f"--set {key} does not belong to exactly one of the chosen methods.",
+                why="Each method has its own parameters.",
                 fix="Name one by --method, or write --set METHOD.NAME=VALUE, such as "
                 "random-switch.amount=0.1.",
             )

@@ -23,24 +23,31 @@ def publish(
     graph: GraphFile,
     k_degree: Annotated[
         int | None,
-        typer.Option("--k-degree", metavar="K", help="Every degree is that of K vertices."),
+        typer.Option(
+            "--k-degree",
+            metavar="K",
+            help="k-degree anonymity: every degree is shared by at least K vertices.",
+        ),
     ] = None,
     methods: method_options.Methods = None,
     parameters: method_options.Parameters = None,
     attributes: Annotated[
         Path | None,
-        typer.Option(help="How attributes of vertices are masked (a recipe); else they stay here."),
+        typer.Option(help="Recipe that masks vertex attributes. Default: they are not published."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where the release goes; its ending is the format."),
+        typer.Option("--output", "-o", help="File for the release; its suffix sets the format."),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write a report (one HTML file) for your own eyes.")
+        Path | None, typer.Option(help="Write a report (one HTML file); do not publish it.")
     ] = None,
     key: Annotated[
         Path | None,
-        typer.Option(help="Write which vertex has which number (CSV). Keep it: it undoes all."),
+        typer.Option(
+            help="Write which vertex has which number (CSV). Keep this file secret: it "
+            "re-identifies every vertex."
+        ),
     ] = None,
     keep_names: Annotated[
         bool, typer.Option("--keep-names", help="Publish the names of the vertices.")
@@ -49,23 +56,24 @@ def publish(
         bool,
         typer.Option(
             "--drop-edge-attributes",
-            help="Leave out what is known of the edges (weights, times): no method protects it.",
+            help="Leave out edge attributes (weights, times): no method protects them.",
         ),
     ] = False,
     no_assess: Annotated[
-        bool, typer.Option("--no-assess", help="Neither attack nor measure the release.")
+        bool, typer.Option("--no-assess", help="Do not attack or measure the release.")
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Repeat every draw; makes the release a simulation.")
+        int | None,
+        typer.Option(help="Seed for the random draws; the release is then only a simulation."),
     ] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Publish a graph under random numbers, after one method or several, and account for it.
+    """Publish a graph by one or more methods, with random numbers in place of names.
 
-    Of several promises only that of the last method stands. Attributes of vertices are left out
-    unless a recipe masks them. A graph with edge attributes is refused unless
-    --drop-edge-attributes leaves them out.
+    With several methods, only the guarantee of the last one holds. Vertex attributes are left out
+    unless a recipe masks them. A graph with edge attributes is refused unless --drop-edge-
+    attributes leaves them out.
 
     **Examples**
 
@@ -119,7 +127,7 @@ def publish(
     if report is not None:
         release.report(report, overwrite=force)
     if key is not None:
-        console.note(f"Warning: {key} undoes the release: it tells who is who. Keep it secret.")
+        console.note(f"Warning: {key} re-identifies every vertex: keep it secret.")
     messages.show_release(
         release, reading, {"data": output, "report": report, "key": key}, as_json=as_json
     )
@@ -147,8 +155,8 @@ def _check(
         raise InputError(
             "CEL-G026",
             "there is no key to write.",
-            why="Vertices keep their names, or those of the release are nobody: super-vertices, or "
-            "a private graph's.",
+            why="The vertices keep their names, or they are not vertices of the original "
+            "(super-vertices, a differentially private graph).",
             fix="Leave --key out.",
         )
     if output is None:
@@ -158,6 +166,6 @@ def _check(
         raise InputError(
             "CEL-G014",
             f"{output}: this format cannot hold attributes of vertices.",
-            why="What is read back would be another graph.",
+            why="Reading the file would give a different graph.",
             fix="Choose GraphML or JSON, or leave the recipe out.",
         )

@@ -58,43 +58,49 @@ _PARAMETERS = {"rays": "k", "way": "strategy"}
 
 def release(
     rules: Rules,
-    statistic: Annotated[Statistic, typer.Argument(help="What is asked about the graph.")],
+    statistic: Annotated[Statistic, typer.Argument(help="Statistic to release.")],
     graph: GraphFile,
     epsilon: Annotated[
-        float, typer.Option("--epsilon", "-e", help="The price: 0.1 to 1 for one answer.")
+        float, typer.Option("--epsilon", "-e", help="Privacy loss of the answer, usually 0.1 to 1.")
     ],
     level: Annotated[
         Level | None,
-        typer.Option(help="Of edges and histogram: hide an edge (so without it), or a vertex."),
+        typer.Option(
+            help="edges, histogram: protect one edge (default), or one vertex with its edges."
+        ),
     ] = None,
     cap: Annotated[
         int | None,
-        typer.Option(help="A degree: how many edges of a vertex count; not from the data."),
+        typer.Option(help="Bound of the degrees; do not choose it from the data."),
     ] = None,
-    rays: Annotated[int | None, typer.Option(help="Of stars: how many rays each has; 2.")] = None,
+    rays: Annotated[
+        int | None, typer.Option(help="stars: number of rays of each star. Default: 2.")
+    ] = None,
     delta: Annotated[
-        float | None, typer.Option(help="Of triangles and stars: smooth sensitivity instead.")
+        float | None, typer.Option(help="triangles, stars: use smooth sensitivity with this delta.")
     ] = None,
     way: Annotated[
-        HistogramStrategy | None, typer.Option(help="Of histogram: how noise is added.")
+        HistogramStrategy | None,
+        typer.Option(help="histogram: add noise to cumulative counts (default) or to bins."),
     ] = None,
     confidence: Annotated[
-        float | None, typer.Option(help="How often the interval holds the exact answer; 0.95.")
+        float | None,
+        typer.Option(help="Probability that the interval holds the exact answer. Default: 0.95."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where the answer goes: .json, or a table (.csv)."),
+        typer.Option("--output", "-o", help="File for the answer: .json, or a table (.csv)."),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Repeat the noise; makes the answer a simulation.")
+        int | None, typer.Option(help="Seed for the noise; the answer is then only a simulation.")
     ] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Release one differentially private number, or a table of them, about a graph.
+    """Release one differentially private statistic of a graph: a number or a table.
 
     **Examples**
 
@@ -152,9 +158,9 @@ def _check(statistic: Statistic, chosen: dict[str, Any]) -> None:
         raise InputError(
             "CEL-G031",
             f"{statistic} takes no --{', --'.join(idle)}." if idle else f"{statistic} needs --cap.",
-            why="An option that is ignored would promise what is not done."
+            why="An ignored option would suggest a setting that has no effect."
             if idle
-            else "Ends of an edge with so many edges, or more, are counted together.",
+            else "Vertices of this degree or more are counted together.",
             fix=f"It takes {', '.join(f'--{name}' for name in sorted(_OPTIONS[statistic]))}.",
         )
 

@@ -13,16 +13,23 @@ from celosia.core.errors import InputError
 
 
 def sample(
-    release: Annotated[Path, typer.Argument(help="Chances of edges, or super-vertices.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="The world; of several -1, -2 ... is added.")
+    release: Annotated[
+        Path, typer.Argument(help="The uncertain graph (.csv) or the generalised graph (.json).")
     ],
-    worlds: Annotated[int, typer.Option(min=1, max=10_000, help="How many are drawn.")] = 1,
-    seed: Annotated[int | None, typer.Option(help="Repeat every draw.")] = None,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File for the world; with several, -1, -2 ... is added to the name.",
+        ),
+    ],
+    worlds: Annotated[int, typer.Option(min=1, max=10_000, help="Number of worlds to draw.")] = 1,
+    seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Draw plain graphs that a published one allows, for programs that know no other.
+    """Sample plain graphs (possible worlds) from an uncertain or a generalised graph.
 
     A vertex without an edge is not in an edge list: choose GraphML or JSON to keep it.
 
@@ -49,8 +56,8 @@ def sample(
             raise InputError(
                 "CEL-G030",
                 f"{release} is a plain graph.",
-                why="It has one world: itself.",
-                fix="Give a graph of chances (.csv) or of super-vertices (.json).",
+                why="Its only possible world is itself.",
+                fix="Give an uncertain graph (.csv) or a generalised graph (.json).",
             )
         sizes = []
         for number, path in enumerate(places.values()):  # all worlds take their names, or none
@@ -64,7 +71,7 @@ def sample(
         return
     for name, size in zip(written, sizes, strict=True):
         console.show(f"{name}: {size:,} edges")
-    console.show(f"{worlds:,} of the worlds of {content}", strong=True)
+    console.show(f"{worlds:,} possible worlds of {content}", strong=True)
 
 
 def _place(output: Path, number: int, worlds: int) -> Path:

@@ -108,7 +108,7 @@ class ActiveAttack:
         """The attack as parts of a report."""
         facts = [
             ("The attacker", "Makes accounts before the release and links them with targets."),
-            ("What repairs it", "Perturbation of edges, generalisation, differential privacy."),
+            ("How to prevent it", "Perturbation of edges, generalisation, differential privacy."),
             ("Accounts", f"{self.accounts:,}"),
             ("Runs with more than one fit", f"{self.ambiguous:,}"),
         ]
@@ -142,7 +142,7 @@ def plant(graph: Graph, *, accounts: int, targets: Numbers, rng: Source) -> Plan
     if count is None or count < 4 or len(targets) > comb(count, LINKS):
         raise InputError(
             "CEL-G407",
-            f"{accounts!r} accounts cannot be told apart for {len(targets)} targets.",
+            f"{accounts!r} accounts are too few to distinguish {len(targets)} targets.",
             why=f"Each target is linked to its own {LINKS} accounts, and a path needs four.",
             fix="Plant more accounts, such as 12.",
         )

@@ -68,7 +68,8 @@ def link_posterior(*, order: int, size: int, changed: int) -> LinkPosterior:
         raise InputError(
             "CEL-G409",
             f"{changed!r} of {size!r} edges among {order!r} vertices cannot be exchanged.",
-            why="As many edges are deleted as there are, and added as there are free pairs.",
+            why="At most all edges can be deleted, and at most as many added as there are pairs "
+            "without an edge.",
             fix="Give whole numbers with changed <= size.",
         )
     return LinkPosterior((size - changed) / size if size else 0.0, changed / free if free else 0.0)
@@ -146,15 +147,16 @@ class LinkAttack:
             Heading("Link prediction", level=3),
             Paragraph(sentence(str(self))),
             Table(
-                ["Score", "Deleted edges found", "False edges told apart"],
+                ["Score", "Deleted edges found", "False edges identified"],
                 rows,
-                "The chance to rank a pair of one kind before one of the other; 0.5 is a coin",
+                "Probability of ranking a pair of one kind above a pair of the other; 0.5 is "
+                "random guessing",
                 numeric=(1, 2),
             ),
             Facts(
                 [
                     ("Without any score", sentence(str(self.posterior))),
-                    ("What repairs it", "More changes, or generalisation of the edges."),
+                    ("How to prevent it", "More changes, or generalisation of the edges."),
                 ]
             ),
         ]
@@ -162,7 +164,8 @@ class LinkAttack:
     def __str__(self) -> str:
         return (
             f"link prediction: {self.edges_deleted:,} edges deleted and {self.edges_added:,} "
-            f"added, told apart with a chance of {self.best:.1%} at best (a coin has 50 %)"
+            f"added, distinguished with a probability of {self.best:.1%} at best (random "
+            "guessing: 50 %)"
         )
 
 

@@ -31,7 +31,7 @@ class GraphAttack:
     assumption: str
     """What the attacker must know."""
     mitigation: str
-    """What repairs it."""
+    """How to prevent it."""
     targets: NDArray[np.int64]
     """The vertices attacked, by their numbers in the original."""
     sizes: NDArray[np.int64]
@@ -102,12 +102,12 @@ class GraphAttack:
             Table(
                 ["Candidates", "Targets"],
                 [[name, count] for name, count in self.buckets.items()],
-                "How many vertices of the release each target may be",
+                "Number of candidates of each target in the release",
             ),
             Facts(
                 [
                     ("The attacker", sentence(self.assumption)),
-                    ("What repairs it", sentence(self.mitigation)),
+                    ("How to prevent it", sentence(self.mitigation)),
                     *facts,
                 ]
             ),
@@ -118,7 +118,8 @@ class GraphAttack:
         people = counted(int(self.targets.size), "target", "targets")
         return (
             f"{self.name}: {self.exposed.size:,} of {people} exposed ({self.share_exposed:.1%}), "
-            f"smallest candidate set {self.smallest:,}, a guess is right in {self.chance:.1%}"
+            f"smallest candidate set {self.smallest:,}, a guess is right in "
+            f"{self.chance:.1%}"
         )
 
     def __repr__(self) -> str:

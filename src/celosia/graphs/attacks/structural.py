@@ -48,7 +48,8 @@ def degree(
         checked_truth(original, release, numbers),
         name="degree",
         assumption="knows the number of contacts of each target",
-        mitigation="k-degree anonymity; random switches do not help, for they keep every degree",
+        mitigation="k-degree anonymity; random switches do not help, because they keep every "
+        "degree",
     )
 
 
@@ -115,7 +116,7 @@ def refinement(
         name=f"refinement H{'*' if rounds is None else rounds}",
         assumption="knows the contacts of each target, how many contacts those have, and so on "
         + ("without end" if rounds is None else f"for {rounds} steps"),
-        mitigation="k-automorphism or generalisation; perturbation makes it unsure",
+        mitigation="k-automorphism or generalisation; perturbation makes the attacker unsure",
     )
 
 

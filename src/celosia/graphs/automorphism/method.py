@@ -38,7 +38,7 @@ class KAutomorphism(GraphMethod[Graph]):
     """From how many places the graph looks the same."""
 
     kind = "k-automorphism"
-    summary = "copy edges until every vertex has k - 1 doubles that nothing tells apart"
+    summary = "copy edges until every vertex has k - 1 indistinguishable doubles"
     randomised = True
 
     def __post_init__(self) -> None:
@@ -84,13 +84,13 @@ class KAutomorphism(GraphMethod[Graph]):
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
         return (
             f"k-automorphism, k = {self.k}: every vertex has "
-            f"{counted(self.k - 1, 'double', 'doubles')} that no knowledge of the graph's shape "
-            "tells apart."
+            f"{counted(self.k - 1, 'double', 'doubles')} that the structure of the graph does not "
+            "distinguish from it."
         )
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "All true edges are published: the k doubles of a person may all be joined with the "
-            "doubles of another, and then the link is no secret.",
+            "All true edges are published: if all k doubles of a person are linked with the "
+            "doubles of another person, the link is disclosed.",
             "Attributes of vertices are as they were: protect them as a table.",
         )

@@ -126,7 +126,7 @@ def _lay_out(body: bytes, path: Path, header: bool | None) -> _Layout:
         raise InputError(
             "CEL-G009",
             f"{path} has no edge.",
-            fix="Check that the right file is read, and that its lines are no comments.",
+            fix="Check that the right file is read, and that its lines are not comments.",
         )
     separator = next((each for each in "\t;," if each in heads[0][1]), None)
     rows = [[cell.strip() for cell in _cells(text, separator, path, n)] for n, text in heads]
@@ -278,7 +278,7 @@ def check_edge_list(graph: Graph, separator: str) -> None:
     if any(series.str.contains(bad).any() for series in texts):
         raise InputError(
             "CEL-G013",
-            "a name or an attribute is empty, begins as a comment does, or has a space, a quote or "
+            "a name or an attribute is empty, starts like a comment, or has a space, a quote or "
             "a line break where the format needs them.",
             fix="Choose CSV instead of spaces, or GraphML.",
         )

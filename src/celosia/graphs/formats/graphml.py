@@ -61,7 +61,7 @@ class _Reader:
         raise InputError(
             "CEL-G010",
             f"{self.path} declares a document type or entities.",
-            why="They can swell a small file without end, or read other files.",
+            why="They can expand a small file without limit, or read other files.",
             fix="Remove the <!DOCTYPE ...> part; GraphML does not need it.",
         )
 

@@ -90,7 +90,7 @@ class _Reader:
                 raise malformed(self.path, line, "there is a second *Vertices")
             self.order = self._whole(cells[1] if len(cells) > 1 else "", line)
             if self.order > self.most:
-                raise malformed(self.path, line, "so many vertices are not in the file")
+                raise malformed(self.path, line, "the file has fewer vertices than it declares")
 
     def _vertex(self, cells: list[str], line: int) -> None:
         number = self._known(cells[0], line)

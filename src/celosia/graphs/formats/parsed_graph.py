@@ -93,8 +93,8 @@ class GraphBuilder:
         if lost is not None:
             raise InputError(
                 "CEL-G005",
-                f"{self.path}: the edge in {line_name(self._lines[lost])} has a vertex that the file "
-                "does not declare.",
+                f"{self.path}: the edge in {line_name(self._lines[lost])} has a vertex that the "
+                "file does not declare.",
                 why="A misspelt name would become a person who does not exist.",
                 fix="Declare every vertex, or correct the edge.",
                 line=self._lines[lost],
@@ -169,8 +169,8 @@ def declared_twice(path: Path, line: int) -> InputError:
     """The error for a vertex that was declared before."""
     return InputError(
         "CEL-G011",
-        f"{path}: the vertex in {line_name(line)} was there before.",
-        why="Each vertex is declared once, or nobody knows which declaration counts.",
+        f"{path}: the vertex in {line_name(line)} was declared before.",
+        why="Each vertex must be declared exactly once.",
         fix="Give each vertex a name of its own.",
         line=line,
     )
@@ -181,8 +181,8 @@ def malformed(path: Path, line: int, problem: str, *, fix: str = "") -> InputErr
     return InputError(
         "CEL-G003",
         f"{path}, {line_name(line)}: {problem}.",
-        why="A file that is half read would be another graph.",
-        fix=fix or "Correct the place, or leave it out.",
+        why="A partly read file would give a different graph.",
+        fix=fix or "Correct this place, or remove it.",
         line=line,
     )
 

@@ -68,8 +68,8 @@ def simplify(parsed: ParsedGraph, rules: Rules) -> tuple[Graph, Counts]:
         raise InputError(
             "CEL-G009",
             "there is no vertex.",
-            why="A graph without vertices protects nobody.",
-            fix="Check that the right file is read, and that its lines are no comments.",
+            why="A graph without vertices has nothing to protect.",
+            fix="Check that the right file is read, and that its lines are not comments.",
         )
     _refuse(rules.directed == "refuse", "CEL-G008", "edges with a direction", parsed.directed)
     loop = parsed.sources == parsed.targets

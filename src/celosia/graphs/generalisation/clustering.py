@@ -33,8 +33,8 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
     the group. Of equal costs the lowest number is taken, so the method draws nothing. Vertices
     that are left over at the end join the group that costs least.
 
-    Guarantee: every published super-vertex stands for at least k vertices, and nothing published
-    tells these apart.
+    Guarantee: every published super-vertex stands for at least k vertices, which the release
+    does not distinguish.
 
     Reference: Campan, Truta 2009.
     """
@@ -58,8 +58,8 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
         if not good or not isclose((alpha or 0) + (beta or 0), 1) or whole(self.k) is None:
             raise InputError(
                 "CEL-G215",
-                f"no such clustering: k = {self.k!r}, alpha = {self.alpha!r}, "
-                f"beta = {self.beta!r}.",
+                f"invalid parameters: k = {self.k!r}, alpha = {self.alpha!r}, beta = "
+                f"{self.beta!r}.",
                 why="k is a whole number; alpha and beta are at least 0 and add up to 1.",
                 fix="Try alpha = 0.5 and beta = 0.5.",
             )

@@ -37,8 +37,8 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
     the groups of `sangreea` and shifts, swaps, splits and merges; the best partition seen is
     taken, so it never leaves more worlds than the start. Attributes play no part in the search.
 
-    Guarantee: every published super-vertex stands for at least k vertices, and nothing published
-    tells these apart.
+    Guarantee: every published super-vertex stands for at least k vertices, which the release
+    does not distinguish.
 
     Reference: Hay, Miklau, Jensen, Towsley, Weis 2008.
     """
@@ -59,7 +59,7 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
         if whole(self.k) is None or (self.steps is not None and (steps is None or steps < 0)):
             raise InputError(
                 "CEL-G216",
-                f"no such search: k = {self.k!r}, steps = {self.steps!r}.",
+                f"invalid parameters: k = {self.k!r}, steps = {self.steps!r}.",
                 why="k and the number of steps are whole numbers, steps at least 0.",
                 fix="Leave the steps out: then they follow the size of the graph.",
             )

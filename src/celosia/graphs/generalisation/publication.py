@@ -11,10 +11,10 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.method import MethodResult
 
 LEFT_OPEN = (
-    "The numbers of edges within and between groups are exact: a group without an edge, or with "
-    "all it can have, says of each of its pairs whether there is one.",
+    "The numbers of edges within and between groups are exact: a group without edges, or with "
+    "all possible edges, discloses whether each of its pairs has an edge.",
     "Only averages of the structure are left: paths and motifs within a group are lost.",
-    "Whoever knows which group somebody is in knows the attributes that the group shares.",
+    "An attacker who knows the group of a person learns the attributes that the group shares.",
     "Identifiers and all attributes that are no quasi-identifiers are not published.",
 )
 
@@ -22,8 +22,8 @@ LEFT_OPEN = (
 def promise_of(k: int) -> str:
     """The promise of a grouping."""
     return (
-        f"Every published super-vertex stands for at least {k} vertices, and nothing published "
-        "tells these apart."
+        f"Every published super-vertex stands for at least {k} vertices, which the release does "
+        "not distinguish."
     )
 
 

@@ -1,4 +1,4 @@
-"""k-degree anonymity: every degree is that of at least k vertices."""
+"""k-degree anonymity: every degree is shared by at least k vertices."""
 
 from celosia.graphs.kdegree.method import KDegree
 from celosia.graphs.kdegree.microaggregation import microaggregated_degrees

@@ -48,7 +48,7 @@ KEPT: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KDegree(GraphMethod[Graph]):
-    """Change edges until every degree is that of at least k vertices.
+    """Change edges until every degree is shared by at least k vertices.
 
     - `umga-random`: the degrees are microaggregated and edge ends are moved at random; keeps the
       number of edges wherever it can, also with great hubs. Where no graph has such degrees, edges
@@ -79,7 +79,7 @@ class KDegree(GraphMethod[Graph]):
     variants rarely need any."""
 
     kind = "k-degree"
-    summary = "change edges until every degree is that of at least k vertices"
+    summary = "change edges until every degree is shared by at least k vertices"
     randomised = True
 
     def __post_init__(self) -> None:
@@ -170,10 +170,10 @@ class KDegree(GraphMethod[Graph]):
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "Whoever knows more than the number of contacts, such as who knows whom among them, "
-            "may still find a person.",
-            "Most published edges are true: k vertices of one degree may all have the same "
-            "neighbour, which then is no secret.",
+            "An attacker who knows more than the number of contacts, such as which contacts know "
+            "each other, may still find a person.",
+            "Most published edges are true: if k vertices of one degree all have the same "
+            "neighbour, that link is disclosed.",
         )
 
 
@@ -196,7 +196,7 @@ def confirm(graph: Graph, k: int) -> Graph:
 
 def promise_of(k: int) -> str:
     """The promise of every variant."""
-    return f"k-degree anonymity, k = {k}: every degree is that of at least {k} vertices."
+    return f"k-degree anonymity, k = {k}: every degree is shared by at least {k} vertices."
 
 
 def _even_targets(graph: Graph, k: int) -> NDArray[np.int64]:

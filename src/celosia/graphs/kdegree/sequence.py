@@ -25,7 +25,7 @@ def check_k(k: object, order: int | None = None) -> None:
         raise InputError(
             "CEL-G100",
             f"k must be a whole number of at least 2, got {k!r}.",
-            why="A vertex that shares its look with nobody is found.",
+            why="A vertex with a unique degree can be found.",
             fix="Try k = 5.",
         )
     if order is not None and number > order:

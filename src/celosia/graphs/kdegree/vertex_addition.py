@@ -38,7 +38,7 @@ class VertexAddition(GraphMethod[Graph]):
     """How many vertices must share each degree."""
 
     kind = "vertex-addition"
-    summary = "add fake vertices until every degree is that of at least k vertices; real edges stay"
+    summary = "add fake vertices until at least k vertices share every degree; real edges stay"
     randomised = True
 
     def __post_init__(self) -> None:
@@ -78,9 +78,10 @@ class VertexAddition(GraphMethod[Graph]):
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "All true edges are published: whoever knows more than the number of contacts, such "
-            "as who knows whom among them, may still find a person.",
-            "Fake vertices count as candidates; whoever can tell a fake has fewer of them.",
+            "All true edges are published: an attacker who knows more than the number of "
+            "contacts, such as which contacts know each other, may still find a person.",
+            "Fake vertices count as candidates; an attacker who recognises them has fewer "
+            "candidates.",
         )
 
 

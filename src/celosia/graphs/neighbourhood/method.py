@@ -67,7 +67,7 @@ class KNeighbourhood(GraphMethod[Graph]):
         if found.k < self.k or not contains(graph, changed):
             raise PrivacyError(
                 "CEL-G105",
-                f"the graph that was made has only {found.k} vertices with the same look.",
+                f"the graph that was made has only {found.k} vertices with the same neighbourhood.",
                 why="The check after the method found it; nothing was published.",
                 fix="Please report this: it is a fault of the program.",
             )
@@ -109,7 +109,7 @@ class KNeighbourhood(GraphMethod[Graph]):
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "Whoever knows contacts of contacts may still find a person.",
+            "An attacker who knows contacts of contacts may still find a person.",
             "All true edges are published: k candidates may all have the same neighbour.",
         )
 

@@ -56,8 +56,8 @@ class RandomPerturbation(GraphMethod[Graph]):
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "Most edges are still true, and hubs stay hubs: whoever knows that a person has many "
-            "contacts may still find them.",
+            "Most edges are still true, and hubs stay hubs: an attacker who knows that a person "
+            "has many contacts may still find that person.",
         )
 
 
@@ -99,8 +99,8 @@ class RandomSparsification(GraphMethod[Graph]):
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "Every edge that is published is true: whoever looks for a relation and sees it knows "
-            "that it exists.",
+            "Every published edge is true: an attacker who sees an edge knows that the relation "
+            "exists.",
             "A vertex keeps about the same share of its edges as all others, so hubs stay hubs.",
         )
 

@@ -66,8 +66,8 @@ class RandomAddDelete(GraphMethod[Graph]):
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "Most edges are still true, and hubs stay hubs: whoever knows that a person has many "
-            "contacts may still find them.",
+            "Most edges are still true, and hubs stay hubs: an attacker who knows that a person "
+            "has many contacts may still find that person.",
         )
 
 
@@ -100,6 +100,6 @@ class RandomSwitch(GraphMethod[Graph]):
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "Every vertex keeps its degree: whoever knows how many contacts a person has is not "
-            "hindered at all.",
+            "Every vertex keeps its degree: there is no protection from an attacker who knows a "
+            "person's number of contacts.",
         )

@@ -137,8 +137,8 @@ class SpectralSwitch(_SpectralExchange):
     summary = "exchange ends of edges so that degrees stay, and the spectrum nearly"
     exchange = "switch"
     gap = (
-        "Every vertex keeps its degree: whoever knows how many contacts a person has is not "
-        "hindered at all."
+        "Every vertex keeps its degree: there is no protection from an attacker who knows a "
+        "person's number of contacts."
     )
 
 

@@ -37,8 +37,10 @@ def graphical_degrees(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
     Wherever the k greatest degrees want more ends than all can give, they are lowered together by
     what is too much; if the sum is odd, one of the smallest degrees above 0 is lowered by one.
 
-    >>> graphical_degrees(np.array([1, 3, 3, 3])).tolist(), graphical_degrees(np.array([9, 1, 1, 0])).tolist()
-    ([3, 2, 2, 1], [2, 1, 1, 0])
+    >>> graphical_degrees(np.array([1, 3, 3, 3])).tolist()
+    [3, 2, 2, 1]
+    >>> graphical_degrees(np.array([9, 1, 1, 0])).tolist()
+    [2, 1, 1, 0]
     """
     found = np.clip(np.sort(degrees)[::-1], 0, max(degrees.size - 1, 0)).astype(np.int64)
     while not is_graphical(found):

@@ -153,7 +153,7 @@ def check_strategy(strategy: object) -> None:
     if strategy not in get_args(Strategy):
         raise InputError(
             "CEL-G305",
-            f"a histogram of degrees is made by {' or '.join(get_args(Strategy))}, got {strategy!r}.",
+            f"the strategy must be {' or '.join(get_args(Strategy))}, got {strategy!r}.",
             fix="Leave it out: cumulative is better for nearly all graphs.",
         )
 

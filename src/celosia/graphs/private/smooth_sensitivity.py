@@ -39,9 +39,9 @@ def smoothness(epsilon: Fraction, delta: float) -> float:
     if beta <= 0 or delta > 0.5:
         raise InputError(
             "CEL-G303",
-            f"noise by smooth sensitivity needs a larger epsilon than {float(epsilon):g} for so "
-            "small a delta, and a delta of at most 0.5.",
-            why="The smaller they are, the slower may the noise change from graph to graph.",
+            f"noise by smooth sensitivity needs a larger epsilon than {float(epsilon):g} for this "
+            "delta, and a delta of at most 0.5.",
+            why="Smaller values need noise that changes more slowly between neighbouring graphs.",
             fix="Give a delta such as 1e-6, or none: the ladder needs no delta.",
         )
     return beta

@@ -87,16 +87,17 @@ def graph_promise(mechanism: GraphMechanism[Any], *, simulation: bool = False) -
     open_points: tuple[str, ...] = ("edges beyond the cap of a vertex are not counted",)
     if mechanism.neighbours == ONE_EDGE:
         open_points = (
-            "the vertices, their names and their number are taken to be public: an edge list alone "
-            "knows them from its edges, so read it with a list of all vertices",
-            "whoever has many edges is protected less: the promise is for one edge of them",
+            "the vertices, their names and their number are assumed to be public: an edge list "
+            "holds only vertices with edges, so read it with a table of all vertices",
+            "a vertex with many edges is protected less: the guarantee is for one of its edges",
         )
     return replace(
         made,
         protects=made.protects.replace("in the table", "in the graph"),
         leaves_open=(
             "each further answer from the same graph adds to the loss: keep one budget",
-            "what is true of many vertices is told on purpose, and may be guessed of one of them",
+            "the answer shows what is true of many vertices, and an attacker may infer it for "
+            "one of them",
             *open_points,
         ),
     )

@@ -60,8 +60,8 @@ class SubgraphCount(GraphMechanism[int]):
         if self.greatest(check_graph(graph).order) >= self._most_width:
             raise InputError(
                 "CEL-G304",
-                "in a graph of so many vertices an edge may move this count too far.",
-                why="Noise is drawn in whole numbers of 64 bits, for whatever edges there are. The "
+                "the graph has too many vertices for this count: one edge may change it too much.",
+                why="Noise is drawn in whole numbers of 64 bits, for any set of edges. The "
                 "number of vertices is public.",
                 fix="Count smaller stars, or leave the delta out.",
             )

@@ -120,12 +120,14 @@ class PrivateGraph(GraphMethod[Graph]):
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         alike = (
-            "degrees are" if self.model == "degrees" else "degrees and who joins whom by them are"
+            "degrees are"
+            if self.model == "degrees"
+            else "degrees and the degrees of linked vertices are"
         )
         return (
-            "The promise is for one edge: whoever has many is protected less.",
-            "The number of vertices is taken to be public: an edge list alone knows it from its "
-            "edges, so read it with a list of all vertices.",
+            "The guarantee is for one edge: a vertex with many edges is protected less.",
+            "The number of vertices is assumed to be public: an edge list holds only vertices "
+            "with edges, so read it with a table of all vertices.",
             f"Only {alike} like those of the given graph: triangles and communities are gone.",
         )
 

@@ -119,6 +119,6 @@ def check_k(k: object, order: int) -> None:
         raise InputError(
             "CEL-G201",
             f"k must be a whole number in 1 .. {order:,}, the number of vertices; got {k!r}.",
-            why="Nobody can hide among more vertices than there are.",
+            why="A vertex cannot hide among more vertices than there are.",
             fix="Give a k such as 10.",
         )

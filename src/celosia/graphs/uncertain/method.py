@@ -58,7 +58,7 @@ class Uncertain(GraphMethod[UncertainGraph]):
     """How often each width of noise is tried."""
 
     kind = "uncertain"
-    summary = "publish a chance for each edge and some others, so that degrees hide among k"
+    summary = "publish probabilities of edges, so that a known degree fits at least k vertices"
     randomised = True
     needs_original = True
 
@@ -79,8 +79,8 @@ class Uncertain(GraphMethod[UncertainGraph]):
         ):
             raise InputError(
                 "CEL-G202",
-                f"no such obfuscation: k = {self.k!r}, tolerance = {self.tolerance!r}, "
-                f"c = {self.c!r}, q = {self.q!r}, trials = {self.trials!r}.",
+                f"invalid parameters: k = {self.k!r}, tolerance = {self.tolerance!r}, c = "
+                f"{self.c!r}, q = {self.q!r}, trials = {self.trials!r}.",
                 why="k is a whole number of at least 2, the tolerance in 0 .. 1 (1 excluded), c in "
                 "1 .. 100, q in 0 .. 1, and trials a whole number in 1 .. 1000.",
                 fix="Try k = 10 and leave the others as they are.",
@@ -126,15 +126,17 @@ class Uncertain(GraphMethod[UncertainGraph]):
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
         exposed = floor(_exact(self.tolerance) * graph.order)
         return (
-            f"For all but at most {exposed:,} of {graph.order:,} vertices, whoever knows the "
-            f"degree of a vertex has at least log2 {self.k} bits of doubt left about which it is."
+            f"For all but at most {exposed:,} of {graph.order:,} vertices, an attacker who knows "
+            f"the degree of a vertex has at least log2 {self.k} bits of uncertainty about which "
+            "vertex it is."
         )
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "Vertices of rare degrees, often the hubs, are those given up within the tolerance.",
-            "A pair with a chance above one half is nearly always a true edge: who is linked with "
-            "whom is hardly hidden.",
+            "The vertices that stay exposed within the tolerance have rare degrees; they are "
+            "often hubs.",
+            "A pair with a chance above one half is nearly always a true edge: links are hardly "
+            "protected.",
             "Entropy is an average: one vertex may be far likelier than the others. Knowledge "
             "beyond the degree is not considered.",
             "Attributes of vertices and edges are not published.",
