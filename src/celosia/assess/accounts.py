@@ -102,7 +102,7 @@ class SyntheticAccount:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        chance, told = self.holdout_replicas, self.membership
+        chance, inferred = self.holdout_replicas, self.membership
         return {
             "columns": list(self.columns),
             "records": self.records,
@@ -110,15 +110,15 @@ class SyntheticAccount:
             "risk": {
                 "replicas": self.replicas.as_dict(),
                 "holdout_replicas": None if chance is None else chance.as_dict(),
-                "membership": None if told is None else told.as_dict(),
+                "membership": None if inferred is None else inferred.as_dict(),
                 "attributes": [each.as_dict() for each in self.attributes],
             },
             "utility": self.utility.as_dict(),
         }
 
     def __str__(self) -> str:
-        told = "no holdout, membership unknown" if self.membership is None else self.membership
-        return f"{self.replicas}; {told}; {self.utility.propensity}"
+        membership = "no holdout, membership unknown" if self.membership is None else
+        self.membership return f"{self.replicas}; {membership}; {self.utility.propensity}"
 
 
 def masked_account(  # noqa: PLR0913 - two tables, and what is asked of them
@@ -142,7 +142,7 @@ def masked_account(  # noqa: PLR0913 - two tables, and what is asked of them
             column of both tables.
         rows: the row of the original, from 0, that each masked row comes from; by default the same.
         nominal: columns of numbers that are only names.
-        sensitive: columns to be told from the others (attribute disclosure); records are not
+        sensitive: columns to infer from the others (attribute disclosure); records are not
             linked by them.
         regressions: linear regressions that should come out the same.
         width: the width of the intervals of interval disclosure.
@@ -202,9 +202,9 @@ def synthetic_account(  # noqa: PLR0913 - the tables, and what is asked of them
         holdout: people of the same population who were not in the original; without them nothing
             can be said of membership.
         nominal: columns of numbers that are only names.
-        sensitive: columns to be told from the others (attribute disclosure).
+        sensitive: columns to infer from the others (attribute disclosure).
         regressions: linear regressions that should come out the same.
-        rng: splits the people by whom the membership attack is tuned and measured.
+        rng: splits the people who tune and who measure the membership attack.
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Raises:
@@ -214,10 +214,10 @@ def synthetic_account(  # noqa: PLR0913 - the tables, and what is asked of them
     known, everything = _columns(before.columns, made.columns, columns, sensitive, regressions)
     shown = [*known, *sensitive]
     tables = align(before, made, everything, nominal=nominal, synthetic=True)
-    told = chance = None
+    inferred = chance = None
     if holdout is not None:
         outsiders = as_frame(holdout)
-        told = membership(
+        inferred = membership(
             before, outsiders, made, shown, nominal=nominal, rng=rng, progress=progress
         )
         chance = replicated_uniques(outsiders, made, shown)
@@ -227,7 +227,7 @@ def synthetic_account(  # noqa: PLR0913 - the tables, and what is asked of them
         originals=before.height,
         replicas=replicated_uniques(before, made, shown),
         holdout_replicas=chance,
-        membership=told,
+        membership=inferred,
         attributes=attribute_disclosure(
             tables, known=known, sensitive=sensitive, progress=progress
         ),

@@ -1,4 +1,4 @@
-"""The report of what a release is still good for: for whoever may see the original, and no other.
+"""The report of the utility of a release, only for people who may see the original.
 
 Its plots name values of the original and how often they occur, so it must not travel with the
 release.

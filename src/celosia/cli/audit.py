@@ -251,12 +251,13 @@ def _summary(found: Sequence[Audit], shown: Sequence[Audit], *, own: bool) -> st
         if only.claim is None:
             return f"epsilon is at least {only.lower:.4g}; nothing was claimed"
         return f"nothing contradicts {only.claim}: epsilon is at least {only.lower:.4g}"
-    told = []
+    parts = []
     if found:
-        told.append(f"{counted(len(found), 'audit', 'audits')} of mechanisms: none violated")
+        parts.append(f"{counted(len(found), 'audit', 'audits')} of mechanisms: none violated")
     if shown:
-        told.append(f"{counted(len(shown), 'published mistake', 'published mistakes')}: all caught")
-    return "; ".join(told)
+        mistakes = counted(len(shown), "published mistake", "published mistakes")
+        parts.append(f"{mistakes}: all detected")
+    return "; ".join(parts)
 
 
 def _failure(

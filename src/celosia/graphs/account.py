@@ -63,10 +63,10 @@ class GraphAccount:
         if self.utility is None:
             return found
         shares = self.utility.shares
-        told = shares if self.matched else {name: shares[name] for name in WITHOUT_MATCH}
+        utility = shares if self.matched else {name: shares[name] for name in WITHOUT_MATCH}
         if self.matched:
             found["edges"] = self.utility.edges.as_dict()
-        return found | {"utility": told}
+        return found | {"utility": utility}
 
 
 def account(  # noqa: PLR0913 - two graphs, how they belong together, and how to look

@@ -80,24 +80,24 @@ def _parsed(given: Any, *, arcs: bool) -> ParsedGraph:
 
 def _of_networkx(given: Any) -> ParsedGraph:
     """Its vertices may be anything that has a name; edges of a multigraph are repeated edges."""
-    gatherer = GraphBuilder(_HERE)
+    builder = GraphBuilder(_HERE)
     names = {vertex: place for place, vertex in enumerate(given.nodes)}
     for place, (_, values) in enumerate(given.nodes(data=True), 1):
-        gatherer.vertex(place - 1, _plain(values), -place)
+        builder.vertex(place - 1, _plain(values), -place)
     way = bool(given.is_directed())
     for place, (one, other, values) in enumerate(given.edges(data=True), 1):
-        gatherer.edge(
+        builder.edge(
             names[one],
             names[other],
             directed=way,
             values=_plain(values),
             line=-place,
         )
-    gatherer.ignore("attributes of the graph", len(getattr(given, "graph", {})))
+    builder.ignore("attributes of the graph", len(getattr(given, "graph", {})))
     if given.is_multigraph():  # a number is which of several edges it is
         named = sum(isinstance(key, str) for _, _, key in given.edges(keys=True))
-        gatherer.ignore("keys of edges", named)
-    return replace(gatherer.finish(), names=_names(list(names)))
+        builder.ignore("keys of edges", named)
+    return replace(builder.finish(), names=_names(list(names)))
 
 
 def _plain(values: Mapping[Any, Any]) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def draw_comparison(  # noqa: PLR0913 - two graphs and how they are shown
         original: the graph before.
         release: the graph after, its first vertices in the order of the original.
         rng: where vertices start from; the same draws give the same drawing.
-        names: write the names (or numbers) of the vertices; whoever sees the drawing sees them.
+        names: write the names (or numbers) of the vertices; readers of the drawing see them.
         most: how many vertices are drawn.
         title: what is shown.
 

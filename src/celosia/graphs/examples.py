@@ -1,4 +1,4 @@
-"""Small graphs with known answers: those of the figures, and one club that everybody uses.
+"""Small graphs with known answers: those of the figures, and the karate club.
 
 Vertices are named as in the figures, from 1 or by a first name; the names are in `labels`, and
 `vertices` finds their numbers.
@@ -18,7 +18,7 @@ from celosia.graphs.graph import Graph
 Pairs = tuple[tuple[int, int], ...]
 
 ARCS = (("A", "D"), ("B", "D"), ("C", "D"), ("D", "A"), ("D", "E"), ("D", "F"))
-"""Figure 5: who follows whom. Three follow D and D follows three, A in both ways."""
+"""Figure 5: a follower network. Three follow D and D follows three, A in both ways."""
 
 FRIENDS = (
     ("Dan", "Amy"),
@@ -32,7 +32,7 @@ FRIENDS = (
     ("Joe", "Tom"),
     ("Joe", "Ann"),
 )
-"""Figure 7: Dan shares his degree with Joe, and with nobody the two friends who know each other."""
+"""Figure 7: Dan shares his degree with Joe, but not the two friends who know each other."""
 
 G9_EDGES: Pairs = (
     *((1, 2), (1, 3), (1, 5), (2, 3), (3, 4), (3, 6)),

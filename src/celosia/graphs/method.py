@@ -41,7 +41,7 @@ class GraphMethod(ABC, Generic[Result]):
     randomised: ClassVar[bool]
     """Whether it draws: a method that does is repeated by a seed, and only a simulation then."""
     is_private: ClassVar[bool] = False
-    """Whether it is differentially private, so that nothing exact may be told beside its result."""
+    """Whether it is differentially private: nothing exact may be published beside its result."""
     needs_original: ClassVar[bool] = False
     """Whether its promise is against those who know the graph that it is given: nothing may have
     changed that before."""
@@ -67,9 +67,9 @@ class GraphMethod(ABC, Generic[Result]):
 
     def as_dict(self) -> dict[str, Any]:
         """The method and its parameters as a TOML file has them, defaults left out."""
-        told: dict[str, Any] = {"method": self.kind}
+        parameters: dict[str, Any] = {"method": self.kind}
         for each in fields(self):  # type: ignore[arg-type]  # every method is a dataclass
             value = getattr(self, each.name)
             if each.default is MISSING or value != each.default:
-                told[each.name] = list(value) if isinstance(value, tuple) else value
-        return told
+                parameters[each.name] = list(value) if isinstance(value, tuple) else value
+        return parameters

@@ -96,7 +96,7 @@ class ReadResult:
     def __str__(self) -> str:
         counts = self.counts
         dropped = "dropped" if self.rules.directed == "mutual" else "undirected"
-        told = [
+        changes = [
             f"{count:,} {what}"
             for count, what in (
                 (counts.loops, "loops dropped"),
@@ -107,7 +107,7 @@ class ReadResult:
             if count
         ]
         parts = [
-            f"{self.graph} from {counts.records:,} records: {', '.join(told) or 'as they are'}"
+            f"{self.graph} from {counts.records:,} records: {', '.join(changes) or 'as they are'}"
         ]
         if counts.differing:
             parts.append(f"merged records with other edge attributes: {counts.differing:,}")

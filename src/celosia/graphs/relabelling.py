@@ -1,4 +1,4 @@
-"""Names replaced by random numbers: what every release does first, and nobody should stop at."""
+"""Names replaced by random numbers: the first step of every release, and never enough."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Relabelling(GraphMethod[Graph]):
     Attributes go along with their vertex or edge. Edges are sorted by the new numbers, so that
     their order says nothing of the old one.
 
-    Guarantee: none. Whoever knows a few facts of a person's contacts finds the vertex by them.
+    Guarantee: none. An attacker who knows a few facts about a person's contacts finds the vertex.
 
     Reference: Backstrom, Dwork, Kleinberg 2007.
     """

@@ -65,8 +65,8 @@ class MethodOutcome:
         return {"method": self.method, "facts": self.facts, "kept": self.kept}
 
     def __str__(self) -> str:
-        told = told_numbers(self.facts)
-        return f"{self.method}: {told}; kept: {self.kept}" if told else self.method
+        numbers = told_numbers(self.facts)
+        return f"{self.method}: {numbers}; kept: {self.kept}" if numbers else self.method
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,9 +142,9 @@ class GraphRelease(Release):
 
     def __str__(self) -> str:
         """The one line that matters most."""
-        # Without figures to publish, as beside a differentially private graph, none is told here.
-        told = [str(each) for each in self.account.attacks[:1]] if self.figures else []
-        return "; ".join([f"{self.guarantee.promise}: {self.data}", *told])
+        # Without figures to publish, as beside a differentially private graph, none is shown here.
+        attacks = [str(each) for each in self.account.attacks[:1]] if self.figures else []
+        return "; ".join([f"{self.guarantee.promise}: {self.data}", *attacks])
 
 
 def _content(path: Path, about: dict[str, Any]) -> Content:

@@ -52,7 +52,7 @@ LEFT_OUT = {
     "directions": "directions of edges in one direction only",
     "ignored": "ignored in the file",
 }
-"""What can be left out, in the order in which it is told."""
+"""What can be left out, in the order of the report."""
 
 
 def document(  # noqa: PLR0913 - the parts of a release, one by one

@@ -61,8 +61,8 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     Raises:
         InputError: the graph or a parameter is wrong; CEL-G021 no method, or one after a graph that
             is none any more; CEL-G022 attributes that cannot be masked; CEL-G023 methods that do
-            not go together, or with names that stay; CEL-G033 edge attributes, and nobody said
-            that they may be left out.
+            not go together, or with names that stay; CEL-G033 edge attributes that
+            the caller did not allow to leave out.
         PrivacyError: a method cannot keep its promise on this graph.
 
     >>> from celosia import Seeded
@@ -90,9 +90,9 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     shown, numbers = (content, None) if keep_names else _hide_names(content, rng)
     if numbers is not None:
         numbers = numbers[: original.order]  # vertices that a method made up come after the others
-    told = GraphAccount()
+    measured = GraphAccount()
     if assess:
-        told = account(
+        measured = account(
             original, shown, numbers=numbers, matched=not private, rng=rng, progress=progress
         )
     notes = _notes(keep_names, original)
@@ -115,9 +115,9 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
         ),
         warnings=notes,
         methods=made.outcomes,
-        account=told,
+        account=measured,
         # What compares with the original would undo a differentially private promise.
-        figures={} if private else told.figures(),
+        figures={} if private else measured.figures(),
         left_out=_left_out(reading, attributes=attributes is not None, private=private),
     )
 
@@ -140,7 +140,7 @@ def _apply_methods(
         promises.append(method.promise(content))
         if isinstance(method, Relabelling):
             # Every release gets random numbers, once and at its end: were they drawn here too,
-            # nobody could tell which vertex is which, and an attack would seem to find nobody.
+            # the vertices could not be matched, and an attack would seem to find none.
             done: MethodResult[Content] = MethodResult(graph=content, kept="the whole structure")
         else:
             done = method.apply(content, rng=rng, progress=progress)
@@ -259,7 +259,7 @@ def _mask_attributes(graph: Graph, recipe: Recipe | None, rng: Source, progress:
 def _check_added_vertices(
     content: Content, original: Graph, *, keep_names: bool, attributes: bool
 ) -> None:
-    """Refuse vertices that a method made up where they could be told from the others."""
+    """Refuse vertices that a method added where an attacker could recognise them."""
     if content.order > original.order and (keep_names or attributes):
         raise InputError(
             "CEL-G023",
@@ -310,11 +310,11 @@ def _guarantee(
     """The last promise stands, and a private one: what only sees a private graph cannot undo it."""
     kept: list[tuple[str, str]] = []
     lost: list[tuple[str, str]] = []
-    for number, (method, told) in enumerate(zip(methods, made.promises, strict=True), 1):
-        if told is not None:
+    for number, (method, text) in enumerate(zip(methods, made.promises, strict=True), 1):
+        if text is not None:
             stands = number == len(methods) or method.is_private
-            (kept if stands else lost).append((method.kind, told.removesuffix(".")))
-    promise = "; ".join(told for _, told in kept)
+            (kept if stands else lost).append((method.kind, text.removesuffix(".")))
+    promise = "; ".join(text for _, text in kept)
     gaps = [gap for method in methods for gap in method.leaves_open()]
     gaps += [
         f"what {kind} guarantees is not claimed: {methods[-1].kind} was applied after it"

@@ -28,7 +28,7 @@ Excluded = (
     | Mapping[tuple[str | None, ...], Collection[str]]
     | Callable[[Labels], Collection[str]]
 )
-"""Values that she can rule out: the same for all, or by the quasi-identifiers of a class."""
+"""Values that the attacker can rule out: the same for all, or by the labels of a class."""
 
 _ASSUMPTION = (
     "the attacker knows that a person is in the release, the person's quasi-identifiers, and "
@@ -46,17 +46,17 @@ def background(
     *,
     left: int = 1,
 ) -> Attack:
-    """The classes in which at most `left` values remain once she has ruled out some.
+    """The classes in which at most `left` values remain after the attacker has ruled out some.
 
     Args:
         release: the table as published.
-        quasi_identifiers: what she knows of people.
-        sensitive: the column that she wants to learn.
-        excluded: the values ruled out, for everybody; or a mapping from the labels of a class, as a
-            tuple in the order of the quasi-identifiers; or a function of these labels by column.
+        quasi_identifiers: what the attacker knows about people.
+        sensitive: the column that the attacker wants to learn.
+        excluded: the values ruled out, for all people; or a mapping from the labels of a class, as
+            a tuple in the order of the quasi-identifiers; or a function of these labels by column.
         left: how many values may remain for a class to count as exposed.
 
-    A class in which all is ruled out contradicts what she knows; nothing is learnt there.
+    A class in which all is ruled out contradicts the attacker's knowledge; nothing is learnt there.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"age": ["<50"] * 3, "ill": ["vomiting", "back pain", "back pain"]})
@@ -99,10 +99,10 @@ def worst_background(
     exclusions: int = 1,
     certainty: float = 1.0,
 ) -> Attack:
-    """The same for an attacker who can rule out any so many values, whichever help her most.
+    """The same for an attacker who can rule out any `exclusions` values, in the worst case.
 
     In each class the most frequent value is left and the next most frequent ones are ruled out: no
-    other choice makes her surer of anything.
+    other choice makes the attacker surer.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"age": ["<50"] * 7, "ill": list("aaabbcd")})
@@ -146,7 +146,7 @@ def _confidence(
 def _prior(
     spread: ValueCounts, top: NDArray[np.int64], lost: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Her chance with the same knowledge and the distribution in the whole table alone."""
+    """The attacker's chance with the same knowledge and only the distribution in the table."""
     guess = pick(spread.overall[spread.value], top)
     chance: NDArray[np.float64] = np.minimum(guess / np.maximum(1 - lost, TOLERANCE), 1.0)
     return chance
@@ -169,7 +169,7 @@ def _ruled_out(
 
 
 def _exclusions(classes: Classes, excluded: Excluded) -> Iterator[frozenset[str]]:
-    """What she rules out in each class."""
+    """What the attacker rules out in each class."""
     if callable(excluded):
         return (frozenset(excluded(row)) for row in classes.labels.iter_rows(named=True))
     if isinstance(excluded, Mapping):

@@ -72,7 +72,7 @@ def fit(
     ]
     meant = ExactMeaning(tuple(dict.fromkeys(map(str, texts)))) if meaning is None else meaning
     place = {text: number for number, text in enumerate(meant.values)}
-    if raw:  # people of whom the hierarchy knows nothing fit `*` alone
+    if raw:  # people whose values are not in the hierarchy fit `*` alone
         for cell in left.cells:
             if cell is not None and cell != SUPPRESSED:
                 place.setdefault(cell, len(place))

@@ -1,4 +1,4 @@
-"""Homogeneity: a class in which everybody has the same value gives it away."""
+"""Homogeneity: a class in which all people have the same value discloses it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def homogeneity(
 ) -> Attack:
     """The classes of which the attacker knows the sensitive value by knowing the class.
 
-    Nobody is linked to a record, and none needs to be. With a `certainty` below 1, classes count in
-    which at least that share of the people have one value.
+    No person is linked to a record, and none needs to be. With a `certainty` below 1, classes count
+    in which at least that share of the people have one value.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"age": ["<50"] * 3 + [">=50"] * 2, "ill": list("aaaab")})

@@ -38,9 +38,9 @@ def linkage(  # noqa: PLR0913 - two tables, and how they are read
 
     Args:
         release: the table as published.
-        external: a table with one row a person, of whom the raw values are known.
+        external: a table with one row per person and raw values.
         on: the columns that both tables have.
-        learns: columns of the release that she wants to learn.
+        learns: columns of the release that the attacker wants to learn.
         meanings: what the labels of columns stand for; labels of others are compared as text.
         progress: called as the work proceeds; may raise `Cancelled`.
 

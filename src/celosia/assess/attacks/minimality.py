@@ -29,7 +29,7 @@ _RISE = 1e-9
 """A chance that rose by less than this rose by rounding."""
 
 
-def minimality(  # noqa: PLR0913 - what the attacker knows, and how long she may think
+def minimality(  # noqa: PLR0913 - what the attacker knows, and how long the attack may take
     release: Any,
     quasi_identifiers: str | Sequence[str],
     sensitive: str,
@@ -48,7 +48,7 @@ def minimality(  # noqa: PLR0913 - what the attacker knows, and how long she may
         release: the table as published, one row a person; the attacker knows who is in each class,
             but not which record of it is whose.
         quasi_identifiers: the columns that were generalised.
-        sensitive: the column that she wants to learn.
+        sensitive: the column that the attacker wants to learn.
         finer: the quasi-identifiers of the same people, row by row, at each node right below the
             published one: generalised less, and therefore rejected by the publisher.
         holds: the model, for a whole table: takes one `Counter` of values a class. Empty cells are
@@ -61,7 +61,7 @@ def minimality(  # noqa: PLR0913 - what the attacker knows, and how long she may
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Suppressed records are left out, as if the publisher had not been free to suppress. Groups are
-    people whom nothing sets apart; each shows the value whose chance rose most.
+    indistinguishable people; each shows the value whose chance rose most.
     `confidence` is the chance in the ways that remain, `prior` the share of the value in the class,
     which is all that the class alone would tell.
 
@@ -99,7 +99,7 @@ def minimality(  # noqa: PLR0913 - what the attacker knows, and how long she may
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Structure:
-    """People whom nothing sets apart as cells, the classes that hold them, and the finer ones."""
+    """Indistinguishable people as cells, the classes that hold them, and the finer ones."""
 
     blocks: list[Block]
     """Each published class: its cells and the values to be dealt out to them."""

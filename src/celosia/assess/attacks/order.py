@@ -41,7 +41,8 @@ def tuple_order(  # noqa: PLR0913 - two releases, and how they are read
         first: a release.
         second: another release of the same rows.
         columns: the generalised columns to be recovered, which both releases have.
-        also: further columns of both, by which she checks whether the rows are in the same order.
+        also: further columns of both, by which the attacker checks whether the rows are in the same
+            order.
         meanings: what the labels of columns stand for; labels of others are compared as text.
         progress: called as the work proceeds; may raise `Cancelled`.
 

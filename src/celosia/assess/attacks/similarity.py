@@ -39,7 +39,7 @@ def similarity(
     Args:
         release: the table as published.
         quasi_identifiers: what the attacker knows of people.
-        sensitive: the column that she wants to learn.
+        sensitive: the column that the attacker wants to learn.
         categories: the category of every value (see `categories_of` for those of a hierarchy).
         certainty: the share of a class in one category from which it counts as exposed.
 

@@ -31,7 +31,7 @@ def skewness(
     Args:
         release: the table as published.
         quasi_identifiers: what the attacker knows of people.
-        sensitive: the column that she wants to learn.
+        sensitive: the column that the attacker wants to learn.
         watched: the values that matter, such as a positive test; all of them if not given.
         gain: the rise of the chance, from table to class, at which a class counts as exposed.
 

@@ -103,7 +103,7 @@ def audit_all(
         samples: outputs drawn from each input.
         rng: a seeded source makes the audits repeatable.
         confidence: how surely all lower bounds hold.
-        progress: told how many mechanisms are done.
+        progress: reports how many mechanisms are done.
         cases: by default `SHIPPED`.
     """
     cases = SHIPPED if cases is None else cases
@@ -177,7 +177,8 @@ def _columns() -> Iterator[Case]:
     ):
         yield Case(MostFrequent(**bins, neighbours=relation), (pair,))
     for relation in (ADD_REMOVE, CHANGE_ONE):
-        # A delta that samples can see: at 1e-6 nobody could tell a threshold that is a little low.
+        # A delta that samples can see: at 1e-6 no audit could detect a threshold that is a little
+        # low.
         keys = KeyHistogram(epsilon=1, delta=0.05, may_be_empty=True, neighbours=relation)
         yield Case(keys, tuple(key_rows(neighbours=relation)))
     units = per_unit(Count(epsilon=1, may_be_empty=True), 3)

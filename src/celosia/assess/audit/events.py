@@ -48,9 +48,9 @@ class Event:
         parts = [self._run(int(run[0]), int(run[-1])) for run in runs]
         if self.inside[last]:
             parts.append(self.view.absent)
-        told = " or ".join(parts[:SHOWN])
+        shown = " or ".join(parts[:SHOWN])
         more = f" or one of {len(parts) - SHOWN} more parts" if len(parts) > SHOWN else ""
-        return f"{self.view.words} {told}{more}"
+        return f"{self.view.words} {shown}{more}"
 
     def _run(self, start: int, stop: int) -> str:
         low = -inf if start == 0 else float(self.edges[start - 1])

@@ -38,8 +38,8 @@ class SequencePattern:
 
     def __str__(self) -> str:
         runs = groupby(map(pattern_words, self.items))
-        told = [(word, len(list(run))) for word, run in runs]
-        return f"({', '.join(w if times == 1 else f'{w} x{times}' for w, times in told)})"
+        runs_of_words = [(word, len(list(run))) for word, run in runs]
+        return f"({', '.join(w if times == 1 else f'{w} x{times}' for w, times in runs_of_words)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Encoder:
 
 def _pattern(output: Any, path: Path, numbers: list[tuple[Path, float]]) -> Hashable:
     """What an output is apart from its numbers, which are appended to `numbers`."""
-    kind = type(output)  # the two most frequent kinds are told first: there are millions of them
+    kind = type(output)  # the two most frequent kinds are tested first: there are millions of them
     if kind is str or output is None or isinstance(output, str | bytes | bool | Enum):
         return output  # type: ignore[no-any-return]
     if kind is float or isinstance(output, Real | Decimal):
@@ -156,7 +156,7 @@ def _pattern(output: Any, path: Path, numbers: list[tuple[Path, float]]) -> Hash
     if is_dataclass(output) and not isinstance(output, type):
         output = {item.name: getattr(output, item.name) for item in fields(output)}
     if isinstance(output, Mapping):
-        # In their own order: whoever sees the output sees that too, and it can betray.
+        # In their own order: a reader of the output sees that too, and it can disclose something.
         return MappingPattern(
             tuple((key, _pattern(value, (*path, key), numbers)) for key, value in output.items())
         )

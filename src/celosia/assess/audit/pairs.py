@@ -136,7 +136,7 @@ def key_rows(
 
 
 def pairs_for(mechanism: Mechanism[Any, Any]) -> tuple[Pair, ...]:
-    """Pairs for a mechanism of ours, told from its fields.
+    """Pairs for a mechanism of ours, derived from its fields.
 
     Raises:
         InputError: CEL-A105 its kind of input is not known here.

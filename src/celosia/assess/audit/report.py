@@ -105,8 +105,8 @@ def _one(audit: Audit) -> list[Block]:
             ("Time", f"{audit.seconds:.1f} s"),
         ]
     )
-    told = f"{_claim(audit)}; epsilon is at least {audit.lower:.4g}: {audit.verdict}."
-    return [Heading(audit.name, level=3), Paragraph(told[:1].upper() + told[1:]), found]
+    sentence = f"{_claim(audit)}; epsilon is at least {audit.lower:.4g}: {audit.verdict}."
+    return [Heading(audit.name, level=3), Paragraph(sentence[:1].upper() + sentence[1:]), found]
 
 
 def _claim(audit: Audit) -> str:

@@ -48,7 +48,7 @@ def search(  # noqa: PLR0913 - what is audited, how surely, and a name
             about as many again, spread over all pairs.
         confidence: as in `audit`.
         rng: as in `audit`.
-        progress: told how many pairs of a round were tried.
+        progress: reports how many pairs of a round were tried.
         name: the mechanism in words.
         last_bits: as in `audit`.
 

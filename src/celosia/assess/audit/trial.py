@@ -25,7 +25,7 @@ from celosia.mechanisms.parameters import check_confidence
 FEWEST = 100
 MOST = 10**8
 UNCLAIMED = (Claim(0.0),)
-"""Whoever claims nothing is asked for the largest bound at delta 0."""
+"""Without a claim the largest bound at delta 0 is sought."""
 
 
 def audit(  # noqa: PLR0913 - what is audited, how surely, and two names
@@ -58,7 +58,7 @@ def audit(  # noqa: PLR0913 - what is audited, how surely, and two names
         samples: outputs drawn from each input, at least 100.
         confidence: how surely the lower bound holds.
         rng: a seeded source makes the audit repeatable.
-        progress: told how many outputs were drawn.
+        progress: reports how many outputs were drawn.
         name: the mechanism in words.
         pair: the pair in words.
         last_bits: also look at the last digits of floats; False for a sketch of a mechanism that

@@ -17,7 +17,7 @@ from celosia.core.progress import Progress, silent
 
 @dataclass(frozen=True, slots=True)
 class AttributeDisclosure:
-    """How well a sensitive column can be told from what an attacker knows of a person."""
+    """How well a sensitive column can be inferred from what an attacker knows about a person."""
 
     column: str
     measure: Literal["accuracy", "variance explained"]
@@ -64,7 +64,7 @@ def attribute_disclosure(
     Args:
         tables: both tables, with all the columns.
         known: what the attacker knows of a person.
-        sensitive: what she wants to know.
+        sensitive: what the attacker wants to know.
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Raises:
@@ -110,8 +110,8 @@ def _disclosed(
     true, shown = tables.before[:, place], tables.after[:, place]
     present = ~np.isnan(true)
     true, person = true[present], person[present]
-    told = ~np.isnan(shown)
-    shown, look = shown[told], look[told]
+    filled = ~np.isnan(shown)
+    shown, look = shown[filled], look[filled]
     if not true.size or not shown.size:
         attack = baseline = 0.0
     elif tables.nominal[place]:

@@ -46,7 +46,7 @@ class Membership:
 
     @property
     def is_shown(self) -> bool:
-        """Whether members are told from outsiders beyond chance."""
+        """Whether the attack distinguishes members better than chance."""
         return self.advantage_low > 0 or self.auc_low > 0.5
 
     def as_dict(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def membership(  # noqa: PLR0913 - three tables, and how they are read
     The attacker takes a person for a member if the closest synthetic record is near enough.
     Distances are as in `distance_linkage`, amounts in standard deviations of the synthetic table;
     an empty cell is left out of a comparison. The people outside must be of the same population
-    and unknown to whoever made the table: a holdout.
+    and unknown to the maker of the table: a holdout.
 
     Raises:
         InputError: CEL-A220 fewer than ten members or outsiders, CEL-A221 a confidence out of

@@ -140,7 +140,7 @@ def probabilistic_linkage(  # noqa: PLR0913 - what to compare, and when to link
         matches: how many pairs match, if the attacker knows it; else it is estimated.
         threshold: the least chance to match at which a pair is linked.
         one_to_one: link each original record once at most, so that the sum of weights is greatest
-            (equally good assignments are told apart by nothing, and one of them is taken).
+            (of equally good assignments an arbitrary one is taken).
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Raises:

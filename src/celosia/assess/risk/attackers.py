@@ -1,9 +1,9 @@
 """Three attackers and what each may hope for: prosecutor, journalist and marketer.
 
 They differ in what they know. The prosecutor knows that the person is in the release, so only the
-class of the release hides her (f records). The journalist and the marketer know the population
-that the release was drawn from, so the class of the population does (F people): the journalist
-wants to find somebody, whoever it is, and the marketer as many as possible.
+class of the release hides that person (f records). The journalist and the marketer know the
+population that the release was drawn from, so the class of the population does (F people): the
+journalist wants to find any person, and the marketer as many as possible.
 
 References: El Emam, Dankar 2008 (the three risks); Benedetti, Franconi 1998 (F given f).
 """

@@ -227,7 +227,7 @@ def _whole_key(name: str, column: pl.Series, cells: _Cells) -> tuple[str, float,
 
 
 def _repeated_key(name: str, cells: _Cells) -> tuple[str, float, str] | None:
-    """A key of people of whom the table has several records each."""
+    """A key of people who have several records each."""
     if cells.distinctness >= 0.1 and suggests(name, "key"):
         return "key", 0.0, "its name says so and few records share a value"
     return None

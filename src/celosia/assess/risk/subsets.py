@@ -30,7 +30,7 @@ MOST_SUBSETS = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubsetRisk:
-    """What somebody finds who knows these columns."""
+    """The risk from an attacker who knows these columns."""
 
     columns: tuple[str, ...]
     unique: float

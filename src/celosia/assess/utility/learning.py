@@ -93,7 +93,7 @@ def learning(  # noqa: PLR0913 - what to learn, and how to try it
     gets the majority guess.
 
     With `aligned` tables each fold of the records is tested by classifiers that saw neither them
-    nor their released versions. Otherwise nobody can tell which released record belongs to whom: a
+    nor their released versions. Otherwise released records cannot be matched with people: a
     classifier then learns from a random sample of the release (all but one fold), and the one to
     compare it with from an independent sample of the original of the same share, so that both have
     seen the tested people equally often. Read such accuracies as relative to each other.

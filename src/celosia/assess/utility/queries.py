@@ -1,4 +1,4 @@
-"""How wrong counts come out that somebody takes from the release instead of the original."""
+"""Errors of counts that are taken from the release instead of the original."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def query_errors(  # noqa: PLR0913 - what to ask, and how to judge the answers
     random set of them. The release answers with an expected count: a label that stands for several
     values counts by the share that lies in the query, independently in each column. Records that
     are missing from the release are missed by its counts. The error is
-    |released - true| / max(true, sanity * rows), so that a count of almost nobody, where any
+    |released - true| / max(true, sanity * rows), so that a count of almost no records, where any
     answer is far off, does not decide the result.
 
     Raises:

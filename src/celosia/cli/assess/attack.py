@@ -88,8 +88,8 @@ def attack(
 ) -> None:
     """Run attacks on a release: how many people are exposed, and how confident is the attacker?
 
-    The hierarchies of the schema say what released labels stand for. Rules that build a hierarchy from the values of a column need these values: from --original, or
-    else from --external.
+    The hierarchies of the schema say what released labels stand for. Rules that build a hierarchy
+    from the values of a column need these values: from --original, or else from --external.
     """
     from celosia.assess import attack_report
     from celosia.assess.attacks import attack_release
@@ -199,7 +199,7 @@ def _picked(people: pl.DataFrame, roles: Schema, on: list[str] | None) -> pl.Dat
 
 
 def _unread(roles: Schema, explained: Mapping[str, Meaning]) -> list[str]:
-    """The quasi-identifiers whose labels nobody explains."""
+    """The quasi-identifiers whose labels have no explanation."""
     return [column.name for column in roles.quasi_identifiers if column.name not in explained]
 
 

@@ -63,7 +63,8 @@ def map_maskings(
 ) -> None:
     """Mask columns by many methods, and show the risk and the information loss of each.
 
-    Each masking is measured on up to 10,000 records. Nothing is released: choose a masking, and apply it with `celosia mask`.
+    Each masking is measured on up to 10,000 records. Nothing is released: choose a masking, and
+    apply it with `celosia mask`.
     """
     from celosia.assess.account_report import map_blocks
     from celosia.core.progress import Step

@@ -55,7 +55,8 @@ def utility(
 ) -> None:
     """Measure the utility of a release: compare it with its original.
 
-    The hierarchies of the schema say what released labels stand for. Reading options apply to the original.
+    The hierarchies of the schema say what released labels stand for. Reading options apply to the
+    original.
     """
     from celosia.assess import utility as measures
     from celosia.assess import utility_report

@@ -62,10 +62,10 @@ def assess(
         found, world, known = _compare(reading.graph, opened, key, source(seed), progress)
     messages.note_ignored(reading, original)
     messages.note_ignored(opened.reading, release)
-    told = str(found) if known else messages.describe_graphs(found)
+    summary = str(found) if known else messages.describe_graphs(found)
     if report is not None:
         warning: list[Block] = [] if known else [Notice(UNMATCHED, tone="warning")]
-        page = Document("A graph and its release", f"{told}.", [*warning, *found.blocks()])
+        page = Document("A graph and its release", f"{summary}.", [*warning, *found.blocks()])
         options.write_text(report, page.html(), force)
     if as_json:
         told_of = {"world": world, "matched": known, "reading": reading.as_dict()}
@@ -75,7 +75,7 @@ def assess(
         console.note("The release is not a plain graph: one random world of it was compared.")
     messages.show_utility(found, matched=known)
     messages.show_files({"report": report})
-    console.show(told, strong=True)
+    console.show(summary, strong=True)
 
 
 def _compare(

@@ -69,7 +69,7 @@ def draw(
                 shown = content.to_graph()
             else:
                 shown = world_of(content, rng)
-            made, told = drawing.draw_graph(shown, rng=rng, names=names, most=most), str(content)
+            made, summary = drawing.draw_graph(shown, rng=rng, names=names, most=most), str(content)
         else:
             reading = rules.read(graph, progress)
             original, opened = reading.graph, open_release(after, progress=progress)
@@ -77,11 +77,11 @@ def draw(
             both = match_vertices(original, opened, key=key, rng=rng)
             release = align_vertices(both.release, both.numbers)
             made = drawing.draw_comparison(original, release, rng=rng, names=names, most=most)
-            told = f"{original} before, {release} after"
+            summary = f"{original} before, {release} after"
     for each, path in readings:
         messages.note_ignored(each, path)
     options.write_text(output, str(made), force)
     if as_json:
-        console.show_json({"drawing": str(output), "graph": told})
+        console.show_json({"drawing": str(output), "graph": summary})
         return
-    console.show(f"{told}: {output}", strong=True)
+    console.show(f"{summary}: {output}", strong=True)

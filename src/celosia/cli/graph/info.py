@@ -36,27 +36,27 @@ def info(
         reading = rules.read(graph, progress)
         read = reading.graph
         found = measure(read, rng=source(seed), progress=progress)
-        told = [attacks.degree(read, read), attacks.refinement(read, read, rounds=2)]
+        results = [attacks.degree(read, read), attacks.refinement(read, read, rounds=2)]
         if read.order <= MOST_NEIGHBOURHOODS:
-            told.append(attacks.neighbourhood(read, read, progress=progress))
+            results.append(attacks.neighbourhood(read, read, progress=progress))
     messages.note_ignored(reading, graph, changes=False)  # the result says how the file was read
     if as_json:
         console.show_json(
             {
                 "reading": reading.as_dict(),
                 "metrics": found.as_dict(),
-                "degree_anonymity": told[0].smallest,
-                "candidates": [each.as_dict(limit=0) for each in told],
+                "degree_anonymity": results[0].smallest,
+                "candidates": [each.as_dict(limit=0) for each in results],
             }
         )
         return
     console.show(f"read: {reading}")
     messages.show_numbers("The whole graph", found.items())
-    messages.show_candidates(told)
-    alone = counted(told[0].exposed.size, "vertex stands", "vertices stand")
+    messages.show_candidates(results)
+    alone = counted(results[0].exposed.size, "vertex has", "vertices have")
     console.show(
-        f"{told[0].smallest}-degree anonymous: {alone} alone by degree, "
-        f"{told[1].exposed.size:,} by the degrees of their neighbours",
+        f"{results[0].smallest}-degree anonymous: {alone} a unique degree, "
+        f"{results[1].exposed.size:,} unique degrees of neighbours",
         strong=True,
     )
 
@@ -94,8 +94,8 @@ def methods(as_json: options.AsJson = False) -> None:
     for each in listed:
         console.show(str(each["method"]), strong=True)
         console.show(f"  {each['summary']}")
-        told = [
+        parameters = [
             name if name in each["needs"] else f"{name} ({value})"
             for name, value in each["parameters"].items()  # type: ignore[attr-defined]
         ]
-        console.show(f"  parameters: {', '.join(told) or 'none'}")
+        console.show(f"  parameters: {', '.join(parameters) or 'none'}")

@@ -25,7 +25,8 @@ def show_release(
 
     warn(release)
     if as_json:
-        # Beside a differentially private release nothing exact is told that could be passed on.
+        # Beside a differentially private release no exact number is shown, because it could be
+        # passed on.
         exact = {"reading": reading.as_dict()} if release.guarantee.neighbours is None else {}
         console.show_json(release.certificate() | exact)
         return
@@ -103,25 +104,25 @@ def _show_before_after(
 
 def show_candidates(attacks: Iterable[GraphAttack]) -> None:
     """Tell how many targets have how many candidates, attack by attack."""
-    told = list(attacks)
-    if not told:
+    results = list(attacks)
+    if not results:
         return
     console.show_table(
         "Candidates of each target",
-        ["attack", *told[0].buckets, "exposed"],
+        ["attack", *results[0].buckets, "exposed"],
         [
             [
                 each.name,
                 *(f"{count:,}" for count in each.buckets.values()),
                 f"{each.exposed.size:,} ({each.share_exposed:.2%})",
             ]
-            for each in told
+            for each in results
         ],
     )
 
 
 def describe_graphs(found: GraphUtility) -> str:
-    """What both graphs are like, where nobody knows which vertex is which."""
+    """Describe both graphs where their vertices cannot be matched."""
     words = {
         "average_distance": "average distance",
         "transitivity": "transitivity",

@@ -35,7 +35,7 @@ def methods_from_options(
     """The methods in the order in which they are named; k-degree by its short form comes last.
 
     Raises:
-        InputError: CEL-G025 a parameter of no method, or of nobody knows which; and as
+        InputError: CEL-G025 a parameter that does not belong to one method; and as
             `registry.method_from` says.
     """
     from celosia.cli.mask import setting

@@ -44,7 +44,7 @@ class Shape:
         return cls(tuple(map(frozenset, sets)), tuple(colours))
 
     def same_shape(self, other: Shape, *, most_steps: int = MOST_STEPS) -> bool | None:
-        """Whether a renaming of the vertices makes the two equal; None if nobody knows in time.
+        """Whether a renaming of the vertices makes the two equal; None if the search is cut.
 
         >>> path = Shape.of(3, np.array([[0, 1], [1, 2]]))
         >>> path.same_shape(Shape.of(3, np.array([[2, 0], [0, 1]])))
@@ -97,7 +97,7 @@ def neighbourhood_classes(
 ) -> tuple[tuple[Numbers, ...], int]:
     """Classes by the graph among the neighbours, numbered alike; and comparisons that were cut.
 
-    Neighbourhoods with no edge or one are alike if their degrees are; others are told apart by a
+    Neighbourhoods with no edge or one are alike if their degrees are; others are distinguished by a
     hash, and compared exactly within the same hash.
     """
     from celosia.graphs.attacks._kernels import neighbourhood_hashes  # noqa: PLC0415 - compiles

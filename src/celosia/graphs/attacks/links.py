@@ -177,7 +177,7 @@ def link_prediction(
     numbers: Numbers | None = None,
     most_pairs: int = MOST_PAIRS,
 ) -> LinkAttack:
-    """Score pairs by their surroundings in the release, and see whom that betrays.
+    """Score pairs by their neighbourhoods in the release, and measure what the scores disclose.
 
     Args:
         original: the truth.

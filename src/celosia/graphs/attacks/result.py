@@ -13,7 +13,7 @@ from celosia.core.report import Block, Facts, Heading, Paragraph, Table
 from celosia.core.wording import counted, sentence
 
 BUCKETS = (("none", 0, 0), ("1", 1, 1), ("2-4", 2, 4), ("5-10", 5, 10), ("11-20", 11, 20))
-"""Sizes of candidate sets that are told apart (Hay et al. 2008); above 20 is the last."""
+"""Sizes of candidate sets that are counted apart (Hay et al. 2008); above 20 is the last."""
 
 SHOWN = 100
 """How many exposed vertices a dictionary lists."""
@@ -24,7 +24,7 @@ class GraphAttack:
     """The candidates of each target: vertices of the release that look as the target did.
 
     A target is exposed if it has one candidate and that is the target. One candidate that is
-    somebody else misleads the attacker.
+    another vertex misleads the attacker.
     """
 
     name: str
@@ -63,7 +63,7 @@ class GraphAttack:
 
     @property
     def chance(self) -> float:
-        """The share of targets found by whoever takes one candidate of each at random."""
+        """The share of targets found by a random choice of one candidate each."""
         if not self.sizes.size:
             return 0.0
         return float(np.mean(np.where(self.hit, 1.0 / np.maximum(self.sizes, 1), 0.0)))
@@ -71,11 +71,11 @@ class GraphAttack:
     @property
     def buckets(self) -> dict[str, int]:
         """How many targets have so many candidates."""
-        told = {
+        counts = {
             name: int(np.count_nonzero((self.sizes >= low) & (self.sizes <= high)))
             for name, low, high in BUCKETS
         }
-        return told | {">20": int(np.count_nonzero(self.sizes > 20))}
+        return counts | {">20": int(np.count_nonzero(self.sizes > 20))}
 
     def as_dict(self, *, limit: int = SHOWN) -> dict[str, Any]:
         """Plain values for JSON; exposed vertices by number, no more than `limit`."""

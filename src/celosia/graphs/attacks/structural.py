@@ -163,7 +163,7 @@ def attack_by_classes(
     facts: dict[str, int | float | str] | None = None,
     **words: str,
 ) -> GraphAttack:
-    """The attack of whoever knows the class of each target; classes are numbered alike in both."""
+    """The attack that knows the class of each target, with one numbering for both graphs."""
     known, published = codes
     inside: NDArray[np.bool_] = hits(known, published, truth)
     return GraphAttack(

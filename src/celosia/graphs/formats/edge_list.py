@@ -55,10 +55,9 @@ def read_edge_list(
 ) -> ParsedGraph:
     """The edges of a list separated by commas, semicolons, tabs or spaces.
 
-    Lines that begin with # or % are comments. A first line with names in it is told from edges by
-    its words, or because only the others have numbers (or dates, in further columns); `header` says
-    so for certain. `arcs` takes
-    the first vertex of each line as where an arc begins.
+    Lines that begin with # or % are comments. A first line with names in it is distinguished from
+    edges by its words, or because only the others have numbers (or dates, in further columns);
+    `header` says so for certain. `arcs` takes the first vertex of each line as where an arc begins.
     """
     body = data.removeprefix(b"\xef\xbb\xbf")
     layout = _lay_out(body, path, header)

@@ -38,7 +38,7 @@ def read_graphml(data: bytes, path: Path) -> ParsedGraph:
         raise malformed(path, 1, "the encoding is not known", fix="Save it as UTF-8.") from None
     if not reader.graphs:
         raise malformed(path, 1, "there is no <graph>", fix="Check the format of the file.")
-    return reader.gatherer.finish()
+    return reader.builder.finish()
 
 
 class _Reader:
@@ -46,7 +46,7 @@ class _Reader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.gatherer = GraphBuilder(path)
+        self.builder = GraphBuilder(path)
         self.graphs = 0
         self.parser: expat.XMLParserType
         self._directed = False
@@ -55,7 +55,7 @@ class _Reader:
         self._open: list[str] = []
         self._things: list[tuple[str, dict[str, str], dict[str, Value], int]] = []
         self._key = ""
-        self._told = ""
+        self._text = ""
 
     def refuse(self, *_: object) -> None:
         raise InputError(
@@ -84,11 +84,11 @@ class _Reader:
         elif name == "data":
             self._key = given.get("key", "")
         elif name in _IGNORED:
-            self.gatherer.ignore(f"<{name}>")
-        self._told = ""
+            self.builder.ignore(f"<{name}>")
+        self._text = ""
 
     def text(self, part: str) -> None:
-        self._told += part
+        self._text += part
 
     def end(self, tag: str) -> None:
         name = self._open.pop()
@@ -111,12 +111,12 @@ class _Reader:
         if kind == "node":
             if "id" not in given:
                 raise malformed(self.path, line, "a <node> has no id")
-            self.gatherer.vertex(given["id"], self._defaults["node"] | values, line)
+            self.builder.vertex(given["id"], self._defaults["node"] | values, line)
         elif kind == "edge":
             if "source" not in given or "target" not in given:
                 raise malformed(self.path, line, "an <edge> lacks its source or its target")
             directed = {"true": True, "false": False}.get(given.get("directed", ""), self._directed)
-            self.gatherer.edge(
+            self.builder.edge(
                 given["source"],
                 given["target"],
                 directed=directed,
@@ -124,21 +124,21 @@ class _Reader:
                 line=line,
             )
             if "id" in given:
-                self.gatherer.ignore("ids of edges")
+                self.builder.ignore("ids of edges")
         elif kind == "graph":
-            self.gatherer.ignore("attributes of the graph", len(values))
+            self.builder.ignore("attributes of the graph", len(values))
 
     def _value(self, line: int) -> tuple[str, Value]:
         name, kind = self._keys.get(self._key, (self._key, ""))
-        told = self._told
+        text = self._text
         try:
             if kind in _NUMBERS:
-                return name, _NUMBERS[kind](told)
+                return name, _NUMBERS[kind](text)
             if kind == "boolean":
-                return name, {"true": True, "1": True, "false": False, "0": False}[told.strip()]
+                return name, {"true": True, "1": True, "false": False, "0": False}[text.strip()]
         except (ValueError, KeyError):
             raise malformed(self.path, line, f"a value is not of the type {kind}") from None
-        return name, told
+        return name, text
 
 
 def write_graphml(graph: Graph, stream: IO[bytes]) -> None:
@@ -176,14 +176,14 @@ def _parts(graph: Graph) -> Iterator[str]:
 
 def _closed(tag: str, letter: str, values: tuple[Value, ...]) -> str:
     data = [
-        f'<data key="{letter}{number}">{_told(value)}</data>'
+        f'<data key="{letter}{number}">{_value_text(value)}</data>'
         for number, value in enumerate(values)
         if value is not None
     ]
     return f">{''.join(data)}</{tag}>\n" if data else "/>\n"
 
 
-def _told(value: Value) -> str:
+def _value_text(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else escape(str(value))
 
 

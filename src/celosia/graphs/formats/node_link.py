@@ -15,29 +15,29 @@ from celosia.graphs.graph import Graph
 def read_node_link(data: bytes, path: Path) -> ParsedGraph:
     """The graph of a node-link file; the edges may be called `edges` or `links`."""
     try:
-        told = json.loads(utf8(data, path))
+        document = json.loads(utf8(data, path))
     except json.JSONDecodeError as error:
         raise malformed(path, error.lineno, "the JSON is broken") from None
     except (RecursionError, ValueError):
         raise malformed(path, 1, "it is nested too deeply, or a number is too long") from None
-    nodes = told.get("nodes") if isinstance(told, dict) else None
-    links = told.get("links", told.get("edges")) if isinstance(told, dict) else None
+    nodes = document.get("nodes") if isinstance(document, dict) else None
+    links = document.get("links", document.get("edges")) if isinstance(document, dict) else None
     if not isinstance(nodes, list) or not isinstance(links, list):
         raise malformed(path, 1, "there are no lists of nodes and of links (or edges)")
-    gatherer = GraphBuilder(path)
+    builder = GraphBuilder(path)
     for number, node in enumerate(nodes, 1):
         values = _fields(node, number, path)
-        gatherer.vertex(_name(values, "id", number, path), values, -number)
-    known = told.get("graph")
-    gatherer.ignore("attributes of the graph", len(known) if isinstance(known, dict) else 0)
-    directed = told.get("directed") is True
+        builder.vertex(_name(values, "id", number, path), values, -number)
+    known = document.get("graph")
+    builder.ignore("attributes of the graph", len(known) if isinstance(known, dict) else 0)
+    directed = document.get("directed") is True
     for number, link in enumerate(links, 1):
         values = _fields(link, number, path)
         ends = [_name(values, end, number, path) for end in ("source", "target")]
         if isinstance(values.pop("key", 0), str):  # a number is which of several edges it is
-            gatherer.ignore("keys of edges")
-        gatherer.edge(ends[0], ends[1], directed=directed, values=values, line=-number)
-    return gatherer.finish()
+            builder.ignore("keys of edges")
+        builder.edge(ends[0], ends[1], directed=directed, values=values, line=-number)
+    return builder.finish()
 
 
 def _fields(record: object, number: int, path: Path) -> dict[str, Value]:

@@ -91,11 +91,12 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
 
 def plain_parameters(method: GraphMethod[GeneralisedGraph]) -> dict[str, Any]:
     """The parameters of a method, of its schema the names of the quasi-identifiers."""
-    told = GraphMethod.as_dict(method)
-    schema = told.get("schema")
+    parameters = GraphMethod.as_dict(method)
+    schema = parameters.get("schema")
     if isinstance(schema, Schema):
-        told["schema"] = {"quasi-identifiers": [each.name for each in schema.quasi_identifiers]}
-    return told
+        names = [each.name for each in schema.quasi_identifiers]
+        parameters["schema"] = {"quasi-identifiers": names}
+    return parameters
 
 
 def greedy_blocks(

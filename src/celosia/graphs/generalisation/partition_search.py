@@ -91,7 +91,7 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
         return plain_parameters(self)
 
 
-def anneal_partition(  # noqa: PLR0913 - a start, a limit, an effort, and whom to tell
+def anneal_partition(  # noqa: PLR0913 - a start, a limit, an effort, and a callback
     graph: Graph,
     start: Blocks,
     *,

@@ -14,7 +14,7 @@ class MetricValue:
     """A value and its error: 0 where every vertex was looked at, else how far off it may be.
 
     The error of a sample is two standard errors (95 of 100 samples are within it); that of a
-    bound is certain. Infinity is an error that nobody knows.
+    bound is certain. Infinity stands for an unknown error.
 
     >>> print(MetricValue(2.5), "and", MetricValue(2.5, 0.12))
     2.5 and 2.5 ± 0.12

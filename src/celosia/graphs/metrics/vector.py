@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from celosia.graphs.metrics.metric_value import MetricValue
 
 BATCHES = 8
-"""Parts of a sample, from whose differences the error of the whole is told."""
+"""Parts of a sample, whose differences give the error of the whole."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +33,7 @@ class VertexVector:
         """The root of the mean squared difference over the vertices that both graphs have.
 
         By the triangle inequality the true distance is within the root mean square of what the
-        sample gets wrong, which is told from the spread of its parts.
+        sample gets wrong, which is estimated from the spread of its parts.
         """
         both = min(self.values.size, other.values.size)
         value = _root_mean_square(self.values[:both] - other.values[:both])

@@ -36,7 +36,7 @@ class KNeighbourhood(GraphMethod[Graph]):
 
     Guarantee: for every vertex of the published graph, at least k - 1 other vertices have an
     isomorphic graph among their neighbours, found by an exact comparison before it is given out.
-    Whoever knows a person's contacts and who of them know each other finds at least k candidates.
+    An attacker who knows which contacts of a person know each other finds at least k candidates.
 
     Reference: Zhou, Pei 2008.
     """

@@ -146,7 +146,7 @@ class BoundedStatistic(GraphMechanism[Output]):
         return Composed((BoundedRange(self.chosen_price), self.noise_loss()))
 
     def project(self, graph: Graph, rng: Source) -> tuple[int, Projection]:
-        """The cap that is used, which may be told, and the graph under it, which may not."""
+        """The cap that is used, which may be published, and the graph under it, which may not."""
         service = rng.permutation(graph.size)
         found = [Projection.of(graph, cap, service) for cap in self.caps]
         if len(found) == 1:

@@ -50,7 +50,7 @@ def release(  # noqa: PLR0913 - each is a choice of the curator
         confidence: of the interval, where there is one.
         budget: pays for the answer; made for the same neighbours, `ONE_EDGE` or `ONE_VERTEX`.
         rng: where randomness comes from; a seed makes the answer a simulation.
-        progress: told how far the count of triangles has come.
+        progress: reports how far the count of triangles has come.
 
     Raises:
         InputError: CEL-G300 not a graph; CEL-G304 too large a graph for this count.

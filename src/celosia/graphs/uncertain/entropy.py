@@ -1,4 +1,4 @@
-"""The entropy check: how well the degree that somebody had hides who they are."""
+"""The entropy check: how well a vertex hides from an attacker who knows its degree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from celosia.graphs.uncertain.degrees import incident_chances
 from celosia.graphs.uncertain.graph import UncertainGraph
 
 UNLIKELY = 1e-9
-"""A degree that fewer vertices than this are expected to have hides nobody: its entropy is 0."""
+"""A degree that fewer vertices than this are expected to have hides no vertex: its entropy is 0."""
 
 SLACK = 1e-9
 """Entropies this close to log2 k are taken as equal: they are sums of rounded numbers."""
@@ -61,14 +61,14 @@ class Obfuscation:
 def obfuscation(uncertain: UncertainGraph, original: Graph, *, k: int) -> Obfuscation:
     """Check (k, epsilon)-obfuscation of the degree.
 
-    Whoever knows that somebody has degree d in the original believes them to be vertex v with the
-    chance Y(v) in proportion to that of v to have degree d; the entropy of Y says among how many
-    they hide. It depends on the degree alone, so it is computed once for each that occurs.
+    An attacker who knows that a person has degree d in the original believes the person is vertex v
+    with the chance Y(v) in proportion to that of v to have degree d; the entropy of Y says among
+    how many they hide. It depends on the degree alone, so it is computed once for each that occurs.
 
     Degrees are convolved exactly, but for chances below 1e-24. Where the variance of a degree is
     above 225, as that of hubs with 900 coins, a normal curve with Edgeworth's correction for
     skewness and kurtosis takes over: each chance is within 1e-6, the total variation below 3e-5.
-    A degree that fewer than 1e-9 vertices are expected to have counts as hiding nobody.
+    A degree that fewer than 1e-9 vertices are expected to have counts as hiding no vertex.
 
     Raises:
         InputError: CEL-G201 the two graphs have different vertices, or k is no number of them.

@@ -40,7 +40,7 @@ class Uncertain(GraphMethod[UncertainGraph]):
     that holds is taken; where one fails by more than tries differ, the others are spared.
 
     Guarantee: all but a share `tolerance` of the vertices are hidden among k in this sense:
-    whoever knows nothing but the degree of a vertex in the original graph is left with at least
+    an attacker who knows only the degree of a vertex in the original graph is left with at least
     log2 k bits of doubt about which vertex of the release it is. It is no differential privacy.
 
     Reference: Boldi, Bonchi, Gionis, Tassa 2012.

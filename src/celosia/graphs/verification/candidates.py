@@ -25,9 +25,9 @@ class Candidates:
     @classmethod
     def of(cls, answers: Iterable[Hashable]) -> Candidates:
         """From the answer for each vertex."""
-        told = list(answers)
-        counts = Counter(told)
-        return cls(tuple(counts[answer] for answer in told))
+        values = list(answers)
+        counts = Counter(values)
+        return cls(tuple(counts[answer] for answer in values))
 
     @property
     def k(self) -> int:
@@ -36,7 +36,7 @@ class Candidates:
 
     @property
     def unique(self) -> float:
-        """The share of vertices that nobody else looks like."""
+        """The share of vertices with one candidate."""
         return self.sizes.count(1) / max(len(self.sizes), 1)
 
     @property

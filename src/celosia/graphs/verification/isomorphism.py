@@ -64,7 +64,7 @@ def _refined(
     """Split colours by the colours around, in both graphs alike, until nothing splits."""
     while True:
         names: dict[object, int] = {}
-        told = [
+        signatures = [
             {
                 v: names.setdefault(
                     (colours[v], tuple(sorted(colours[u] for u in near))), len(names)
@@ -75,4 +75,4 @@ def _refined(
         ]
         if len(names) == len(set(first.values()) | set(second.values())):
             return first, second
-        first, second = told
+        first, second = signatures

@@ -41,7 +41,7 @@ class Coefficient:
     """One coefficient with its intervals, before and after."""
 
     term: str
-    """The column; of a category, its place among the values: the values themselves are not told."""
+    """The column; of a category, its place among the values: values are not shown."""
     before: float
     low_before: float
     high_before: float

@@ -78,11 +78,11 @@ def numeric_utility(
         tables = tables.only(columns)
     has_amounts = not tables.nominal.all()
     progress(Step("use of the table", 0, 2))
-    told = propensity(tables)
+    propensities = propensity(tables)
     progress(Step("use of the table", 1, 2))
     return NumericUtility(
         marginals=marginals(tables),
-        propensity=told,
+        propensity=propensities,
         moments=moments(tables) if has_amounts else None,
         loss=information_loss(tables) if has_amounts and tables.rows is not None else None,
         regressions=overlaps,
