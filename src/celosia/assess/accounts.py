@@ -117,8 +117,8 @@ class SyntheticAccount:
         }
 
     def __str__(self) -> str:
-        membership = "no holdout, membership unknown" if self.membership is None else
-        self.membership return f"{self.replicas}; {membership}; {self.utility.propensity}"
+        inferred = "no holdout, membership unknown" if self.membership is None else self.membership
+        return f"{self.replicas}; {inferred}; {self.utility.propensity}"
 
 
 def masked_account(  # noqa: PLR0913 - two tables, and what is asked of them
