@@ -1,4 +1,4 @@
-"""The key of a release: which vertex of the original has which number. It undoes the release."""
+"""The key of a release: which vertex of the original has which number. It re-identifies every vertex."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def show_release(
         _show_before_after(title, account.before, account.attacks)
     if account.utility is not None:
         console.show(
-            f"use: {account.utility if account.matched else describe_graphs(account.utility)}"
+            f"utility: {account.utility if account.matched else describe_graphs(account.utility)}"
         )
     elif account.attacks:
         console.note("Utility was not measured: run celosia graph assess.")
