@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 
 import celosia.mechanisms
 from celosia.assess.audit import SHIPPED, Case, audit, audit_all, document
-from celosia.assess.audit.batches import EntrywiseMechanism
+from celosia.assess.audit.cases import EntrywiseMechanism
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.additive.geometric import Geometric

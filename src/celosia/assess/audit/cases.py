@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from celosia.assess.audit.batches import EntrywiseMechanism, StreamedMechanism
+import numpy as np
+
 from celosia.assess.audit.pairs import Pair, key_rows, streams
 from celosia.assess.audit.result import Audit
 from celosia.assess.audit.sampling import Auditable
@@ -26,7 +27,13 @@ from celosia.mechanisms.selection.exponential import Exponential
 from celosia.mechanisms.selection.noisy_max import NoisyMax
 from celosia.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from celosia.mechanisms.selection.top_selection import TopSelection
-from celosia.mechanisms.sparse import AboveThreshold, NumericSparse, Sparse, SparseVector
+from celosia.mechanisms.sparse import (
+    AboveThreshold,
+    NumericSparse,
+    Sparse,
+    SparseMechanism,
+    SparseVector,
+)
 from celosia.mechanisms.statistics import DirectMean, NormalisedMean, SumCountMean
 from celosia.mechanisms.statistics.contributions import per_unit
 from celosia.mechanisms.statistics.count import Count
@@ -41,6 +48,52 @@ from celosia.mechanisms.statistics.variance import StandardDeviation, Variance
 
 CANDIDATES = 20
 """With many candidates of equal score a choice loses nearly all of its epsilon at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntrywiseMechanism:
+    """A mechanism that treats every entry of a list by itself, asked about many equal entries.
+
+    Each entry of such a release is an independent output on one entry, drawn by the same code: the
+    answers of randomised response, the coordinates of additive noise. A mechanism that fixes its
+    dimension is given a wider one, which must leave the law of a coordinate as it is.
+    """
+
+    mechanism: Mechanism[Any, Any]
+
+    @property
+    def __name__(self) -> str:
+        return str(self.mechanism)
+
+    def draw(self, data: Any, rng: Source, size: int) -> Any:
+        """`size` independent outputs on one number or category."""
+        wide = self.mechanism
+        if any(item.name == "dimension" for item in fields(wide)):
+            changed: dict[str, Any] = {"dimension": size, "one_coordinate": True}
+            wide = replace(wide, **changed)
+            assert wide.law == self.mechanism.law, "a wider release must not change the noise"  # type: ignore[attr-defined]
+        equal = np.full(size, data) if isinstance(data, int | float) else [data] * size
+        return wide.release(equal, rng=rng)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedMechanism:
+    """A sparse vector mechanism asked one question at a time, as its users ask it."""
+
+    mechanism: SparseMechanism
+
+    @property
+    def __name__(self) -> str:
+        return f"a stream of {self.mechanism}"
+
+    def __call__(self, data: Any, rng: Source) -> tuple[Any, ...]:
+        """The replies until the stream is exhausted."""
+        replies = []
+        with self.mechanism.stream(rng=rng) as stream:
+            for answer in data:
+                if stream.left:
+                    replies.append(stream.ask(answer))
+        return tuple(replies)
 
 
 @dataclass(frozen=True, slots=True)
