@@ -16,9 +16,9 @@ from celosia.graphs import (
     GeneralisedGraph,
     Graph,
     KDegree,
+    KObfuscation,
     RandomSparsification,
     SaNGreeA,
-    Uncertain,
     UncertainGraph,
     keys,
     matching,
@@ -95,7 +95,7 @@ def test_a_file_tells_which_sort_of_graph_it_holds(tmp_path: Path) -> None:
     for method, name, sort in (
         (KDegree(k=3), "plain.csv", Graph),
         (KDegree(k=3), "plain.json", Graph),
-        (Uncertain(k=2, tolerance=0.3), "chances.csv.gz", UncertainGraph),
+        (KObfuscation(k=2, tolerance=0.3), "chances.csv.gz", UncertainGraph),
         (SaNGreeA(k=4), "groups.json", GeneralisedGraph),
     ):
         release = publish(network(), method, rng=Seeded(1), assess=False)

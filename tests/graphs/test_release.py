@@ -17,9 +17,9 @@ from celosia.graphs import (
     Graph,
     GraphRelease,
     KDegree,
+    KObfuscation,
     RandomSparsification,
     SaNGreeA,
-    Uncertain,
     UncertainGraph,
     publish,
 )
@@ -87,7 +87,7 @@ def test_an_edge_list_that_would_lose_attributes_or_names_is_refused(tmp_path: P
 
 
 def test_an_uncertain_graph_is_loaded_back(tmp_path: Path) -> None:
-    made = publish(network(), Uncertain(k=2, tolerance=0.3), rng=Seeded(1))
+    made = publish(network(), KObfuscation(k=2, tolerance=0.3), rng=Seeded(1))
     loaded = GraphRelease.load(made.save(tmp_path / "safe.csv"))
     assert isinstance(made.data, UncertainGraph)
     assert isinstance(loaded.data, UncertainGraph)
@@ -109,7 +109,7 @@ def test_super_vertices_are_loaded_back(tmp_path: Path) -> None:
 
 def test_each_sort_of_graph_has_its_endings(tmp_path: Path) -> None:
     plain = publish(network(), KDegree(k=2), rng=Seeded(1), assess=False)
-    chances = publish(network(), Uncertain(k=2, tolerance=0.3), rng=Seeded(1), assess=False)
+    chances = publish(network(), KObfuscation(k=2, tolerance=0.3), rng=Seeded(1), assess=False)
     groups = publish(network(), SaNGreeA(k=4), rng=Seeded(1), assess=False)
     for release, name, code in (
         (plain, "safe.xyz", "CEL-G002"),

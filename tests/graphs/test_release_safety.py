@@ -9,7 +9,7 @@ import pytest
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.graphs import GeneralisedGraph, Uncertain, UncertainGraph
+from celosia.graphs import GeneralisedGraph, KObfuscation, UncertainGraph
 from celosia.graphs.generalisation.partition import shuffle_super_vertices
 from celosia.graphs.generators import random_graph, ring
 from celosia.graphs.graph import Graph
@@ -92,7 +92,7 @@ def test_no_vertex_of_a_private_graph_is_taken_for_anybody() -> None:
 
 def test_a_promise_against_those_who_know_the_degrees_needs_the_degrees() -> None:
     graph = random_graph(60, 120, Seeded(1))
-    hiding = Uncertain(k=2, tolerance=0.2)
+    hiding = KObfuscation(k=2, tolerance=0.2)
     with pytest.raises(InputError, match="cannot follow random-perturbation") as refused:
         publish(graph, [RandomPerturbation(amount=0.5), hiding], rng=Seeded(1))
     assert refused.value.code == "CEL-G023"

@@ -20,11 +20,11 @@ from celosia.graphs import (
     Graph,
     KAutomorphism,
     KDegree,
+    KObfuscation,
     PrivateGraph,
     RandomSwitch,
     Relabelling,
     SaNGreeA,
-    Uncertain,
     UncertainGraph,
     VertexAddition,
     examples,
@@ -228,12 +228,12 @@ def test_what_cannot_be_done_is_refused_before_any_work() -> None:
             publish(graph, methods, keep_names=True, progress=never)
         assert error.value.code in {"CEL-G021", "CEL-G023"}
     with pytest.raises(InputError, match="no plain graph any more") as error:
-        publish(graph, [Uncertain(k=2, tolerance=0.3), KDegree(k=2)], rng=Seeded(1))
+        publish(graph, [KObfuscation(k=2, tolerance=0.3), KDegree(k=2)], rng=Seeded(1))
     assert error.value.code == "CEL-G021"
 
 
 def test_other_sorts_of_graphs_are_published_too() -> None:
-    uncertain = publish(network(), Uncertain(k=2, tolerance=0.3), rng=Seeded(1))
+    uncertain = publish(network(), KObfuscation(k=2, tolerance=0.3), rng=Seeded(1))
     assert isinstance(uncertain.data, UncertainGraph)
     assert uncertain.data.labels is None
     assert uncertain.account.world

@@ -138,7 +138,7 @@ def test_a_release_hides_by_degree_and_writes_its_files(work: Path) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "drawn", "ending"),
-    [("uncertain", "uncertain", "csv"), ("sangreea", "groups", "json")],
+    [("k-obfuscation", "uncertain", "csv"), ("sangreea", "groups", "json")],
 )
 def test_other_kinds_of_releases_are_drawn_in_their_own_way(
     kind: str, drawn: str, ending: str, work: Path

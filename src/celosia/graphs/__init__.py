@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from celosia.graphs.relabelling import Relabelling
     from celosia.graphs.release import GraphRelease
     from celosia.graphs.run import publish
-    from celosia.graphs.uncertain import Uncertain, UncertainGraph
+    from celosia.graphs.uncertain import KObfuscation, UncertainGraph
     from celosia.graphs.writers import write
 
 _HOMES = {
@@ -64,7 +64,7 @@ _HOMES = {
     "SaNGreeA": "generalisation",
     "SpectralAddDelete": "perturbation",
     "SpectralSwitch": "perturbation",
-    "Uncertain": "uncertain",
+    "KObfuscation": "uncertain",
     "UncertainGraph": "uncertain",
     "VertexAddition": "kdegree",
     "as_graph": "adapters",
@@ -87,6 +87,7 @@ __all__ = [
     "KAutomorphism",
     "KDegree",
     "KNeighbourhood",
+    "KObfuscation",
     "MethodResult",
     "PartitionSearch",
     "PrivateGraph",
@@ -100,7 +101,6 @@ __all__ = [
     "SaNGreeA",
     "SpectralAddDelete",
     "SpectralSwitch",
-    "Uncertain",
     "UncertainGraph",
     "VertexAddition",
     "as_graph",

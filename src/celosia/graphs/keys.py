@@ -1,4 +1,4 @@
-"""The key of a release: which vertex of the original has which number. It re-identifies every vertex."""
+"""The key of a release: the number of each vertex of the original. Keep it secret."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from celosia.graphs.generators import power_law, random_graph
 from celosia.graphs.graph import Graph
 from celosia.graphs.uncertain import (
     METHODS,
-    Uncertain,
+    KObfuscation,
     UncertainGraph,
     degree_distributions,
     obfuscation,
@@ -164,7 +164,7 @@ def test_a_target_that_cannot_be_reached_ends_all_the_same() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_method_keeps_its_promise_on_the_club(k: int, tolerance: float, seed: int) -> None:
     graph = karate()
-    changed = Uncertain(k=k, tolerance=tolerance).apply(graph, rng=Seeded(seed))
+    changed = KObfuscation(k=k, tolerance=tolerance).apply(graph, rng=Seeded(seed))
     made = changed.graph
     told = plain_entropies(made, graph)
     failing = sum(bits < log2(k) - 1e-9 for bits in told)
@@ -181,7 +181,7 @@ def test_the_method_keeps_its_promise_on_the_club(k: int, tolerance: float, seed
 def test_more_is_asked_for_with_more_noise() -> None:
     graph = random_graph(200, 800, Seeded(3))
     widths = [
-        Uncertain(k=k, tolerance=0.05).apply(graph, rng=Seeded(1)).facts["width of the noise"]
+        KObfuscation(k=k, tolerance=0.05).apply(graph, rng=Seeded(1)).facts["width of the noise"]
         for k in (2, 40)
     ]
     assert widths[1] > widths[0]
@@ -189,7 +189,7 @@ def test_more_is_asked_for_with_more_noise() -> None:
 
 def test_a_seed_repeats_the_method_and_progress_is_told() -> None:
     steps: list[Step] = []
-    method = Uncertain(k=3, tolerance=0.2)
+    method = KObfuscation(k=3, tolerance=0.2)
     one = method.apply(karate(), rng=Seeded(7), progress=steps.append).graph
     same, other = (method.apply(karate(), rng=Seeded(seed)).graph for seed in (7, 8))
     assert np.array_equal(one.steps, same.steps)
@@ -199,14 +199,14 @@ def test_a_seed_repeats_the_method_and_progress_is_told() -> None:
 
 
 def test_a_graph_without_edges_is_all_alike() -> None:
-    changed = Uncertain(k=4, tolerance=0).apply(Graph.of([], order=5), rng=Seeded(1))
+    changed = KObfuscation(k=4, tolerance=0).apply(Graph.of([], order=5), rng=Seeded(1))
     assert (changed.graph.size, changed.facts["exposed"]) == (0, 0)
 
 
 def test_a_wish_beyond_reach_is_refused() -> None:
     star = Graph.of([(0, leaf) for leaf in range(1, 30)])
     with pytest.raises(PrivacyError) as error:
-        Uncertain(k=25, tolerance=0, c=1, trials=1).apply(star, rng=Seeded(1))
+        KObfuscation(k=25, tolerance=0, c=1, trials=1).apply(star, rng=Seeded(1))
     assert error.value.code == "CEL-G203"
 
 
@@ -225,20 +225,20 @@ def test_a_wish_beyond_reach_is_refused() -> None:
 )
 def test_parameters_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError) as error:
-        Uncertain(**wrong)  # type: ignore[arg-type]
+        KObfuscation(**wrong)  # type: ignore[arg-type]
     assert error.value.code == "CEL-G202"
 
 
 def test_k_above_the_number_of_vertices_is_refused() -> None:
     with pytest.raises(InputError) as error:
-        Uncertain(k=10).apply(g9(), rng=Seeded(1))
+        KObfuscation(k=10).apply(g9(), rng=Seeded(1))
     assert error.value.code == "CEL-G201"
 
 
 def test_the_method_says_what_it_promises_and_what_not() -> None:
-    method = Uncertain(k=20, tolerance=0.1)
-    assert [kind.kind for kind in METHODS] == ["uncertain"]
-    assert method.as_dict() == {"method": "uncertain", "k": 20, "tolerance": 0.1}
+    method = KObfuscation(k=20, tolerance=0.1)
+    assert [kind.kind for kind in METHODS] == ["k-obfuscation"]
+    assert method.as_dict() == {"method": "k-obfuscation", "k": 20, "tolerance": 0.1}
     promise = method.promise(karate())
     assert promise is not None
     assert "3 of 34" in promise

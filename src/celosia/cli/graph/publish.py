@@ -79,7 +79,7 @@ def publish(
 
     `celosia graph publish friends.edges --k-degree 10 -o safe.edges --report report.html`
 
-    `celosia graph publish friends.edges --method uncertain --set k=20 -o safe.csv --key key.csv`
+    `celosia graph publish friends.edges --method k-obfuscation --set k=20 -o safe.csv`
 
     `celosia graph publish friends.edges --method random-switch --set amount=0.1 --k-degree 5`
 

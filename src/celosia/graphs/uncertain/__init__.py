@@ -4,7 +4,7 @@ from celosia.graphs.uncertain.degrees import degree_distribution, degree_distrib
 from celosia.graphs.uncertain.entropy import Obfuscation, obfuscation
 from celosia.graphs.uncertain.files import read_uncertain, write_uncertain
 from celosia.graphs.uncertain.graph import UncertainGraph
-from celosia.graphs.uncertain.method import Uncertain
+from celosia.graphs.uncertain.method import KObfuscation
 from celosia.graphs.uncertain.recount import recounted_failures
 from celosia.graphs.uncertain.statistics import (
     ExpectedStatistics,
@@ -13,15 +13,15 @@ from celosia.graphs.uncertain.statistics import (
     sampled_statistics,
 )
 
-METHODS = (Uncertain,)
+METHODS = (KObfuscation,)
 """The methods of this folder."""
 
 __all__ = [
     "METHODS",
     "ExpectedStatistics",
+    "KObfuscation",
     "Obfuscation",
     "SampledMean",
-    "Uncertain",
     "UncertainGraph",
     "degree_distribution",
     "degree_distributions",

@@ -31,7 +31,7 @@ _AGAIN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Uncertain(GraphMethod[UncertainGraph]):
+class KObfuscation(GraphMethod[UncertainGraph]):
     """Publish chances of edges, with the least noise that hides all but a few vertices.
 
     Pairs are drawn around vertices whose degree stands out, and the chances of these pairs and of
@@ -57,7 +57,7 @@ class Uncertain(GraphMethod[UncertainGraph]):
     trials: int = 5
     """How often each width of noise is tried."""
 
-    kind = "uncertain"
+    kind = "k-obfuscation"
     summary = "publish probabilities of edges, so that a known degree fits at least k vertices"
     randomised = True
     needs_original = True
@@ -147,7 +147,7 @@ class _Search:
     """Widths of noise tried so far, and how."""
 
     def __init__(
-        self, method: Uncertain, drawing: UncertainGraphSampler, rng: Source, progress: Progress
+        self, method: KObfuscation, drawing: UncertainGraphSampler, rng: Source, progress: Progress
     ):
         self.method, self.drawing, self.rng, self.progress = method, drawing, rng, progress
         self.widths = self.drawn = 0
@@ -200,7 +200,7 @@ def _exact(value: float) -> Fraction:
     return number
 
 
-def _out_of_reach(method: Uncertain) -> PrivacyError:
+def _out_of_reach(method: KObfuscation) -> PrivacyError:
     return PrivacyError(
         "CEL-G203",
         f"no amount of noise hides all but a share {method.tolerance} of the vertices among "

@@ -47,7 +47,7 @@ def parameters(network: str) -> dict[str, dict[str, Any]]:
         "vertex-addition": {"k": k},
         "k-neighbourhood": {"k": 2},
         "k-automorphism": {"k": 2},
-        "uncertain": {"k": 2, "tolerance": TOLERANCE},
+        "k-obfuscation": {"k": 2, "tolerance": TOLERANCE},
         "sangreea": {"k": k},
         "partition-search": {"k": k},
         "private-graph": {"epsilon": 1},

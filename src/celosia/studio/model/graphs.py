@@ -39,7 +39,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "spectral-switch",
         "spectral-add-delete",
     ),
-    "Chances and groups": ("uncertain", "sangreea", "partition-search"),
+    "Chances and groups": ("k-obfuscation", "sangreea", "partition-search"),
     "Differential privacy": ("private-graph",),
     "Names only": ("relabelling",),
 }
@@ -60,7 +60,7 @@ TITLES: dict[str, str] = {
     "sangreea": "Groups of like vertices (SaNGreeA)",
     "spectral-add-delete": "Add and delete by the spectrum",
     "spectral-switch": "Switches by the spectrum",
-    "uncertain": "Uncertain graph",
+    "k-obfuscation": "Uncertain graph",
     "vertex-addition": "Fake vertices",
 }
 """What each method is called on its card."""

@@ -246,7 +246,7 @@ WORDS: dict[str, Words] = {
     ),
     "partition-search.k": Words("The least number of vertices of a group.", 2, 1_000_000, start=3),
     "sangreea.k": Words("The least number of vertices of a group.", 2, 1_000_000, start=3),
-    "uncertain.k": Words(
+    "k-obfuscation.k": Words(
         "Among how many each vertex hides, measured by entropy.", 2, 1_000_000, start=3
     ),
     "k-degree.variant": Words(
