@@ -140,7 +140,7 @@ def test_accounts_are_plain_values_and_name_no_cell(kind: str) -> None:
             rng=Seeded(1),
         )
         page = synthetic_document(account).html()
-        assert "promises nothing" in page
+        assert "has no formal guarantee" in page
     told = json.dumps(account.as_dict(), allow_nan=False)
     assert MARK not in told + page + str(account) + repr(account)
     assert "\n" not in str(account)

@@ -36,7 +36,7 @@ def test_a_graph_is_published_with_certificate_report_and_key(run: Run, friends:
     assert lines[-1].startswith(
         "k-degree anonymity, k = 8: every degree is shared by at least 8 vertices"
     )
-    assert "key.csv undoes the release" in told.err
+    assert "key.csv re-identifies every vertex" in told.err
     assert MARK not in told.out + told.err
     for name in ("safe.edges", "safe.edges.cert.json", "r.html"):
         assert MARK not in (friends / name).read_text("utf-8"), name
@@ -122,7 +122,7 @@ def test_kept_names_are_warned_of(run: Run, tmp_path: Path) -> None:
     wish = (*PUBLISH, "--method", "random-switch", "--set", "amount=5", "--keep-names")
     told = run(*wish, "--no-assess", "-o", "safe.json")
     assert told.code == 0, told.err
-    assert "whoever is named in the graph is named" in told.err
+    assert "people named in the graph are named in the release" in told.err
     assert MARK in (tmp_path / "safe.json").read_text("utf-8")  # as was asked for
     assert MARK not in told.out + told.err
     run(*wish, "--key", "key.csv").complains("CEL-G026")

@@ -73,7 +73,7 @@ def masked_blocks(account: MaskedAccount) -> list[Block]:
         KeyFigures([*cards, *_use_cards(account.utility)]),
         Heading("Who can be linked"),
         _linkages(account),
-        *_exposed(account.distance),
+        *_exposed_records(account.distance),
         *_intervals(account),
         *_attributes(account.attributes),
         *_use(account.utility),
@@ -145,7 +145,7 @@ def _probabilistic(found: ProbabilisticLinkage) -> list[str]:
     return [name, f"{found.share:.2%}", f"{certain:,}", f"{tied:,}"]
 
 
-def _exposed(found: Linkage) -> list[Block]:
+def _exposed_records(found: Linkage) -> list[Block]:
     rows = found.exposed()
     if not rows:
         return []

@@ -31,7 +31,7 @@ EXAMPLES = """**Examples**
 
 `celosia audit my_module.py:noisy_count --first '[1, 2, 3]' --second '[1, 2]' --claim 0.5`
 """
-OWN = 50_000
+FUNCTION_SAMPLES = 50_000
 """Samples of a user's function without --samples."""
 
 
@@ -89,16 +89,16 @@ def audit(
 
     options.check_places({"the report": report}, overwrite=force)
     rng = source(seed)
-    wishes = {"samples": samples, "confidence": confidence, "rng": rng}
+    settings = {"samples": samples, "confidence": confidence, "rng": rng}
     found: list[Audit] = []
     shown: list[Audit] = []
     with console.progress_bar(quiet=as_json) as progress:
         if target is not None:
             _refuse(only=only, broken=broken or None)
-            found = [_own(target, first, second, claim, delta, wishes, progress)]
+            found = [_audit_function(target, first, second, claim, delta, settings, progress)]
         else:
             _refuse(first=first, second=second, claim=claim, delta=delta or None)
-            found, shown = _shipped(suspects_named(only, broken=broken), wishes, progress)
+            found, shown = _audit_cases(suspects_named(only, broken=broken), settings, progress)
     if report is not None:
         from celosia.assess.audit import document
 
@@ -106,7 +106,7 @@ def audit(
     wrong = [each for each in found if each.verdict == "violated"]
     missed = [each for each in shown if each.verdict != "violated"]
     if not as_json:
-        _tell([*found, *shown])
+        _show([*found, *shown])
         if report is not None:
             console.show(f"report: {report}")
     if wrong or missed:
@@ -154,13 +154,13 @@ def _refuse(**given: object) -> None:
         )
 
 
-def _own(
+def _audit_function(
     target: str,
     first: str | None,
     second: str | None,
     claim: float | None,
     delta: float,
-    wishes: dict[str, Any],
+    settings: dict[str, Any],
     progress: Progress,
 ) -> Audit:
     from celosia.assess.audit import audit as audit_pair
@@ -184,37 +184,37 @@ def _own(
             claim=claimed,
             name=str(found) if ours else target,
             progress=progress,
-            **{**wishes, "samples": wishes["samples"] or OWN},
+            **{**settings, "samples": settings["samples"] or FUNCTION_SAMPLES},
         )
 
 
-def _shipped(
-    suspects: Sequence[Suspect], wishes: dict[str, Any], progress: Progress
+def _audit_cases(
+    suspects: Sequence[Suspect], settings: dict[str, Any], progress: Progress
 ) -> tuple[list[Audit], list[Audit]]:
     """The audits of what must hold, and of what must be caught; all bounds hold together."""
     from celosia.core.progress import Step
     from celosia.mechanisms.parameters import check_confidence
 
     # An equal part of the error for each, as in `audit_all`, whose samples are the same for all.
-    confidence = check_confidence(wishes["confidence"])
+    confidence = check_confidence(settings["confidence"])
     each = 1 - (1 - confidence) / len(suspects)
     found: tuple[list[Audit], list[Audit]] = ([], [])
     for done, suspect in enumerate(suspects):
         progress(Step(f"Auditing {suspect.name}", done, len(suspects)))
-        samples = suspect.samples if wishes["samples"] is None else wishes["samples"]
-        result = suspect.audit(samples=samples, confidence=each, rng=wishes["rng"])
+        samples = suspect.samples if settings["samples"] is None else settings["samples"]
+        result = suspect.audit(samples=samples, confidence=each, rng=settings["rng"])
         found[suspect.broken].append(replace(result, confidence=confidence))
     return found
 
 
-def _tell(audits: Sequence[Audit]) -> None:
+def _show(audits: Sequence[Audit]) -> None:
     console.show_table(
         "Privacy loss of mechanisms: claimed, and shown by the audit",
         ["mechanism", "claim", "at least", "of claim", "verdict", "samples"],
         [
             [
                 each.name,
-                _claimed(each),
+                _claim_text(each),
                 f"{each.lower:.4f}",
                 "" if each.reach is None else f"{each.reach:.0%}",
                 each.verdict,
@@ -228,7 +228,7 @@ def _tell(audits: Sequence[Audit]) -> None:
             console.show(str(each))
 
 
-def _claimed(each: Audit) -> str:
+def _claim_text(each: Audit) -> str:
     """The claim, shortly: an epsilon, or epsilon and delta in brackets."""
     if each.claim is None:
         return "none"

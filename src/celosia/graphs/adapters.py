@@ -55,12 +55,12 @@ an edge: 1
     if isinstance(given, Graph) and given.order and bool((np.diff(given.keys) > 0).all()):
         counts = Counts(records=given.size, loops=0, repeated=0, both_ways=0, one_way=0)
         return ReadResult(graph=given, counts=counts, rules=rules)  # it is simple and sorted
-    parsed = _parsed(given, arcs=directed == "mutual")
+    parsed = _parse(given, arcs=directed == "mutual")
     graph, counts = simplify(parsed, rules)
     return ReadResult(graph=graph, counts=counts, rules=rules, ignored=parsed.ignored)
 
 
-def _parsed(given: Any, *, arcs: bool) -> ParsedGraph:
+def _parse(given: Any, *, arcs: bool) -> ParsedGraph:
     if isinstance(given, Graph):
         parsed = _of_pairs(given.edges, arcs=False, order=given.order, edges=given.edge_attributes)
         names = parsed.names if given.labels is None else given.labels

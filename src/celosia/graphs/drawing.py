@@ -108,7 +108,7 @@ def draw_comparison(  # noqa: PLR0913 - two graphs and how they are shown
     >>> "only in" in str(draw_comparison(g9(), g9(), rng=Seeded(1)))
     False
     """
-    old, new, chosen = _shown(original, release, _checked(most))
+    old, new, chosen = _select_vertices(original, release, _check_most(most))
     _check_names(names, old)
     union = Graph.of(np.concatenate([old.edges, new.edges]), order=old.order)
     places = layout(union, rng=rng)
@@ -118,7 +118,7 @@ def draw_comparison(  # noqa: PLR0913 - two graphs and how they are shown
         gone, come = ~new.has_edges(old.edges), ~old.has_edges(new.edges)
         _draw(left, places, old, gone, _GONE, labels)
         _draw(right, places, new, come, _COME, labels)
-        sampled = _sampled(old, original)
+        sampled = _sample_note(old, original)
         left.set_title(f"Original: {original.size:,} edges{sampled}", size=8.6, loc="left")
         right.set_title(f"Release: {release.size:,} edges", size=8.6, loc="left")
         handles = [
@@ -150,13 +150,13 @@ def draw_graph(
     >>> "12 edges" in str(draw_graph(g9(), rng=Seeded(1)))
     True
     """
-    shown, _, chosen = _shown(graph, graph, _checked(most))
+    shown, _, chosen = _select_vertices(graph, graph, _check_most(most))
     _check_names(names, shown)
     labels = _labels(graph, chosen) if names else None
     with drawing():
         figure, (axes,) = _axes(1)
         _draw(axes, layout(shown, rng=rng), shown, np.zeros(shown.size, np.bool_), _KEPT, labels)
-        axes.set_title(f"{graph.size:,} edges{_sampled(shown, graph)}", size=8.6, loc="left")
+        axes.set_title(f"{graph.size:,} edges{_sample_note(shown, graph)}", size=8.6, loc="left")
         if title:
             figure.suptitle(shorten(title, 64), x=0.008, ha="left", size=10.5, weight="bold")
         return finish(figure)
@@ -194,7 +194,7 @@ def _legend_line(name: str) -> Any:
     return Line2D([], [], label=name, **_LOOKS[name])
 
 
-def _checked(most: object) -> int:
+def _check_most(most: object) -> int:
     number = whole(most)
     if number is None or not 1 <= number <= MOST_DRAWN:
         raise InputError(
@@ -215,7 +215,7 @@ def _check_names(names: bool, shown: Graph) -> None:
         )
 
 
-def _sampled(shown: Graph, graph: Graph) -> str:
+def _sample_note(shown: Graph, graph: Graph) -> str:
     return "" if shown.order == graph.order else f", {shown.order:,} hubs of {graph.order:,}"
 
 
@@ -263,7 +263,9 @@ def _draw(  # noqa: PLR0913, PLR0917 - one side of the drawing
         axes.annotate(shorten(label, 12), place, (0, 5), textcoords="offset points", ha="center")
 
 
-def _shown(original: Graph, release: Graph, most: int) -> tuple[Graph, Graph, NDArray[np.int64]]:
+def _select_vertices(
+    original: Graph, release: Graph, most: int
+) -> tuple[Graph, Graph, NDArray[np.int64]]:
     """The vertices that are drawn, and both graphs among them."""
     order = max(original.order, release.order)
     degrees = np.zeros(order, dtype=np.int64)

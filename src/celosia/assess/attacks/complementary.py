@@ -62,7 +62,7 @@ def complementary(  # noqa: PLR0913 - two releases, and how they are read
     left, right = pairs["left"].to_numpy(), pairs["right"].to_numpy()
     weight = sides[0].sizes[left] * sides[1].sizes[right]
     combined = [
-        _narrowed(codes[left], others[right], matching)
+        _number_raw_values(codes[left], others[right], matching)
         for codes, others, matching in zip(
             sides[0].codes()[len(shared) :],
             sides[1].codes()[len(shared) :],
@@ -157,7 +157,7 @@ def _attack(  # noqa: PLR0913, PLR0917 - one entry for each pair that the join f
     )
 
 
-def _narrowed(
+def _number_raw_values(
     left: NDArray[np.int64], right: NDArray[np.int64], matching: Fit
 ) -> NDArray[np.int64]:
     """A number for each pair of cells; the same where both leave the same raw values."""

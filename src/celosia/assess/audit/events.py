@@ -117,7 +117,7 @@ def select_event(  # noqa: PLR0913 - two samples, and how the choice will be con
     """
     best: SelectedEvent | None = None
     scale = confirming / len(pick[0])
-    pooled = _pooled(learn)
+    pooled = _pool(learn)
     scored = learned_views(*learn, frequent_paths(pooled))
     for view in chain(views(pooled, last_bits=last_bits), scored):
         learnt = [view.values(outputs) for outputs in learn]
@@ -227,7 +227,7 @@ def _atoms(values: Values, starts: Counts, first: Values, total: int) -> Iterato
         yield values[np.argsort(-telling, kind="stable")[: ATOMS // 2]]
 
 
-def _pooled(pair: tuple[Outputs, Outputs]) -> Outputs:
+def _pool(pair: tuple[Outputs, Outputs]) -> Outputs:
     """Both samples as one table."""
     first, second = pair
     paths = dict.fromkeys([*first.columns, *second.columns])

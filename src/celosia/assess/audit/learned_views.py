@@ -74,7 +74,7 @@ class DiscriminantView(View):
         finite = np.where(np.isfinite(both), both, 0.0)
         centre = np.median(finite / 2, axis=0) * 2  # halves: the mean of two may not be a float
         scale = np.maximum(np.abs(finite).max(axis=0), 1e-300)
-        left, right = (_filled(table, centre, scale) for table in tables)
+        left, right = (_fill(table, centre, scale) for table in tables)
         spread = np.cov(np.vstack([left - left.mean(axis=0), right - right.mean(axis=0)]).T)
         gap = left.mean(axis=0) - right.mean(axis=0)
         weights = np.linalg.pinv(np.atleast_2d(spread)) @ gap
@@ -82,7 +82,7 @@ class DiscriminantView(View):
 
     def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
         table = np.column_stack([outputs.column(path) for path in self.paths])
-        score: Values = _filled(table, self.centre, self.scale) @ self.weights
+        score: Values = _fill(table, self.centre, self.scale) @ self.weights
         return score
 
 
@@ -112,7 +112,7 @@ def _gain(
     return gain
 
 
-def _filled(table: Values, centre: Values, scale: Values) -> Values:
+def _fill(table: Values, centre: Values, scale: Values) -> Values:
     """Missing and infinite numbers at the centre, so that they weigh nothing; others to scale.
 
     Numbers that were not learned from may be far larger: clipped, no sum of them overflows.

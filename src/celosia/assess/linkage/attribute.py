@@ -100,10 +100,10 @@ def attribute_disclosure(
     found = nearest(asked, shown, keys.nominal, progress=progress, stage="attribute disclosure")
     _, look = np.unique(shown, axis=0, return_inverse=True)
     look = look.reshape(-1)
-    return tuple(_disclosed(tables, name, look, look[found.first]) for name in sensitive)
+    return tuple(_disclose(tables, name, look, look[found.first]) for name in sensitive)
 
 
-def _disclosed(
+def _disclose(
     tables: AlignedTables, name: str, look: NDArray[np.int64], person: NDArray[np.int64]
 ) -> AttributeDisclosure:
     place = tables.place(name)

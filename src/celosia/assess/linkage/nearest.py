@@ -112,9 +112,9 @@ def _searcher(points: _Points, nominal: Mask) -> Search:
     """Trees for what is whole, a scan for records with gaps, whichever side has them."""
     gappy = np.asarray(np.isnan(points.places).any(axis=1))
     whole, rest = points.at(~gappy), points.at(gappy)
-    in_whole = _in_trees(whole, nominal) if len(whole.places) else None
-    in_rest = _scanned(rest, nominal) if len(rest.places) else None
-    in_all = _scanned(points, nominal)
+    in_whole = _search_trees(whole, nominal) if len(whole.places) else None
+    in_rest = _search_by_scan(rest, nominal) if len(rest.places) else None
+    in_all = _search_by_scan(points, nominal)
 
     def search(queries: Matrix) -> NearestRecords:
         found = _nothing(len(queries))
@@ -145,14 +145,14 @@ def _take(found: NearestRecords, at: NDArray[np.int64], new: NearestRecords) -> 
         mine[at[nearer]] = other[nearer]
 
 
-def _in_trees(points: _Points, nominal: Mask) -> Search:
+def _search_trees(points: _Points, nominal: Mask) -> Search:
     """Search by k-d trees, one for each combination of categories, those most alike first."""
     combinations, member = np.unique(points.places[:, nominal], axis=0, return_inverse=True)
     member = member.reshape(-1)
     if nominal.all() or len(combinations) > _MOST_TREES:
-        return _scanned(points, nominal)
+        return _search_by_scan(points, nominal)
     trees = [
-        _in_tree(points.at(np.flatnonzero(member == group)), ~nominal)
+        _search_tree(points.at(np.flatnonzero(member == group)), ~nominal)
         for group in range(len(combinations))
     ]
 
@@ -174,7 +174,7 @@ def _in_trees(points: _Points, nominal: Mask) -> Search:
     return search
 
 
-def _in_tree(points: _Points, amounts: Mask) -> Search:
+def _search_tree(points: _Points, amounts: Mask) -> Search:
     from scipy.spatial import cKDTree  # noqa: PLC0415 - heavy
 
     # Points are different, so sliding midpoints cannot degenerate, and they are quicker to build.
@@ -196,7 +196,7 @@ def _in_tree(points: _Points, amounts: Mask) -> Search:
     return search
 
 
-def _scanned(points: _Points, nominal: Mask) -> Search:
+def _search_by_scan(points: _Points, nominal: Mask) -> Search:
     """Search along a sorted column."""
     # Categories first: where one differs, a pair is mostly too far already.
     turn = np.argsort(~nominal, kind="stable")

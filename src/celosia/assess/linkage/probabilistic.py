@@ -160,7 +160,7 @@ def probabilistic_linkage(  # noqa: PLR0913 - what to compare, and when to link
     after = np.ascontiguousarray(part.after)
     reach = _reach(part, tolerance)
     pairs = _Pairs(before, after, blocks, reach)
-    counts = _counted(pairs, progress)
+    counts = _count_patterns(pairs, progress)
     known = after.shape[0] if matches is None else matches
     model = fit_agreement(
         counts,
@@ -170,7 +170,7 @@ def probabilistic_linkage(  # noqa: PLR0913 - what to compare, and when to link
         progress=progress,
     )
     scale = _Scale.of(model, threshold)
-    found = _assigned(pairs, scale, origins) if one_to_one else _best(pairs, scale, origins)
+    found = _assign(pairs, scale, origins) if one_to_one else _best(pairs, scale, origins)
     return ProbabilisticLinkage(model, blocks.pairs, float(threshold), one_to_one, *found)
 
 
@@ -200,7 +200,7 @@ def _blocks(tables: AlignedTables, blocking: Sequence[str]) -> _Blocks:
     return _Blocks(order, low.astype(np.int64), high.astype(np.int64))
 
 
-def _counted(pairs: _Pairs, progress: Progress) -> NDArray[np.int64]:
+def _count_patterns(pairs: _Pairs, progress: Progress) -> NDArray[np.int64]:
     from celosia.assess.linkage._kernels import count_patterns  # noqa: PLC0415 - compiled
 
     before, after, blocks, reach = pairs
@@ -234,7 +234,7 @@ def _best(
     return np.where(right, 1.0 / np.maximum(ties, 1), 0.0), claimed
 
 
-def _assigned(
+def _assign(
     pairs: _Pairs, scale: _Scale, origins: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Pairs of which no two share a record, their weights adding up to the most; links only."""

@@ -96,11 +96,11 @@ def detect(data: Any, *, progress: Progress = silent) -> tuple[Finding, ...]:
 
 def _finding(name: str, column: pl.Series) -> Finding:
     cells = _cells(column)
-    kind, share, why = _judged(name, column, cells)
+    kind, share, why = _judge(name, column, cells)
     if _role(kind) == "insensitive" and (rest := without_marks(column)) is not column:
         # Many cells that hold NA must not hide what the others are.
         others = _cells(rest)
-        kind, share, why = _judged(name, rest, others)
+        kind, share, why = _judge(name, rest, others)
         share *= others.filled / cells.filled
     return Finding(
         column=name,
@@ -113,7 +113,7 @@ def _finding(name: str, column: pl.Series) -> Finding:
     )
 
 
-def _judged(name: str, column: pl.Series, cells: _Cells) -> tuple[str, float, str]:
+def _judge(name: str, column: pl.Series, cells: _Cells) -> tuple[str, float, str]:
     """What a column seems to hold, the share of cells that look so, and why."""
     return (
         _by_pattern(name, cells)
@@ -151,12 +151,12 @@ def _by_pattern(name: str, cells: _Cells) -> tuple[str, float, str] | None:
         if _is_named(name, pattern):
             share = cells.share(pattern.test(cells.texts))
             if share >= pattern.named:
-                return _dated(name, pattern.kind), share, "its name and its cells say so"
+                return _date_kind(name, pattern.kind), share, "its name and its cells say so"
     for pattern in PATTERNS:
         if pattern.alone is not None and cells.distinct >= _FEW:
             share = cells.share(pattern.test(cells.texts))
             if share >= pattern.alone:
-                return _dated(name, pattern.kind), share, "its cells look so"
+                return _date_kind(name, pattern.kind), share, "its cells look so"
     for pattern in LIKELY:
         if _is_named(name, pattern):
             share = cells.share(pattern.test(cells.texts))
@@ -171,7 +171,7 @@ def _is_named(name: str, pattern: Pattern) -> bool:
     return suggests(name, pattern.kind)
 
 
-def _dated(name: str, kind: str) -> str:
+def _date_kind(name: str, kind: str) -> str:
     return suggested(name, _DATES) or kind if kind == "date" else kind
 
 

@@ -102,7 +102,7 @@ def pair_column(
     place = np.empty(len(values), dtype=np.int64)
     place[order] = np.arange(len(values))
     index = {value: int(place[at]) for at, value in enumerate(values)}
-    before = _placed(name, raw_texts, index, raw.codes)
+    before = _place(name, raw_texts, index, raw.codes)
     members = [_members(meaning, label, place) for label in labels]
     _check_meanings(name, members)
     if new.missing:
@@ -156,7 +156,7 @@ def _number(text: str) -> float:
     return number if math.isfinite(number) else math.nan
 
 
-def _placed(
+def _place(
     name: str, texts: list[str], index: dict[str, int], codes: NDArray[np.int32]
 ) -> NDArray[np.int32]:
     places = [index.get(text, -1) for text in texts]

@@ -81,15 +81,15 @@ def joint(
             fix="Write 12, or leave it out.",
         )
     one, other = comparison.column(first), comparison.column(second)
-    names, place = _grouped(one, number)
-    other_names, other_place = _grouped(other, number)
+    names, place = _group(one, number)
+    other_names, other_place = _group(other, number)
     groups = ((place, len(names)), (other_place, len(other_names)))
     before = _map(((one.before, one.itself()), (other.before, other.itself())), groups)
     after = _map(((one.after, one.spread), (other.after, other.spread)), groups)
     return JointDistribution(first, second, names, other_names, before, after)
 
 
-def _grouped(column: ColumnPair, bins: int) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+def _group(column: ColumnPair, bins: int) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """The names on one side of the map, and the place there of each value."""
     size = len(column.values)
     if size <= bins:

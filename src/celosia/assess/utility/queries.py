@@ -114,7 +114,7 @@ def random_query(columns: Sequence[ColumnPair], most: int, rng: Source) -> Query
     """A random conjunction over 1 to `most` of the columns."""
     size = 1 + int(rng.integers(most, 1)[0])
     chosen = rng.permutation(len(columns))[:size]
-    return Query({int(place): _allowed(columns[place], rng) for place in chosen.tolist()})
+    return Query({int(place): _draw_allowed(columns[place], rng) for place in chosen.tolist()})
 
 
 def expected_count(query: Query, rows: Combinations, spreads: Sequence[Spread]) -> float:
@@ -125,7 +125,7 @@ def expected_count(query: Query, rows: Combinations, spreads: Sequence[Spread]) 
     return float(matching.sum())
 
 
-def _allowed(column: ColumnPair, rng: Source) -> NDArray[np.float64]:
+def _draw_allowed(column: ColumnPair, rng: Source) -> NDArray[np.float64]:
     allowed = np.zeros(len(column.values))
     if column.numbers is not None and not np.isnan(column.numbers[0]):
         amounts = int((~np.isnan(column.numbers)).sum())

@@ -114,7 +114,7 @@ def attack(
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
         frame = read_released(table, roles, **reading)
-        people = None if external is None else _picked(read_people(external, roles), roles, on)
+        people = None if external is None else _pick(read_people(external, roles), roles, on)
         explained = meanings(
             roles,
             original=None if original is None else read(original, types=roles.types()),
@@ -128,7 +128,7 @@ def attack(
             external=people,
             earlier=None if earlier is None else read_released(earlier, roles),
             meanings=explained,
-            categories={name: _alike(roles, frame, name, levels[name]) for name in levels},
+            categories={name: _categories(roles, frame, name, levels[name]) for name in levels},
             widths=widths,
             exclusions=exclusions,
             gain=gain,
@@ -153,7 +153,7 @@ def attack(
     if as_json:
         console.show_json([each.as_dict(values=values) for each in found])
         return
-    _tell(found)
+    _show(found)
     if report is not None:
         console.show(f"report: {report}")
     worst = max(found, key=lambda each: (each.share, each.greatest))
@@ -178,7 +178,7 @@ def _check_sensitive(roles: Schema, names: Sequence[str]) -> None:
             )
 
 
-def _picked(people: pl.DataFrame, roles: Schema, on: list[str] | None) -> pl.DataFrame:
+def _pick(people: pl.DataFrame, roles: Schema, on: list[str] | None) -> pl.DataFrame:
     """The columns of an external table to link on: those named, or all that both have."""
     from celosia.frames import pick
     from celosia.tables import Role
@@ -203,7 +203,7 @@ def _unread(roles: Schema, explained: Mapping[str, Meaning]) -> list[str]:
     return [column.name for column in roles.quasi_identifiers if column.name not in explained]
 
 
-def _alike(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> dict[str, str]:
+def _categories(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> dict[str, str]:
     """The category of each sensitive value: its label at a level of its hierarchy."""
     from celosia.assess.attacks import categories_of
     from celosia.frames import encode
@@ -229,7 +229,7 @@ def _alike(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> dict[st
     return categories_of(hierarchy, hierarchy.labels[level])
 
 
-def _tell(found: Sequence[Attack]) -> None:
+def _show(found: Sequence[Attack]) -> None:
     console.show_table(
         "Attacks on the release (confidence: the attacker's chance to be right)",
         ["attack", "learns", "people", "exposed", "share", "average", "greatest"],

@@ -57,7 +57,7 @@ def columns(
     if as_json:
         console.show_json(found.as_dict() | {"suda": _scores(found)})
     else:
-        _tell(found, show)
+        _show(found, show)
 
 
 columns.__doc__ = f"{columns.__doc__}\n\n{EXAMPLES}"
@@ -73,7 +73,7 @@ def _scores(found: ColumnRisks) -> dict[str, float]:
     }
 
 
-def _tell(found: ColumnRisks, most: int) -> None:
+def _show(found: ColumnRisks, most: int) -> None:
     by_share = sorted(found.contributions.items(), key=lambda each: -each[1])
     console.show_table(
         "What each column adds to the share of unique records",

@@ -67,7 +67,7 @@ def identifiers(
         console.note("Read the draft before you use it: a role that is guessed may be wrong.")
         if draft.nominal:
             console.note(no_groups(draft.nominal))
-    _tell_decimal_mark(table, reading)
+    _note_decimal_mark(table, reading)
     named = [each.column for each in found if each.role != "insensitive"]
     console.show(f"{len(named)} of {len(found)} columns need protection", strong=True)
 
@@ -75,7 +75,7 @@ def identifiers(
 identifiers.__doc__ = f"{identifiers.__doc__}\n\n{EXAMPLES}"
 
 
-def _tell_decimal_mark(table: Path, reading: dict[str, Any]) -> None:
+def _note_decimal_mark(table: Path, reading: dict[str, Any]) -> None:
     """Say how numbers of a text file were read, where it was found out and is not the usual."""
     from celosia.frames import format_of, sniff
 

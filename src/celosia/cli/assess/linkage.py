@@ -91,7 +91,7 @@ def linkage(
     if as_json:
         console.show_json(found.as_dict())
         return
-    _tell(found)
+    _show(found)
     if report is not None:
         console.show(f"report: {report}")
         console.note(PRIVATE)
@@ -101,7 +101,7 @@ def linkage(
 linkage.__doc__ = f"{linkage.__doc__}\n\n{EXAMPLES}"
 
 
-def _tell(found: MaskedAccount) -> None:
+def _show(found: MaskedAccount) -> None:
     rows = [
         [each.measure, f"{each.share:.2%}", f"{each.certain:,}", f"{each.tied:,}"]
         for each in (found.distance, found.rank)

@@ -75,7 +75,7 @@ def map_maskings(
 
     places = {"the plot": plot, "the report": report}
     options.check_places(places, inputs=(table,), overwrite=force)
-    tried = None if not methods else _tried(methods)
+    tried = None if not methods else _candidates(methods)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
@@ -113,7 +113,7 @@ def map_maskings(
 map_maskings.__doc__ = f"{map_maskings.__doc__}\n\n{EXAMPLES}"
 
 
-def _tried(texts: list[str]) -> dict[str, Method]:
+def _candidates(texts: list[str]) -> dict[str, Method]:
     from celosia.tables.masking import variants
 
     found: dict[str, Method] = {}

@@ -84,9 +84,9 @@ def risk(
         facts: dict[str, Any] = {} if others is None else {"attackers": others.as_dict()}
         console.show_json(profile.as_dict() | facts)
         return
-    _tell(profile)
+    _show(profile)
     if others is not None:
-        _tell_attackers(others)
+        _show_attackers(others)
     console.show(
         f"smallest class {profile.smallest:,}: average risk {profile.average:.3%}, "
         f"highest {profile.maximum:.3%}",
@@ -97,7 +97,7 @@ def risk(
 risk.__doc__ = f"{risk.__doc__}\n\n{EXAMPLES}"
 
 
-def _tell(profile: RiskProfile) -> None:
+def _show(profile: RiskProfile) -> None:
     console.show_table(
         "Re-identification risk (the attacker knows that the person is in the table)",
         ["measure", "value"],
@@ -116,7 +116,7 @@ def _tell(profile: RiskProfile) -> None:
     )
 
 
-def _tell_attackers(found: AttackerRisks) -> None:
+def _show_attackers(found: AttackerRisks) -> None:
     kinds = {
         "prosecutor (knows who is in the table)": found.prosecutor,
         "journalist (knows the population)": found.journalist,

@@ -90,7 +90,7 @@ def utility(
     if as_json:
         console.show_json(facts(found, values=values))
         return
-    _tell(found)
+    _show(found)
     if report is not None:
         console.show(f"report: {report}")
         console.note(utility_report.PRIVATE)
@@ -118,7 +118,7 @@ def facts(found: UtilityReport, *, values: bool) -> dict[str, Any]:
     return plain
 
 
-def _tell(found: UtilityReport) -> None:
+def _show(found: UtilityReport) -> None:
     from celosia.assess.utility_report import mean
 
     console.show_table(

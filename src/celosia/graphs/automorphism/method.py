@@ -58,7 +58,7 @@ class KAutomorphism(GraphMethod[Graph]):
         progress(Step("align vertices", 0, 1))
         table = build_alignment(graph, self.k, rng)
         fakes = len(table.place) - graph.order
-        changed = add_fake_vertices(graph, table.closed(), fakes)
+        changed = add_fake_vertices(graph, table.all_edges(), fakes)
         progress(Step("verify", 1, 1))
         if not (are_automorphisms(changed, table.renamings()) and contains(graph, changed)):
             raise PrivacyError(

@@ -61,7 +61,7 @@ def read_edge_list(
     """
     body = data.removeprefix(b"\xef\xbb\xbf")
     layout = _lay_out(body, path, header)
-    comments, blanks = _skipped(body)
+    comments, blanks = _count_skipped(body)
     frame = _fast(body, layout, skips=bool(comments or blanks))
     if frame is None:
         frame = _by_line(body, layout, path)
@@ -93,7 +93,7 @@ def read_edge_list(
     )
 
 
-def _skipped(body: bytes) -> tuple[int, int]:
+def _count_skipped(body: bytes) -> tuple[int, int]:
     """How many lines are comments, and how many are blank."""
     if body[:1] not in (b"#", b"%", b"\r", b"\n", b" ", b"\t") and not any(
         mark in body for mark in _MARKS

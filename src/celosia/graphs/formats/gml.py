@@ -165,7 +165,7 @@ def write_gml(graph: Graph, stream: IO[bytes]) -> None:
 def _heads(graph: Graph) -> Iterator[str]:
     labels = graph.labels
     for vertex in range(graph.order):
-        label = "" if labels is None else f"label {_quoted(str(labels[vertex]))} "
+        label = "" if labels is None else f"label {_quote(str(labels[vertex]))} "
         yield f"id {vertex} {label}"
 
 
@@ -176,13 +176,13 @@ def _attributes(columns: list[str], values: tuple[Value, ...]) -> str:
 
 def _value(value: Value) -> str:
     if isinstance(value, str):
-        return _quoted(value)
+        return _quote(value)
     if isinstance(value, float):
         return repr(value).upper()  # GML writes INF, NAN and E
     return str(int(value))  # type: ignore[call-overload]
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     # GML is ASCII by its definition; other signs are numbers.
     return '"' + escape(text).encode("ascii", "xmlcharrefreplace").decode() + '"'
 

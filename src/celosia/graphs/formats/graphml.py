@@ -164,17 +164,15 @@ def _parts(graph: Graph) -> Iterator[str]:
     names = range(graph.order) if graph.labels is None else graph.labels
     quoted = [quoteattr(str(name)) for name in names]
     for name, values in zip(quoted, records(graph.attributes, graph.order), strict=True):
-        yield f"    <node id={name}" + _closed("node", "v", values)
+        yield f"    <node id={name}" + _close("node", "v", values)
     for (one, other), values in zip(
         graph.edges.tolist(), records(graph.edge_attributes, graph.size), strict=True
     ):
-        yield f"    <edge source={quoted[one]} target={quoted[other]}" + _closed(
-            "edge", "e", values
-        )
+        yield f"    <edge source={quoted[one]} target={quoted[other]}" + _close("edge", "e", values)
     yield "  </graph>\n</graphml>\n"
 
 
-def _closed(tag: str, letter: str, values: tuple[Value, ...]) -> str:
+def _close(tag: str, letter: str, values: tuple[Value, ...]) -> str:
     data = [
         f'<data key="{letter}{number}">{_value_text(value)}</data>'
         for number, value in enumerate(values)

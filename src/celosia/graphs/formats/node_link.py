@@ -59,14 +59,14 @@ def write_node_link(graph: Graph, stream: IO[bytes]) -> None:
     stream.write(b'{"directed": false, "multigraph": false, "graph": {},\n"nodes": [\n')
     columns = [] if graph.attributes is None else graph.attributes.columns
     nodes = (
-        {"id": name} | _held(columns, values)
+        {"id": name} | _attributes(columns, values)
         for name, values in zip(names, records(graph.attributes, graph.order), strict=True)
     )
     _list(nodes, stream)
     stream.write(b'],\n"links": [\n')
     columns = [] if graph.edge_attributes is None else graph.edge_attributes.columns
     links = (
-        {"source": names[one], "target": names[other]} | _held(columns, values)
+        {"source": names[one], "target": names[other]} | _attributes(columns, values)
         for (one, other), values in zip(
             graph.edges.tolist(), records(graph.edge_attributes, graph.size), strict=True
         )
@@ -83,7 +83,7 @@ def _list(things: object, stream: IO[bytes]) -> None:
     stream.write(b"\n")
 
 
-def _held(columns: list[str], values: tuple[Value, ...]) -> dict[str, Value]:
+def _attributes(columns: list[str], values: tuple[Value, ...]) -> dict[str, Value]:
     pairs = zip(columns, values, strict=bool(values))
     return {key: value for key, value in pairs if value is not None}
 

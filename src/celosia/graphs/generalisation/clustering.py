@@ -110,7 +110,7 @@ def greedy_blocks(
     """The groups of SaNGreeA, in the order in which they are made; secret."""
     from celosia.graphs.generalisation._cluster_kernels import clusters  # noqa: PLC0415 - compiles
 
-    known = _known(graph, attributes)
+    known = _encode_attributes(graph, attributes)
     seeds, by_degree = (np.argsort(sign * graph.degrees, kind="stable") for sign in (-1, 1))
     block = np.full(graph.order, -1, dtype=np.int64)
     state = np.zeros(3, dtype=np.int64)
@@ -127,7 +127,7 @@ def greedy_blocks(
     return block
 
 
-def _known(
+def _encode_attributes(
     graph: Graph, attributes: Attributes | None
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]:
     if attributes is None:
@@ -158,11 +158,11 @@ def _closest(
     total = np.bincount(groups, weights=apart[inside])
     cost = weights[1] * total / sizes / max(graph.order - 2, 1)
     if weights[0] > 0:
-        cost = cost + weights[0] * _widened(inside, groups, vertex, known)
+        cost = cost + weights[0] * _widening(inside, groups, vertex, known)
     return int(np.flatnonzero(cost <= cost.min() + TIE)[0])
 
 
-def _widened(
+def _widening(
     inside: NDArray[np.int64],
     groups: NDArray[np.int64],
     vertex: int,

@@ -96,7 +96,7 @@ class KDegree(GraphMethod[Graph]):
         progress(Step("choose degrees", 0, 1))
         changed, probes, variant = graph, 0, self.variant
         if degree_anonymity(graph) < self.k:  # else nothing to do: the least change of all
-            changed, probes, variant = self._changed(graph, rng, progress)
+            changed, probes, variant = self._anonymise(graph, rng, progress)
         progress(Step("verify", 1, 1))
         adds = variant.startswith("liu-terzi")
         least = least_edge_changes(graph.degrees, self.k, additions_only=adds)
@@ -109,7 +109,9 @@ class KDegree(GraphMethod[Graph]):
             kept=next(text for name, text in KEPT.items() if variant.startswith(name)),
         )
 
-    def _changed(self, graph: Graph, rng: Source, progress: Progress) -> tuple[Graph, int, Variant]:
+    def _anonymise(
+        self, graph: Graph, rng: Source, progress: Progress
+    ) -> tuple[Graph, int, Variant]:
         """An anonymous graph, the probes it took, and the variant that found it.
 
         Raises:
@@ -140,9 +142,9 @@ class KDegree(GraphMethod[Graph]):
                 rng=rng,
                 progress=progress,
             )
-        return self._constructed(graph, rng, progress)
+        return self._construct(graph, rng, progress)
 
-    def _constructed(self, graph: Graph, rng: Source, progress: Progress) -> tuple[Graph, int]:
+    def _construct(self, graph: Graph, rng: Source, progress: Progress) -> tuple[Graph, int]:
         """A new graph with anonymous degrees, brought nearer to the given one where asked."""
         if self.variant.endswith("-swap") and graph.size > MOST_SWAPPED:
             raise InputError(

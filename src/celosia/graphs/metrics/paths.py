@@ -96,7 +96,7 @@ def distances(
             error(np.full(len(sources), float(pairs)), inverse),
         ),
         diameter=MetricValue(seen, 0.0 if everywhere else _above(seen, parts_of, sources, far)),
-        connected=_connected(order, parts_of),
+        connected=_connected_share(order, parts_of),
         closeness=_closeness(order, parts, [each[1:] for each in found], exact=everywhere),
     )
 
@@ -137,7 +137,7 @@ def betweenness(
     )
 
 
-def _connected(order: int, parts: _Counts) -> MetricValue:
+def _connected_share(order: int, parts: _Counts) -> MetricValue:
     """The share of connected pairs, from the sizes of the parts: a sample would miss small ones."""
     sizes = np.bincount(parts)
     return MetricValue(_over(float(sizes @ (sizes - 1)), float(order * (order - 1))))

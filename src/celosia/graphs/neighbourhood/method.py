@@ -62,7 +62,7 @@ class KNeighbourhood(GraphMethod[Graph]):
                 why="It compares the graphs around all vertices, again and again.",
                 fix="Choose method k-degree, or publish a part of the graph.",
             )
-        changed = self._united(graph, rng, progress)
+        changed = self._unite_all(graph, rng, progress)
         found = neighbourhood_anonymity(changed)
         if found.k < self.k or not contains(graph, changed):
             raise PrivacyError(
@@ -85,7 +85,7 @@ class KNeighbourhood(GraphMethod[Graph]):
             kept="the vertices and every edge; edges are only added",
         )
 
-    def _united(self, graph: Graph, rng: Source, progress: Progress) -> Graph:
+    def _unite_all(self, graph: Graph, rng: Source, progress: Progress) -> Graph:
         """The graph with united neighbourhoods, or the automorphic one if that needs less."""
         state = Neighbourhoods.of(graph)
         table = build_alignment(graph, self.k, rng)
@@ -99,7 +99,7 @@ class KNeighbourhood(GraphMethod[Graph]):
                 return changed
             for members in alone:  # equal signatures, yet not isomorphic
                 _unite(state, members[0], self.k, most, exact=True)
-        return add_fake_vertices(graph, table.closed(), len(table.place) - graph.order)
+        return add_fake_vertices(graph, table.all_edges(), len(table.place) - graph.order)
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
         return (

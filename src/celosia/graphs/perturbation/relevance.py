@@ -82,9 +82,9 @@ class Relevance(GraphMethod[Graph]):
         free = pairs_of(graph.order) - graph.size
         pool = non_edges(graph, max(count, min(POOL * count, free)), rng)
         progress(Step("compare neighbourhoods", 0, 2))
-        deleted = self._chosen(neighbourhood_centrality(graph, graph.edges), count, rng)
+        deleted = self._choose(neighbourhood_centrality(graph, graph.edges), count, rng)
         progress(Step("compare neighbourhoods", 1, 2))
-        added = self._chosen(
+        added = self._choose(
             neighbourhood_centrality(graph, keys_to_pairs(pool, graph.order)), count, rng
         )
         kept = np.delete(graph.keys, deleted)
@@ -97,7 +97,7 @@ class Relevance(GraphMethod[Graph]):
             "An attacker who knows the method believes a central edge more than others.",
         )
 
-    def _chosen(
+    def _choose(
         self, centrality: NDArray[np.float64], count: int, rng: Source
     ) -> NDArray[np.int64]:
         lots = uniforms(rng, centrality.size)

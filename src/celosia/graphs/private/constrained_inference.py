@@ -47,7 +47,7 @@ def graphical_degrees(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
         over = excess(found)
         worst = int(np.argmax(over))
         if over[worst] > 0:
-            found[: worst + 1] = _lowered(found[: worst + 1], int(over[worst]))
+            found[: worst + 1] = _lower(found[: worst + 1], int(over[worst]))
             found = np.sort(found)[::-1]
         else:
             found[int(np.flatnonzero(found)[-1])] -= 1
@@ -69,7 +69,7 @@ def excess(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.asarray(sums[1:] - k * (k - 1) - rest)
 
 
-def _lowered(falling: NDArray[np.int64], amount: int) -> NDArray[np.int64]:
+def _lower(falling: NDArray[np.int64], amount: int) -> NDArray[np.int64]:
     """Falling numbers less `amount` in sum, taken from the greatest so that they become level."""
     low, high = 0, int(falling[0])
     while low < high:  # the greatest level that takes at least the amount

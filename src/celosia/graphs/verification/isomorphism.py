@@ -38,7 +38,7 @@ def fingerprint(graph: Adjacency) -> tuple[object, ...]:
 
 
 def _match(one: Adjacency, other: Adjacency, first: Colours, second: Colours) -> bool:
-    first, second = _refined(one, other, first, second)
+    first, second = _refine(one, other, first, second)
     held, wanted = Counter(first.values()), Counter(second.values())
     if held != wanted:
         return False
@@ -58,7 +58,7 @@ def _match(one: Adjacency, other: Adjacency, first: Colours, second: Colours) ->
     )
 
 
-def _refined(
+def _refine(
     one: Adjacency, other: Adjacency, first: Colours, second: Colours
 ) -> tuple[Colours, Colours]:
     """Split colours by the colours around, in both graphs alike, until nothing splits."""
