@@ -1,4 +1,4 @@
-"""Assess: the risk that a table leaves, attacks on it, the use that is left, audits of promises."""
+"""Assess: risk of a table, attacks on it, its utility, and audits of mechanisms."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

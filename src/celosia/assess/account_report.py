@@ -1,4 +1,4 @@
-"""The report of a masked or a synthetic table: who could be linked, and what the table is good for.
+"""The report of a masked or a synthetic table: record linkage risk and utility.
 
 It tells columns, counts and moments; of single records, row numbers at most, and never a cell.
 """

@@ -1,4 +1,4 @@
-"""The account of a masked or a synthetic table: the risk that is left, and the use."""
+"""The account of a masked or a synthetic table: its risk and its utility."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An original table and its masked one as two matrices, and which record became which.
+"""An original table and its masked table as two matrices with matched records.
 
 Amounts are numbers; categories are codes over the values of both tables; an empty cell is NaN.
 """

@@ -1,4 +1,4 @@
-"""The report of attacks on a release: who is exposed, how surely, and what repairs it.
+"""The report of attacks on a release: exposed people, confidence, and how to prevent each.
 
 It counts people and names columns; what an attacker would learn is not in it.
 """

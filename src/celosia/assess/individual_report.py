@@ -1,4 +1,4 @@
-"""The report of individual risk: how many records of a survey are exposed, and how much."""
+"""The report of individual risk: how many records of a survey are exposed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a released label may stand for: the one thing attacks and utility must know of recoding."""
+"""The raw values that a released label may stand for, as attacks and utility need them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`celosia audit`: try to break what mechanisms promise, by nothing but their outputs."""
+"""`celosia audit`: try to disprove the privacy claims of mechanisms from their outputs."""
 
 from __future__ import annotations
 

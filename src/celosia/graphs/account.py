@@ -1,4 +1,4 @@
-"""The account of a published graph: who can be found, and what it is still good for."""
+"""The account of a published graph: re-identification risk and utility."""
 
 from __future__ import annotations
 

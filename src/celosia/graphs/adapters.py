@@ -1,4 +1,4 @@
-"""Graphs of other libraries, known by what they can do and not by what they are.
+"""Graphs of other libraries, recognised by their interfaces and not by their types.
 
 Nothing is imported here but what the caller has imported already.
 """

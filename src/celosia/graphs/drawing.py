@@ -1,4 +1,4 @@
-"""A graph drawn before and after, the edges that went and came marked by more than a colour."""
+"""Drawings of a graph before and after, with deleted and added edges marked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A published file opened again, and its vertices found in the original."""
+"""Open a published file, and match its vertices with those of the original."""
 
 from __future__ import annotations
 

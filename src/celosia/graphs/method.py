@@ -1,4 +1,4 @@
-"""What every graph method is: parameters that check themselves, and one function of a graph."""
+"""The base of graph methods: validated parameters, and one function of a graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs from files, by stated rules, with a count of all that was done."""
+"""Readers of graph files, with stated rules and a count of their use."""
 
 from __future__ import annotations
 

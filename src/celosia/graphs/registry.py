@@ -1,4 +1,4 @@
-"""Graph methods by the names that the command line and certificates call them."""
+"""Graph methods by their names on the command line and in certificates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A published graph with what was done to it, what is promised and what was measured."""
+"""A published graph with its methods, its guarantee and its measures."""
 
 from __future__ import annotations
 

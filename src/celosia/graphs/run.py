@@ -1,4 +1,4 @@
-"""Publish a graph: change it by one method or several, hide who is who, and account for it."""
+"""Publish a graph: apply one or more methods, remove names, and account for the result."""
 
 from __future__ import annotations
 

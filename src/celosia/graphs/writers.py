@@ -1,4 +1,4 @@
-"""Graphs to files that appear whole or not at all."""
+"""Writers of graph files; each file is written atomically."""
 
 from __future__ import annotations
 

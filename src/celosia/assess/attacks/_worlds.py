@@ -1,4 +1,4 @@
-"""Every way to deal out the sensitive values of published classes to the people in them."""
+"""Assignments of the sensitive values of published classes to the people in them."""
 
 from __future__ import annotations
 

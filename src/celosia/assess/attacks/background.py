@@ -1,4 +1,4 @@
-"""Background knowledge: who can rule out some values of a class may be left with one."""
+"""Background knowledge: the attacker rules out values until few remain in a class."""
 
 from __future__ import annotations
 

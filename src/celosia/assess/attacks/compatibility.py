@@ -1,4 +1,4 @@
-"""Which cells of two tables may belong to one person, by what released labels stand for."""
+"""Which cells of two tables may belong to one person, given the meaning of their labels."""
 
 from __future__ import annotations
 

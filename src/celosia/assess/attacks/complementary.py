@@ -1,4 +1,4 @@
-"""Complementary release: two safe releases of the same people, joined on what both leave as is."""
+"""Complementary release: two releases of the same people, joined on their shared columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Minimality: a publisher who does no more than needed tells why so much was needed."""
+"""Minimality: the attacker knows that the publisher generalised no more than necessary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tuple order: two releases of the same rows in the same order can be laid side by side."""
+"""Tuple order: two releases of the same rows in the same order can be joined by position."""
 
 from __future__ import annotations
 

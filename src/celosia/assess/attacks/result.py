@@ -1,4 +1,4 @@
-"""What an attack found: who was exposed, and how sure the attacker is."""
+"""The result of an attack: exposed people, and the confidence of the attacker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Similarity: different values that mean nearly the same give the meaning away."""
+"""Similarity: different values with nearly the same meaning disclose that meaning."""
 
 from __future__ import annotations
 

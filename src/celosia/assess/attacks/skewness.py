@@ -1,4 +1,4 @@
-"""Skewness: a class far from the whole table teaches much, however diverse it is."""
+"""Skewness: a class whose distribution is far from that of the table discloses much."""
 
 from __future__ import annotations
 

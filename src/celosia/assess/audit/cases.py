@@ -1,4 +1,4 @@
-"""The mechanisms that ship, each with neighbouring inputs near the worst that is known for it."""
+"""The mechanisms of Celosía, each with neighbouring inputs near the worst known case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events: unions of cells that a view cuts the outputs into, and the choice of the best one."""
+"""Events: unions of cells of a view of the outputs, and the selection of the best event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views that are learned from samples: scores that grow with how much likelier one input is."""
+"""Views learned from samples: scores that grow with the likelihood of one input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outputs of any shape as a table: a pattern for what is not a number, columns for what is."""
+"""Outputs of any shape as a table: a pattern for other parts, columns for numbers."""
 
 from __future__ import annotations
 

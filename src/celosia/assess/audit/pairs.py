@@ -1,4 +1,4 @@
-"""Neighbouring inputs on which mechanisms tend to give themselves away."""
+"""Neighbouring inputs on which mechanisms tend to show their privacy loss."""
 
 from __future__ import annotations
 

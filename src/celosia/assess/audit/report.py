@@ -1,4 +1,4 @@
-"""The report of audits: what mechanisms claim beside what they were shown to lose."""
+"""The report of audits: the claimed privacy loss beside the loss shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawing many outputs from a mechanism of ours or from anybody's function."""
+"""Draw many outputs of a mechanism or of a user's function."""
 
 from __future__ import annotations
 

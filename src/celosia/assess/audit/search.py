@@ -1,4 +1,4 @@
-"""A search for the pair of neighbouring inputs that hurts a mechanism most."""
+"""A search for the pair of neighbouring inputs with the greatest privacy loss."""
 
 from __future__ import annotations
 

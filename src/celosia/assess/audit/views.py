@@ -1,4 +1,4 @@
-"""Ways to look at an output as one number or one category, so that events can be cut out of it.
+"""Views: an output as one number or one category, from which events are made.
 
 Whatever a view does is a fixed function of the output, that is post-processing: it can hide a leak
 but never make one up.

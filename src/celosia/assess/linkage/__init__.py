@@ -1,4 +1,4 @@
-"""Risk of masked and synthetic tables: linking records back, and what the links tell.
+"""Risk of masked and synthetic tables: record linkage, and what the links disclose.
 
 Put the two tables side by side with `align`, and give that to the single measures; or ask for all
 of them at once with `celosia.assess.accounts`.

@@ -1,4 +1,4 @@
-"""Attribute disclosure: what does the nearest masked record tell of a person's other columns?"""
+"""Attribute disclosure: infer a person's other columns from the nearest masked record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interval disclosure: does a masked value say closely what the original was?"""
+"""Interval disclosure: how closely masked values show the original values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Membership inference against a synthetic table: are those it was made from nearer to it?"""
+"""Membership inference against a synthetic table, by the distance to its records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The nearest records of a table to those of another, and how many there are."""
+"""The nearest records of one table to the records of another, and the number of ties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probabilistic record linkage: link by how columns agree, weighted by what agreement tells."""
+"""Probabilistic record linkage: link records by weighted agreement of their columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Synthetic records that repeat a real one of which there is only one."""
+"""Synthetic records that repeat a unique original record."""
 
 from __future__ import annotations
 

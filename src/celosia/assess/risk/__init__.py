@@ -1,4 +1,4 @@
-"""Risk of re-identification: of class sizes, tables and files, of attackers and of columns."""
+"""Re-identification risk: of classes, tables, attackers, records and sets of columns."""
 
 from celosia.assess.risk.attackers import (
     AttackerRisk,

@@ -1,4 +1,4 @@
-"""All small sets of columns in turn, each grouped by refining the groups of a smaller set."""
+"""All small sets of columns, each grouped by refining the groups of a smaller set."""
 
 from __future__ import annotations
 

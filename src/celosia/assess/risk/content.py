@@ -1,4 +1,4 @@
-"""What the cells of a column look like: patterns, each by regular expressions.
+"""What the cells of a column look like: patterns by regular expressions.
 
 Every function takes distinct texts (none missing) and tells for each whether it matches.
 """

@@ -1,4 +1,4 @@
-"""Which columns point at people: identifiers by their cells and their names.
+"""Detection of columns that identify people, by their cells and their names.
 
 After the identifiers of the Safe Harbor rule of HIPAA (45 CFR 164.514(b)(2)), with those of Spain
 and Chile. A finding is a suspicion to look at, not a proof, and quotes no cell. What is not

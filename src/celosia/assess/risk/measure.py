@@ -1,4 +1,4 @@
-"""The risk of a table as it stands, raw or released, however large."""
+"""The risk of a table, raw or released, of any size."""
 
 from __future__ import annotations
 

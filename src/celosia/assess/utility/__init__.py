@@ -1,4 +1,4 @@
-"""What a release is still good for: distributions, associations, counts, learning, aggregates.
+"""Utility of a release: distributions, associations, counts, learning, aggregates.
 
 Put the two tables side by side with `compare` and give that to the single measures, or ask for all
 of them at once with `utility`.

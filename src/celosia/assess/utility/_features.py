@@ -1,4 +1,4 @@
-"""Columns as features in which released labels and raw values can both be written.
+"""Columns as features that hold both released labels and raw values.
 
 A classifier trained on a release knows labels; the people it is tried on have raw values. So each
 test value is mapped up, to what the release would have made of it: the mixture of the labels that

@@ -1,4 +1,4 @@
-"""How strongly columns go together, two by two, and how much of it a release keeps."""
+"""Associations of pairs of columns, before and after."""
 
 from __future__ import annotations
 

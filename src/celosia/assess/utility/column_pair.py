@@ -1,4 +1,4 @@
-"""One column before and after: its raw values, and what its released labels stand for."""
+"""One column before and after: its raw values, and the meaning of its released labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The original and the released table side by side, as codes that every measure can use.
+"""The original and the released table side by side, as codes that every measure uses.
 
 Rows are never matched: a release may be shuffled, and its suppressed records may be gone. What is
 compared is how often values occur, alone and together.

@@ -1,4 +1,4 @@
-"""What a classifier learns from the release, tried on the original records."""
+"""Machine learning: train on the release, test on the original records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that a release keeps, in one report."""
+"""All utility measures of a release in one report."""
 
 from __future__ import annotations
 

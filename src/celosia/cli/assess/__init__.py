@@ -1,4 +1,4 @@
-"""`celosia assess`: what risk a table leaves, and what use; one module per question."""
+"""`celosia assess`: risk and utility of a table; one module per command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`celosia assess attack`: attacks on a release, run as a person would."""
+"""`celosia assess attack`: attacks on a release."""
 
 from __future__ import annotations
 

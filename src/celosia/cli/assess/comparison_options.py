@@ -1,4 +1,4 @@
-"""Options for what two tables are compared by."""
+"""Options of commands that compare two tables."""
 
 from __future__ import annotations
 

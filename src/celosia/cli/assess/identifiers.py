@@ -1,4 +1,4 @@
-"""`celosia assess identifiers`: what columns seem to hold, and a first draft of a schema."""
+"""`celosia assess identifiers`: what columns seem to hold, and a draft of a schema."""
 
 from __future__ import annotations
 

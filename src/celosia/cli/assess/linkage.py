@@ -1,4 +1,4 @@
-"""`celosia assess linkage`: can the records of a masked table be linked back?"""
+"""`celosia assess linkage`: link the records of a masked table back to the original."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`celosia assess map`: many maskings of a table, each by its risk and its loss."""
+"""`celosia assess map`: the risk-utility map of many maskings of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables as `assess` reads them: raw ones by their schema, released ones by their labels."""
+"""Readers of tables for `assess`: raw ones by their schema, released ones as labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`celosia assess synthetic`: what a synthetic table gives away, and what it is good for."""
+"""`celosia assess synthetic`: what a synthetic table discloses, and its utility."""
 
 from __future__ import annotations
 

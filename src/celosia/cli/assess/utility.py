@@ -1,4 +1,4 @@
-"""`celosia assess utility`: what a release is still good for."""
+"""`celosia assess utility`: the utility of a release."""
 
 from __future__ import annotations
 

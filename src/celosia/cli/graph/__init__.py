@@ -1,4 +1,4 @@
-"""`celosia graph`: publish a network, attack it, measure it, draw it, ask it."""
+"""`celosia graph`: publish, attack, measure and draw networks, and release statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`celosia graph assess`: what a published graph kept of its original."""
+"""`celosia graph assess`: compare a published graph with its original."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`celosia graph attack`: who can be found in a published graph."""
+"""`celosia graph attack`: attacks on a published graph."""
 
 from __future__ import annotations
 

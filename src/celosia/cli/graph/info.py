@@ -1,4 +1,4 @@
-"""`celosia graph info` and `methods`: what a graph is like, and what can be done to it."""
+"""`celosia graph info` and `methods`: describe a graph, and list the methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the commands of `celosia graph` read a graph: options that are defined once."""
+"""Options for reading a graph, shared by the commands of `celosia graph`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands of `celosia graph` print, the most important line last."""
+"""Messages of the commands of `celosia graph`, the most important line last."""
 
 from __future__ import annotations
 

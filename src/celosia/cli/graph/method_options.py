@@ -1,4 +1,4 @@
-"""Methods that are named on the command line, with their parameters."""
+"""Options for graph methods and their parameters."""
 
 from __future__ import annotations
 

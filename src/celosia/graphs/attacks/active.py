@@ -1,4 +1,4 @@
-"""Accounts planted before the release find themselves in it, and then the people they are with."""
+"""The active attack: find accounts planted before the release, then their neighbours."""
 
 from __future__ import annotations
 

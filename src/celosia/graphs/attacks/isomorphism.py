@@ -1,4 +1,4 @@
-"""Which vertices have neighbourhoods of the same shape: by a number first, then exactly."""
+"""Vertices with isomorphic neighbourhoods: compared by a hash first, then exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a perturbed graph still says about single edges."""
+"""Link disclosure: what a perturbed graph says about single edges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two releases of one network: from a few known people the match spreads to their contacts."""
+"""De-anonymisation of two releases: matches spread from a few known people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an attack on a published graph found: how many vertices each person may be."""
+"""The result of an attack on a published graph: the candidates of each target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a person's contacts as a number or a pattern: degree, refinement, contacts."""
+"""Structural attacks: by degree, vertex refinement and neighbourhood."""
 
 from __future__ import annotations
 

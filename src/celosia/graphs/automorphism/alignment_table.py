@@ -1,4 +1,4 @@
-"""A table with k columns that holds each vertex once; a turn of its columns renames the graph."""
+"""The alignment table: k columns that hold each vertex once; rotations rename the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""k-automorphism: the graph looks the same from k places, whatever is known of a person."""
+"""k-automorphism: every vertex has k - 1 structurally identical vertices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edge lists: one edge a line, two names and what else is known of it."""
+"""Edge lists: one edge per line, two names and its attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph as a file has it: any number of edges between two vertices, with directions."""
+"""A graph as read from a file: repeated edges, loops and directions included."""
 
 from __future__ import annotations
 

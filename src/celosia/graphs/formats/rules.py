@@ -1,4 +1,4 @@
-"""From what a file has to a simple graph, by rules that are stated, and counted where used."""
+"""Rules that turn the records of a file into a simple graph, with counts of their use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generalised graphs as one JSON file, whole or not at all."""
+"""Generalised graphs as one JSON file, written atomically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a generalised graph leaves open: possible worlds, and the loss of structure."""
+"""Possible worlds and structural information loss of a generalised graph."""
 
 from __future__ import annotations
 

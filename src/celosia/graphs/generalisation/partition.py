@@ -1,4 +1,4 @@
-"""From groups of vertices to what is published of them."""
+"""Partitions of vertices, and their published summaries."""
 
 from __future__ import annotations
 

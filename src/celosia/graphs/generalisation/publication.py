@@ -1,4 +1,4 @@
-"""What both ways to group vertices publish, and what they say of it."""
+"""What SaNGreeA and the partition search publish and guarantee."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The promise of a generalised graph, counted once more and apart from what made it."""
+"""An independent check of the guarantee of a generalised graph."""
 
 from __future__ import annotations
 

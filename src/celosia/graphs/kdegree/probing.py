@@ -1,4 +1,4 @@
-"""Targets that a supergraph can reach: low degrees are raised by lot until one is found."""
+"""Probing: raise random low degrees until a supergraph can reach the targets."""
 
 from __future__ import annotations
 

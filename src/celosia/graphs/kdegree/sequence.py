@@ -1,4 +1,4 @@
-"""Degrees of which each comes at least k times, as near to the given ones as possible."""
+"""k-anonymous degree sequences, as close to the given degrees as possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""k-degree anonymity with new vertices: the graph among the old ones stays as it is."""
+"""k-degree anonymity by new vertices; the original graph stays as it is."""
 
 from __future__ import annotations
 

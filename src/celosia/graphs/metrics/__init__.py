@@ -1,4 +1,4 @@
-"""What a graph is like, and what a change of it kept: exact for small graphs, sampled beyond."""
+"""Graph metrics, and comparisons of two graphs: exact for small graphs, else sampled."""
 
 from celosia.graphs.metrics.agreement import (
     EdgeChanges,

@@ -1,4 +1,4 @@
-"""Who matters: core numbers and PageRank; closeness and betweenness are in `paths`."""
+"""Centrality: core numbers and PageRank; closeness and betweenness are in `paths`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A number with what may be wrong about it."""
+"""The value of a metric with its error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distances: how far apart people are, and who stands between them."""
+"""Shortest paths: distances, closeness and betweenness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Eigenvalues: how fast things spread, how hard a graph is to cut, and closed walks."""
+"""Eigenvalues: spectral radius, algebraic connectivity and subgraph centrality."""
 
 from __future__ import annotations
 

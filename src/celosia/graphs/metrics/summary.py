@@ -1,4 +1,4 @@
-"""Every metric of a graph in one value, and two graphs compared by all of them."""
+"""All metrics of a graph in one value, and the comparison of two graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A number for each vertex, and how far two such vectors are apart."""
+"""A number for each vertex, and the distance of two such vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make the neighbourhoods of two vertices alike by adding edges."""
+"""Make the neighbourhoods of two vertices isomorphic by adding edges."""
 
 from __future__ import annotations
 

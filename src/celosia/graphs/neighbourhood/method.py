@@ -1,4 +1,4 @@
-"""k-neighbourhood anonymity: the graph around each vertex is like that around k - 1 others."""
+"""k-neighbourhood anonymity: each neighbourhood is isomorphic to k - 1 others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph that grows edge by edge, and what each vertex sees around it."""
+"""The neighbourhoods of a graph while edges are added, with their signatures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random changes of edges: cheap, for graphs of any size, without a formal promise."""
+"""Random perturbation of edges: fast, for graphs of any size, without a formal guarantee."""
 
 from celosia.graphs.perturbation.deletion import RandomPerturbation, RandomSparsification
 from celosia.graphs.perturbation.random_exchange import RandomAddDelete, RandomSwitch

@@ -1,4 +1,4 @@
-"""Edges deleted at random, with as many false ones put in their place or none."""
+"""Random deletion of edges, with or without as many false edges in their place."""
 
 from __future__ import annotations
 

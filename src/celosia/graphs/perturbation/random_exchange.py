@@ -1,4 +1,4 @@
-"""Edges exchanged one after the other: by any other pair, or two at a time crosswise."""
+"""Random exchanges of edges: replacements, and switches that keep degrees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Change the edges that matter least."""
+"""Perturbation of the edges with the lowest neighbourhood centrality."""
 
 from __future__ import annotations
 

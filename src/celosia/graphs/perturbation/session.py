@@ -1,4 +1,4 @@
-"""A graph while its edges are exchanged at random, and the graph that comes out."""
+"""A graph under random exchanges of its edges, and the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random exchanges that pull the spectrum of the graph back to where it was."""
+"""Random exchanges of edges that preserve the spectrum of the graph."""
 
 from __future__ import annotations
 

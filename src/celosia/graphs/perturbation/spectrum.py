@@ -1,4 +1,4 @@
-"""The two eigenvalues that say most about a graph, with their vectors."""
+"""The two most informative eigenvalues of a graph, with their eigenvectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differential privacy for graphs: statistics that hide one edge, or one vertex with its edges."""
+"""Differential privacy for graphs: statistics that protect one edge or one vertex."""
 
 from celosia.graphs.private.constrained_inference import graphical_degrees
 from celosia.graphs.private.degree_histograms import BoundedDegreeHistogram, DegreeHistogram

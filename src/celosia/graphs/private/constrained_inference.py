@@ -1,4 +1,4 @@
-"""What noisy degrees can be made to obey without asking the graph again: order, range, a graph."""
+"""Constrained inference: make noisy degrees sorted, bounded and graphical."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many vertices have each degree."""
+"""Degree histograms: the number of vertices of each degree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The degrees of a graph in rising order, without saying whose they are."""
+"""The sorted degrees of a graph, without the vertices that have them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many edges a graph has."""
+"""The number of edges of a graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many edges join vertices of two degrees."""
+"""Joint degrees: the number of edges between vertices of two degrees."""
 
 from __future__ import annotations
 

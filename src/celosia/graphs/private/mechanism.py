@@ -1,4 +1,4 @@
-"""What is hidden: one edge, or one vertex with all its edges."""
+"""The base of graph mechanisms, and their two neighbour relations: one edge, one vertex."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""At most so many edges a vertex: what makes a statistic hide a whole vertex."""
+"""Projection to bounded degrees, which makes a statistic protect a whole vertex."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The smooth sensitivity of one graph, and the noise that may be drawn by it."""
+"""The smooth sensitivity of a graph, and the noise that it allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking a graph: one statistic with its interval and guarantee, paid from a budget."""
+"""Private statistics of a graph, each with interval and guarantee, paid from a budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many triangles and stars a graph has, with noise by how sensitive the graph is."""
+"""Numbers of triangles and stars, with noise by local sensitivity."""
 
 from __future__ import annotations
 

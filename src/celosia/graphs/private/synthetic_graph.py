@@ -1,4 +1,4 @@
-"""A graph made from private statistics of another: nothing in it is an edge of that one."""
+"""A synthetic graph from private statistics of another graph."""
 
 from __future__ import annotations
 

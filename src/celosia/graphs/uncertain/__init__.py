@@ -1,4 +1,4 @@
-"""Uncertain graphs: a chance for each edge, so that degrees hide among k."""
+"""Uncertain graphs: a probability for each edge, so that a known degree fits k vertices."""
 
 from celosia.graphs.uncertain.degrees import degree_distribution, degree_distributions
 from celosia.graphs.uncertain.entropy import Obfuscation, obfuscation

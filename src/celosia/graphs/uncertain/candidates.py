@@ -1,4 +1,4 @@
-"""Which pairs become uncertain, and by how much: more around vertices that stand out."""
+"""Which pairs become uncertain, and by how much: more around vertices of rare degrees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How likely each degree of a vertex is in the worlds of an uncertain graph."""
+"""The distribution of each vertex's degree over the worlds of an uncertain graph."""
 
 from __future__ import annotations
 

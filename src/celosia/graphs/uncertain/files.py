@@ -1,4 +1,4 @@
-"""Uncertain graphs as lists of pairs with their chances: `u,v,p`, whole or not at all.
+"""Uncertain graphs as lists of pairs with probabilities: `u,v,p`, written atomically.
 
 The first line is a comment with what the list itself cannot say, as JSON: how many vertices there
 are, the grid of the chances, and the names of the vertices where they have any. Whatever reads

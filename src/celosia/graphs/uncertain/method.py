@@ -1,4 +1,4 @@
-"""The method: the least noise on the chances of edges that hides enough vertices."""
+"""k-obfuscation: the least noise on edge probabilities that hides enough vertices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an uncertain graph says of edges and degrees: exactly on average, or from sampled worlds."""
+"""Statistics of an uncertain graph: exact expectations, or means over sampled worlds."""
 
 from __future__ import annotations
 

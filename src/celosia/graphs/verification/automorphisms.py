@@ -1,4 +1,4 @@
-"""Whether a graph looks the same from k places at once."""
+"""Whether a graph is k-automorphic or k-isomorphic."""
 
 from __future__ import annotations
 

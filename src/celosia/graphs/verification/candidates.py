@@ -1,4 +1,4 @@
-"""How many vertices look like each vertex, for whatever an attacker may know."""
+"""The number of candidates of each vertex, for any knowledge of an attacker."""
 
 from __future__ import annotations
 

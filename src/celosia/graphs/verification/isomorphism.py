@@ -1,4 +1,4 @@
-"""Whether two small graphs are the same but for the names: refine colours, then try.
+"""Whether two small graphs are isomorphic: refine colours, then try.
 
 Colour refinement alone cannot tell some graphs apart (a hexagon from two triangles). So where a
 colour has several vertices, one of the first graph is paired with each of the second in turn.

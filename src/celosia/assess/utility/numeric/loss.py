@@ -1,4 +1,4 @@
-"""How far single values moved: IL1s, and the sum of squares that was lost."""
+"""Information loss of single values: IL1s, and the lost sum of squares."""
 
 from __future__ import annotations
 

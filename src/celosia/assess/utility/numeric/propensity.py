@@ -1,4 +1,4 @@
-"""The propensity score: can a model tell original from masked records?"""
+"""The propensity score: how well a model distinguishes original from masked records."""
 
 from __future__ import annotations
 

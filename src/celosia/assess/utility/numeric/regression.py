@@ -1,4 +1,4 @@
-"""Do regressions come out the same? Overlap of the confidence intervals of their coefficients."""
+"""Regressions before and after: overlap of the confidence intervals of coefficients."""
 
 from __future__ import annotations
 

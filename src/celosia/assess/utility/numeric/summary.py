@@ -1,4 +1,4 @@
-"""All measures of use for masked and synthetic tables, at once."""
+"""All utility measures of masked and synthetic tables together."""
 
 from __future__ import annotations
 
