@@ -71,7 +71,7 @@ class RiskUtilityMap:
         return tuple(sorted(front, key=lambda point: (point.loss, point.risk)))
 
     def within(self, most_risk: float) -> MapPoint | None:
-        """The masking of least loss whose risk is at most so much; None where there is none."""
+        """The masking of least loss with at most this risk; None where there is none."""
         fitting = [point for point in self.points if point.risk <= most_risk]
         return min(fitting, key=lambda point: (point.loss, point.risk), default=None)
 

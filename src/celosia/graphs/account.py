@@ -35,7 +35,7 @@ WITHOUT_MATCH = ("degree_total_variation", "degree_earth_mover")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphAccount:
-    """What is known of a published graph by comparing it with its original."""
+    """The comparison of a published graph with its original."""
 
     utility: GraphUtility | None = None
     """None of a graph with more than two million edges, or where nothing was to be measured."""

@@ -29,11 +29,11 @@ _LOOK = 1 << 10
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OpenedRelease:
-    """What a published file holds."""
+    """The content of a published file."""
 
     content: Content
     hidden: bool | None
-    """Whether random numbers stand for names; None where no certificate tells."""
+    """Whether random numbers replace names; None without a certificate."""
     reading: ReadResult | None = None
     """How a plain graph without a certificate was read."""
 
@@ -60,7 +60,7 @@ def open_release(path: str | Path, *, progress: Progress = silent) -> OpenedRele
 
 
 def graph_type_of(path: Path) -> type[Content]:
-    """Which sort of graph a file holds, by how it begins.
+    """The type of graph in a file, by its first bytes.
 
     Raises:
         InputError: CEL-G002 its name says nothing about the format; or it cannot be read.
@@ -86,7 +86,7 @@ def world_of(content: Content, rng: Source) -> Graph:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class MatchedRelease:
-    """A plain release, and where each vertex of the original is in it."""
+    """A plain release, and the number in it of each vertex of the original."""
 
     release: Graph
     numbers: NDArray[np.int64] = field(repr=False)

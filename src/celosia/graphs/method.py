@@ -12,12 +12,12 @@ from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 
 Result = TypeVar("Result")
-"""What comes out: a `Graph`, an uncertain graph, or a graph of super-vertices."""
+"""The result: a `Graph`, an uncertain graph, or a graph of super-vertices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MethodResult(Generic[Result]):
-    """A graph after one method, and what the method has to say about it."""
+    """The result of one method: a graph, and facts about the change."""
 
     graph: Result
     """What can be published, vertex by vertex in the order of the given graph where it has any."""

@@ -58,7 +58,7 @@ _PARSERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReadResult:
-    """A graph, and what was done to what was given until it was simple."""
+    """A simple graph, and a report of what its reading changed."""
 
     graph: Graph
     counts: Counts

@@ -43,12 +43,12 @@ class Block:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is more than one way."""
+        """Whether there is more than one assignment."""
         return self.sizes.size > 1 and int(np.count_nonzero(self.counts)) > 1
 
     @property
     def is_deep(self) -> bool:
-        """Whether there are so many cells or values that trying all is out of the question."""
+        """Whether there are too many cells or values to try all assignments."""
         widest = max(self.sizes.size, int(np.count_nonzero(self.counts)))
         return self.is_open and widest > _DEEPEST
 

@@ -216,7 +216,7 @@ def check_share(value: float, what: str) -> float:
 
 
 def check_count(value: int, what: str, least: int) -> int:
-    """Refuse what is not a whole number of at least so many."""
+    """Refuse a value that is not a whole number of at least `least`."""
     number = whole(value)
     if number is None or number < least:
         raise InputError(

@@ -16,7 +16,7 @@ def homogeneity(
     *,
     certainty: float = 1.0,
 ) -> Attack:
-    """The classes of which the attacker knows the sensitive value by knowing the class.
+    """The classes whose sensitive value is known to an attacker who knows the class.
 
     No person is linked to a record, and none needs to be. With a `certainty` below 1, classes count
     in which at least that share of the people have one value.

@@ -95,7 +95,7 @@ class _Targets:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _People:
-    """The different combinations of raw values that people have, and who has them."""
+    """The distinct combinations of raw values, and the people who have them."""
 
     combinations: pl.DataFrame
     of_person: NDArray[np.int64]

@@ -93,7 +93,7 @@ class _Pair:
         return cls(ours.codes, theirs.codes, fit(ours, theirs, meanings.get(name), name))
 
     def shared(self, shift: int = 0) -> NDArray[np.int64]:
-        """How many raw values fit each row of the first and the row so much further on."""
+        """The number of raw values that fit each row of the first and its shifted row."""
         return self.fit.shared(self.left, np.roll(self.right, -shift))
 
 

@@ -81,7 +81,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Attack:
-    """One attack on a release. People who look alike to the attacker are one group.
+    """One attack on a release. People who look equal to the attacker are one group.
 
     The arrays have one entry a group, so that a large table stays small here; `exposed` makes
     objects of the groups that were exposed.

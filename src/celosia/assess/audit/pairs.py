@@ -118,7 +118,7 @@ def categories(items: Sequence[Any]) -> Iterator[Pair]:
 def key_rows(
     key: Any = "new", *, most: int = 1, neighbours: Neighbours = ADD_REMOVE
 ) -> Iterator[Pair]:
-    """Rows of keys, one of which only one unit has: does its key give it away?
+    """Rows of keys, with one key that only one unit has: does the release show that key?
 
     Args:
         key: the key that is at stake.

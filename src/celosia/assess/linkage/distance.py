@@ -17,7 +17,7 @@ Measure = Literal["distance", "rank"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Linkage:
-    """How many masked records an attacker who has the original links rightly."""
+    """The masked records that an attacker with the original links correctly."""
 
     measure: Measure
     columns: tuple[str, ...]
@@ -45,7 +45,7 @@ class Linkage:
         return int(((self.chances > 0) & (self.chances < 1)).sum())
 
     def exposed(self, most: int = 10) -> tuple[int, ...]:
-        """The rows of the masked table (from 0) that are linked most surely, at most so many."""
+        """The rows of the masked table (from 0) with the surest links, at most `most`."""
         order = np.argsort(-self.chances, kind="stable")[:most]
         return tuple(order[self.chances[order] > 0].tolist())
 

@@ -28,7 +28,7 @@ Synthesiser = Callable[[pl.DataFrame], TableLike]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """How well an attacker tells who was in the table, by the distance to the synthetic one."""
+    """How well an attacker infers membership from the distance to the synthetic table."""
 
     members: int
     outsiders: int

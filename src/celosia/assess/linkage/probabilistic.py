@@ -237,7 +237,7 @@ def _best(
 def _assign(
     pairs: _Pairs, scale: _Scale, origins: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Pairs of which no two share a record, their weights adding up to the most; links only."""
+    """A one-to-one assignment of records with the greatest total weight; links only."""
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - heavy
 
     from celosia.assess.linkage._kernels import fill_patterns  # noqa: PLC0415 - compiled

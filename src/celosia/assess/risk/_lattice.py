@@ -17,7 +17,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubsetCounts:
-    """What was found of one set of columns."""
+    """Counts for one set of columns."""
 
     columns: Subset
     unique: int
@@ -65,7 +65,7 @@ class Subsets:
         return merged
 
     def walk(self, largest: int) -> Iterator[SubsetCounts]:
-        """Every set of up to so many columns, smaller ones first.
+        """Every set of up to `largest` columns, smaller ones first.
 
         A row that is alone on a part of a set is so on the set, so sizes are walked one by one
         and the flags of one size tell what is minimal in the next.

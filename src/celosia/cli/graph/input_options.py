@@ -29,21 +29,21 @@ KeyFile = Annotated[
 
 
 class LoopRule(StrEnum):
-    """What becomes of an edge from a vertex to itself."""
+    """The treatment of loops."""
 
     DROP = "drop"
     REFUSE = "refuse"
 
 
 class RepeatedEdgeRule(StrEnum):
-    """What becomes of an edge that comes again."""
+    """The treatment of repeated edges."""
 
     MERGE = "merge"
     REFUSE = "refuse"
 
 
 class DirectionRule(StrEnum):
-    """What becomes of directions."""
+    """The treatment of directions."""
 
     UNDIRECT = "undirect"
     MUTUAL = "mutual"
@@ -52,7 +52,7 @@ class DirectionRule(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What a file of a graph leaves unsaid."""
+    """How a graph file is read."""
 
     vertices: Annotated[
         Path | None,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Statistic(StrEnum):
-    """What is asked about a graph."""
+    """A statistic of a graph."""
 
     EDGES = "edges"
     DEGREES = "degrees"
@@ -30,14 +30,14 @@ class Statistic(StrEnum):
 
 
 class Level(StrEnum):
-    """What is hidden."""
+    """The protected unit."""
 
     EDGE = "edge"
     VERTEX = "vertex"
 
 
 class HistogramStrategy(StrEnum):
-    """How a histogram is drawn."""
+    """The counts of a histogram that get noise."""
 
     CUMULATIVE = "cumulative"
     BINS = "bins"

@@ -31,7 +31,7 @@ _DAMPING = 0.05
 
 @dataclass(frozen=True, slots=True)
 class LinkPosterior:
-    """How sure a reader can be of an edge who knows nothing but the method."""
+    """The confidence in an edge of a reader who knows only the method."""
 
     of_edge: float
     """The chance that a published edge is true."""

@@ -70,7 +70,7 @@ class GraphAttack:
 
     @property
     def buckets(self) -> dict[str, int]:
-        """How many targets have so many candidates."""
+        """The number of targets for each number of candidates."""
         counts = {
             name: int(np.count_nonzero((self.sizes >= low) & (self.sizes <= high)))
             for name, low, high in BUCKETS

@@ -119,7 +119,7 @@ def _with_fakes(graph: Graph, missing: Whole, fakes: int, even: bool, rng: Sourc
 
 
 def even_degrees(low: list[int], full: list[int]) -> list[tuple[int, int]]:
-    """Edges among fakes of which some miss one end, so that all have as many.
+    """Edges among fake vertices that make all their degrees equal.
 
     Those that miss one are paired. If one is left, it is joined with a full one, and all but that
     full one are paired again, each with another partner than before; this needs an odd number of

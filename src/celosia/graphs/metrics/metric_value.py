@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class MetricValue:
-    """A value and its error: 0 where every vertex was looked at, else how far off it may be.
+    """A value and its error: 0 where every vertex was used, else a bound of the error.
 
     The error of a sample is two standard errors (95 of 100 samples are within it); that of a
     bound is certain. Infinity stands for an unknown error.

@@ -73,7 +73,7 @@ class SubgraphCount(GraphMechanism[int]):
 
     @abstractmethod
     def greatest(self, order: int) -> int:
-        """By how much an edge can move the count in the worst graph of so many vertices."""
+        """By how much an edge can change the count in the worst graph of `order` vertices."""
 
     @property
     def rate(self) -> Fraction:

@@ -25,7 +25,7 @@ SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Obfuscation:
-    """Who is hidden among k, and who is not."""
+    """The vertices that are hidden among k, and those that are not."""
 
     k: int
     entropies: NDArray[np.float64]
@@ -44,7 +44,7 @@ class Obfuscation:
         return limit is not None and self.failing.size <= limit * self.entropies.size
 
     def as_dict(self) -> dict[str, Any]:
-        """The counts as plain values, without who is who."""
+        """The counts as plain values, without vertices."""
         return {
             "k": self.k,
             "vertices": int(self.entropies.size),
@@ -91,7 +91,7 @@ def obfuscation(uncertain: UncertainGraph, original: Graph, *, k: int) -> Obfusc
 
 
 def degree_entropies(uncertain: UncertainGraph, degrees: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The entropy of who has each degree, for those that occur; NaN for the others."""
+    """The entropy of the vertex for each degree that occurs; NaN for the others."""
     from celosia.graphs.uncertain._kernels import entropy_terms  # noqa: PLC0415 - compiles
 
     wanted = np.zeros(int(degrees.max(initial=0)) + 1, dtype=np.bool_)
@@ -109,7 +109,7 @@ def degree_entropies(uncertain: UncertainGraph, degrees: NDArray[np.int64]) -> N
 
 
 def check_k(k: object, order: int) -> None:
-    """Refuse a k that no graph with so many vertices can reach.
+    """Refuse a k that no graph of `order` vertices can reach.
 
     Raises:
         InputError: CEL-G201 otherwise.

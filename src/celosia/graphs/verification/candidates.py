@@ -31,7 +31,7 @@ class Candidates:
 
     @property
     def k(self) -> int:
-        """The fewest: every vertex hides among at least so many."""
+        """The smallest number of candidates of a vertex."""
         return min(self.sizes, default=0)
 
     @property
