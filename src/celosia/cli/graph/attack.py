@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     AttackResult = GraphAttack | ActiveAttack | LinkAttack | Propagation
 
 
-class Attack(StrEnum):
+class AttackName(StrEnum):
     """What the attacker knows or does."""
 
     DEGREE = "degree"
@@ -38,7 +38,7 @@ class Attack(StrEnum):
     PROPAGATION = "propagation"
 
 
-STRUCTURAL = (Attack.DEGREE, Attack.REFINEMENT, Attack.NEIGHBOURHOOD)
+STRUCTURAL = (AttackName.DEGREE, AttackName.REFINEMENT, AttackName.NEIGHBOURHOOD)
 
 
 def attack(
@@ -51,7 +51,7 @@ def attack(
         ),
     ] = None,
     attacks: Annotated[
-        list[Attack] | None,
+        list[AttackName] | None,
         typer.Option(
             "--attack", help="Attack to run; repeat it for more. Default: the first three."
         ),
@@ -100,7 +100,7 @@ def attack(
     inputs = (original, release, key, rules.vertices)
     options.check_places(places, inputs=inputs, overwrite=force)
     wanted = tuple(dict.fromkeys(attacks or STRUCTURAL))
-    method = _method(methods, parameters, release, active=Attack.ACTIVE in wanted)
+    method = _method(methods, parameters, release, active=AttackName.ACTIVE in wanted)
     rng = source(seed)
     with console.progress_bar(quiet=as_json) as progress:
         reading = rules.read(original, progress)
@@ -184,24 +184,24 @@ def _attack_runs(
     *,
     edges: int,
     seeds: int,
-) -> dict[Attack, Callable[[], AttackResult]]:
+) -> dict[AttackName, Callable[[], AttackResult]]:
     """Each attack, ready to be run."""
     from celosia.graphs import attacks
 
     pair, numbers = (graph, both.release), both.numbers
     return {
-        Attack.DEGREE: lambda: attacks.degree(*pair, numbers=numbers),
-        Attack.REFINEMENT: lambda: attacks.refinement(*pair, rounds=2, numbers=numbers),
-        Attack.NEIGHBOURHOOD: lambda: attacks.neighbourhood(
+        AttackName.DEGREE: lambda: attacks.degree(*pair, numbers=numbers),
+        AttackName.REFINEMENT: lambda: attacks.refinement(*pair, rounds=2, numbers=numbers),
+        AttackName.NEIGHBOURHOOD: lambda: attacks.neighbourhood(
             *pair, numbers=numbers, progress=progress
         ),
-        Attack.SUBGRAPH: lambda: attacks.subgraph(
+        AttackName.SUBGRAPH: lambda: attacks.subgraph(
             *pair, edges=edges, rng=rng, numbers=numbers, progress=progress
         ),
-        Attack.HUBS: lambda: attacks.hub_fingerprint(*pair, numbers=numbers),
-        Attack.ACTIVE: lambda: attacks.active(graph, rng=rng, method=method, progress=progress),
-        Attack.LINKS: lambda: attacks.link_prediction(*pair, rng=rng, numbers=numbers),
-        Attack.PROPAGATION: lambda: attacks.propagation(
+        AttackName.HUBS: lambda: attacks.hub_fingerprint(*pair, numbers=numbers),
+        AttackName.ACTIVE: lambda: attacks.active(graph, rng=rng, method=method, progress=progress),
+        AttackName.LINKS: lambda: attacks.link_prediction(*pair, rng=rng, numbers=numbers),
+        AttackName.PROPAGATION: lambda: attacks.propagation(
             *pair,
             seeds=attacks.top_hubs(graph, max(seeds, 0)).tolist(),
             rng=rng,

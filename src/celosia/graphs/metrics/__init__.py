@@ -15,7 +15,7 @@ from celosia.graphs.metrics.centrality import coreness, pagerank
 from celosia.graphs.metrics.clustering import Clustering, clustering, triangle_corners
 from celosia.graphs.metrics.communities import Communities, communities, modularity
 from celosia.graphs.metrics.metric_value import MetricValue
-from celosia.graphs.metrics.paths import Distances, betweenness, distances, sources_of
+from celosia.graphs.metrics.paths import ShortestPaths, betweenness, distances, sources_of
 from celosia.graphs.metrics.spectrum import SpectralMetrics, spectral_metrics
 from celosia.graphs.metrics.summary import (
     GraphMetrics,
@@ -29,11 +29,11 @@ from celosia.graphs.metrics.vector import VertexVector
 __all__ = [
     "Clustering",
     "Communities",
-    "Distances",
     "EdgeChanges",
     "GraphMetrics",
     "GraphUtility",
     "MetricValue",
+    "ShortestPaths",
     "SpectralMetrics",
     "VertexVector",
     "align_vertices",

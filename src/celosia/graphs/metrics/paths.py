@@ -24,7 +24,7 @@ _Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Distances:
+class ShortestPaths:
     """Shortest paths of a graph, over the pairs of vertices that are connected."""
 
     average: MetricValue
@@ -55,7 +55,7 @@ def sources_of(graph: Graph, rng: Source, *, most_steps: int = MOST_STEPS) -> ND
 
 def distances(
     graph: Graph, *, sources: NDArray[np.int64], progress: Progress = silent
-) -> Distances:
+) -> ShortestPaths:
     """Mean, harmonic mean and greatest distance, and closeness, from the given sources.
 
     >>> path = Graph.of([(0, 1), (1, 2)])
@@ -89,7 +89,7 @@ def distances(
     seen = float(far.max(initial=0.0))
     parts_of = components(graph.starts, graph.neighbours)
     error = _nothing if everywhere else _ratio_error
-    return Distances(
+    return ShortestPaths(
         average=MetricValue(_over(total.sum(), reached.sum()), error(total, reached)),
         harmonic=MetricValue(
             _over((order - 1) * len(sources), float(inverse.sum())),
