@@ -17,8 +17,8 @@ from bench.timing import seconds
 from celosia.core.randomness import Seeded
 from celosia.graphs.examples import karate
 from celosia.graphs.generators import power_law
-from celosia.graphs.uncertain import Uncertain, obfuscation, recounted_failures
-from celosia.graphs.uncertain.candidates import Drawing
+from celosia.graphs.uncertain import KObfuscation, obfuscation, recounted_failures
+from celosia.graphs.uncertain.candidates import UncertainGraphSampler
 
 CHECK_BAR = 0.5
 SEARCH_BAR = 10.0
@@ -26,10 +26,10 @@ SEARCH_BAR = 10.0
 
 def run(*, rows: int = 2_000_000) -> dict[str, dict[str, Any]]:
     """Seconds and ratios for a graph with `rows` candidate pairs, half as many edges."""
-    Uncertain(k=2, tolerance=0.2).apply(karate(), rng=Seeded(1))  # compiles
+    KObfuscation(k=2, tolerance=0.2).apply(karate(), rng=Seeded(1))  # compiles
     graph = power_law(rows // 20, rows // 2, 2.5, Seeded(2026))
     _ = graph.keys, graph.degrees
-    drawing = Drawing(graph=graph, spared=0, target=rows, uniform=0.01)
+    drawing = UncertainGraphSampler(graph=graph, spared=0, target=rows, uniform=0.01)
     times: dict[str, float] = {}
     facts: dict[str, Any] = {}
     ratios: dict[str, float] = {}
@@ -48,7 +48,7 @@ def run(*, rows: int = 2_000_000) -> dict[str, dict[str, Any]]:
         ratios[f"{name}, over {CHECK_BAR:g} s"] = round(taken / CHECK_BAR, 3)
     for tolerance in (0.01, 0.003):
         started = process_time()
-        changed = Uncertain(k=20, tolerance=tolerance).apply(graph, rng=Seeded(7))
+        changed = KObfuscation(k=20, tolerance=tolerance).apply(graph, rng=Seeded(7))
         taken = process_time() - started
         name = f"search, tolerance {tolerance:g}"
         times[f"{name}, processor"] = round(taken, 2)

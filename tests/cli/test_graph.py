@@ -34,9 +34,9 @@ def test_a_graph_is_published_with_certificate_report_and_key(run: Run, friends:
     for line in ("data: safe.edges", "certificate: safe.edges.cert.json", "report: r.html"):
         assert line in lines
     assert lines[-1].startswith(
-        "k-degree anonymity, k = 8: every degree is that of at least 8 vertices"
+        "k-degree anonymity, k = 8: every degree is shared by at least 8 vertices"
     )
-    assert "key.csv undoes the release" in told.err
+    assert "key.csv re-identifies every vertex" in told.err
     assert MARK not in told.out + told.err
     for name in ("safe.edges", "safe.edges.cert.json", "r.html"):
         assert MARK not in (friends / name).read_text("utf-8"), name
@@ -122,7 +122,7 @@ def test_kept_names_are_warned_of(run: Run, tmp_path: Path) -> None:
     wish = (*PUBLISH, "--method", "random-switch", "--set", "amount=5", "--keep-names")
     told = run(*wish, "--no-assess", "-o", "safe.json")
     assert told.code == 0, told.err
-    assert "whoever is named in the graph is named" in told.err
+    assert "people named in the graph are named in the release" in told.err
     assert MARK in (tmp_path / "safe.json").read_text("utf-8")  # as was asked for
     assert MARK not in told.out + told.err
     run(*wish, "--key", "key.csv").complains("CEL-G026")
@@ -149,8 +149,8 @@ def test_nothing_exact_is_told_beside_a_private_graph(run: Run) -> None:
         (("--method", "k-degree", "--set", "k"), "CEL-V019", 2),
         (("--method", "k-degree", "--set", "l=3"), "CEL-V011", 2),
         (("--k-degree", 3, "--set", "k=3"), "CEL-G025", 2),
-        (("--method", "uncertain", "--set", "k=3", "--k-degree", 3), "CEL-G021", 2),
-        (("--method", "uncertain", "--set", "k=3"), "CEL-G024", 2),
+        (("--method", "k-obfuscation", "--set", "k=3", "--k-degree", 3), "CEL-G021", 2),
+        (("--method", "k-obfuscation", "--set", "k=3"), "CEL-G024", 2),
         (("--method", "sangreea", "--set", "k=3", "--key", "k.csv"), "CEL-G026", 2),
         (("--k-degree", 3, "--format", "xls"), "CEL-G002", 2),
     ],
@@ -230,7 +230,7 @@ def test_a_network_to_try_comes_with_people_and_schema(run: Run, tmp_path: Path)
 
 
 CALLS = "who,whom,weight,time\nana,bea,3,1\nbea,ana,5,2\nbea,carl,1,3\ncarl,dan,2,4\ndan,eva,2,5\n"
-UNSEEN = "Not looked at: the edge attributes weight, time of calls.csv."
+UNSEEN = "Ignored: the edge attributes weight, time of calls.csv."
 
 
 @pytest.fixture
@@ -282,6 +282,6 @@ def test_commands_say_that_they_do_not_look_at_edge_attributes(run: Run) -> None
 def test_vertices_that_an_edge_list_cannot_hold_are_counted(run: Run, friends: Path) -> None:
     wish = (*PUBLISH, "--method", "relabelling", "--no-assess", "-o")
     told = run(*wish, "safe.edges")
-    assert "3 vertices have no edge, and so no line in safe.edges" in told.err
+    assert "3 vertices have no edge and therefore no line in safe.edges" in told.err
     assert "no edge" not in run(*wish, "safe.json").err
     assert GraphRelease.load(friends / "safe.edges").data.order == 80

@@ -75,7 +75,7 @@ def test_a_key_of_another_graph_is_refused(run: Run, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("friends")
 def test_other_sorts_of_releases_are_compared_by_a_random_world(run: Run) -> None:
     _publish(
-        *(run, "--method", "uncertain", "--set", "k=2", "--set", "tolerance=0.3"),
+        *(run, "--method", "k-obfuscation", "--set", "k=2", "--set", "tolerance=0.3"),
         *("-o", "chances.csv", "--key", "key.csv"),
     )
     _publish(run, "--method", "sangreea", "--set", "k=4", "-o", "groups.json")
@@ -176,7 +176,7 @@ def test_the_methods_are_listed_with_their_parameters(run: Run) -> None:
     listed = {each["method"]: each for each in run("graph", "methods", "--json").data()}
     assert set(listed) == set(graphs.methods())
     assert listed["k-degree"]["needs"] == ["k"]
-    assert listed["uncertain"]["makes"] == "UncertainGraph"
+    assert listed["k-obfuscation"]["makes"] == "UncertainGraph"
 
 
 @pytest.mark.usefixtures("friends")
@@ -225,7 +225,7 @@ def test_options_that_a_statistic_lacks_are_refused(run: Run, tmp_path: Path) ->
 
 @pytest.mark.usefixtures("friends")
 def test_worlds_are_drawn_from_chances_and_from_groups(run: Run, tmp_path: Path) -> None:
-    uncertain = ("--method", "uncertain", "--set", "k=2", "--set", "tolerance=0.3")
+    uncertain = ("--method", "k-obfuscation", "--set", "k=2", "--set", "tolerance=0.3")
     _publish(run, *uncertain, "-o", "chances.csv")
     _publish(run, "--method", "sangreea", "--set", "k=4", "-o", "groups.json")
     told = _told(run("graph", "sample", "chances.csv", "-o", "w.edges", "--worlds", 3))

@@ -30,7 +30,7 @@ def test_the_worked_example_is_linked_in_four_of_ten_records(run: Run) -> None:
     assert found["columns"] == ["age"]
     told = run("assess", "linkage", "o.csv", "m.csv", "-c", "age")
     assert told.code == 0, told.err
-    assert told.out.splitlines()[-1].startswith("40.00% of 10 records linked rightly")
+    assert told.out.splitlines()[-1].startswith("40.00% of 10 records linked correctly")
 
 
 @pytest.mark.usefixtures("tables")

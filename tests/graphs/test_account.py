@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.graphs.test_publishing import network
+from tests.graphs.test_run import network
 
 from celosia import Seeded
 from celosia.core.progress import silent
@@ -18,7 +18,7 @@ from celosia.graphs import (
     generators,
     publish,
 )
-from celosia.graphs.naive import relabelled
+from celosia.graphs.relabelling import relabel
 
 
 def test_a_graph_compared_with_itself_loses_nothing_and_exposes_as_many() -> None:
@@ -38,7 +38,7 @@ def test_a_graph_compared_with_itself_loses_nothing_and_exposes_as_many() -> Non
 def test_random_numbers_change_nothing_of_the_account() -> None:
     graph = network()
     changed = RandomSwitch(amount=30).apply(graph, rng=Seeded(2)).graph
-    moved = relabelled(changed, Seeded(3))
+    moved = relabel(changed, Seeded(3))
     one = account.account(graph, changed, numbers=None, rng=Seeded(1), progress=silent)
     other = account.account(
         graph, moved.graph, numbers=moved.numbers, rng=Seeded(1), progress=silent
@@ -88,7 +88,7 @@ def test_a_large_graph_is_neither_drawn_nor_compared_by_neighbourhoods(
 @pytest.mark.parametrize("method", [KDegree(k=5, variant="liu-terzi"), VertexAddition(k=5)])
 def test_a_method_that_only_adds_keeps_every_edge(method: KDegree | VertexAddition) -> None:
     graph = network()
-    release = publish(graph, method, randomness=Seeded(1))
+    release = publish(graph, method, rng=Seeded(1))
     utility = release.account.utility
     assert utility is not None
     added = release.methods[0].facts["edges added"]

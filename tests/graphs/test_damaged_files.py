@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from celosia.core.errors import InputError
 from celosia.graphs.examples import dan
 from celosia.graphs.graph import Graph
-from celosia.graphs.reading import read
-from celosia.graphs.writing import write
+from celosia.graphs.readers import read
+from celosia.graphs.writers import write
 
 ENDINGS = ("edges", "csv", "tsv", "graphml", "gml", "net", "json")
 cuts = st.lists(

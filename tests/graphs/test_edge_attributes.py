@@ -115,19 +115,19 @@ def test_arcs_both_ways_with_other_weights_are_counted_too() -> None:
 )
 def test_publishing_refuses_edge_attributes_by_name(calls: Path, method: Any) -> None:
     with pytest.raises(InputError) as error:
-        publish(read(calls), method, randomness=Seeded(1))
+        publish(read(calls), method, rng=Seeded(1))
     assert error.value.code == "CEL-G033"
     assert error.value.what == (
         "no method protects the edge attributes weight, time. Merged records with other values: 1."
     )
     assert "drop_edge_attributes=True, --drop-edge-attributes" in error.value.fix
     with pytest.raises(InputError, match="edge attributes weight, time"):
-        publish(read(calls).graph, method, randomness=Seeded(1))
+        publish(read(calls).graph, method, rng=Seeded(1))
 
 
 def test_what_is_left_out_is_named_in_certificate_and_report(calls: Path, tmp_path: Path) -> None:
     release = publish(
-        read(calls), KDegree(k=2), drop_edge_attributes=True, randomness=Seeded(1), assess=False
+        read(calls), KDegree(k=2), drop_edge_attributes=True, rng=Seeded(1), assess=False
     )
     assert isinstance(release.data, Graph)
     assert release.data.edge_attributes is None
@@ -154,7 +154,7 @@ def test_beside_a_private_graph_attributes_are_named_and_nothing_is_counted(call
         read(calls),
         PrivateGraph(epsilon=1),
         drop_edge_attributes=True,
-        randomness=Seeded(1),
+        rng=Seeded(1),
         assess=False,
     )
     assert release.left_out == {"edge_attributes": ["weight", "time"]}
@@ -164,7 +164,7 @@ def test_directions_repeats_and_vertex_attributes_of_an_object_are_told() -> Non
     arcs = nx.MultiDiGraph([(0, 1), (0, 1), (1, 2), (2, 1), (2, 2), (2, 3), (3, 0)])
     arcs.add_edge(0, 1, key="cousins")
     nx.set_node_attributes(arcs, 40, "age")
-    release = publish(arcs, KDegree(k=2), randomness=Seeded(1), assess=False)
+    release = publish(arcs, KDegree(k=2), rng=Seeded(1), assess=False)
     assert release.left_out == {
         "attributes": ["age"],
         "loops": 1,

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.graphs.test_publishing import network
+from tests.graphs.test_run import network
 
 from celosia import Seeded
 from celosia.core.errors import InputError
@@ -16,16 +16,16 @@ from celosia.graphs import (
     GeneralisedGraph,
     Graph,
     KDegree,
+    KObfuscation,
     RandomSparsification,
     SaNGreeA,
-    Uncertain,
     UncertainGraph,
     keys,
     matching,
     publish,
     write,
 )
-from celosia.graphs.metrics.summary import aligned
+from celosia.graphs.metrics.summary import align_vertices
 
 
 def test_a_key_is_read_back_whatever_the_order_of_its_rows(tmp_path: Path) -> None:
@@ -60,32 +60,32 @@ def test_the_key_brings_back_the_graph_before_its_numbers(
 ) -> None:
     graph = network()
     method = RandomSparsification(probability=0.6)
-    release = publish(graph, method, randomness=Seeded(4), assess=False)
+    release = publish(graph, method, rng=Seeded(4), assess=False)
     path = release.save(tmp_path / f"safe.{ending}")
     assert release.key is not None
     with keys.write_key(graph, release.key, tmp_path / "key.csv"):
         pass
     if not certified:
         certificate_path(path).unlink()
-    found = matching.matched(
+    found = matching.match_vertices(
         graph, matching.open_release(path), key=tmp_path / "key.csv", rng=Seeded(1)
     )
     # The same seed draws the same edges first, and the random numbers afterwards.
     plain = method.apply(graph, rng=Seeded(4)).graph
-    assert aligned(found.release, found.numbers).same_edges(plain.without_names())
+    assert align_vertices(found.release, found.numbers).same_edges(plain.without_names())
 
 
 def test_names_match_where_no_key_is_needed_and_strangers_are_refused(tmp_path: Path) -> None:
     graph = network()
     changed = KDegree(k=3).apply(graph, rng=Seeded(1)).graph
     write(changed, tmp_path / "named.edges", partial=True)
-    found = matching.matched(
+    found = matching.match_vertices(
         graph, matching.open_release(tmp_path / "named.edges"), key=None, rng=Seeded(1)
     )
-    assert aligned(found.release, found.numbers).same_edges(changed.without_names())
+    assert align_vertices(found.release, found.numbers).same_edges(changed.without_names())
     write(changed.without_names(), tmp_path / "numbered.edges", partial=True)
     with pytest.raises(InputError) as error:
-        matching.matched(
+        matching.match_vertices(
             graph, matching.open_release(tmp_path / "numbered.edges"), key=None, rng=Seeded(1)
         )
     assert error.value.code == "CEL-G028"
@@ -95,12 +95,12 @@ def test_a_file_tells_which_sort_of_graph_it_holds(tmp_path: Path) -> None:
     for method, name, sort in (
         (KDegree(k=3), "plain.csv", Graph),
         (KDegree(k=3), "plain.json", Graph),
-        (Uncertain(k=2, tolerance=0.3), "chances.csv.gz", UncertainGraph),
+        (KObfuscation(k=2, tolerance=0.3), "chances.csv.gz", UncertainGraph),
         (SaNGreeA(k=4), "groups.json", GeneralisedGraph),
     ):
-        release = publish(network(), method, randomness=Seeded(1), assess=False)
+        release = publish(network(), method, rng=Seeded(1), assess=False)
         path = release.save(tmp_path / name)
-        assert matching.sort_of(path) is sort
+        assert matching.graph_type_of(path) is sort
         certificate_path(path).unlink()
         opened = matching.open_release(path)
         assert type(opened.content) is sort

@@ -18,7 +18,7 @@ def test_every_method_of_the_issue_has_a_name() -> None:
         *("random-add-delete", "random-switch", "random-sparsification", "random-perturbation"),
         *("spectral-switch", "spectral-add-delete", "relevance", "relabelling"),
         *("k-degree", "vertex-addition", "k-neighbourhood", "k-automorphism"),
-        *("uncertain", "sangreea", "partition-search", "private-graph"),
+        *("k-obfuscation", "sangreea", "partition-search", "private-graph"),
     }
     for name, kind in known.items():
         assert kind.kind == name
@@ -29,7 +29,9 @@ def test_every_method_of_the_issue_has_a_name() -> None:
 
 def test_every_method_says_what_it_makes() -> None:
     made = {name: makes(kind) for name, kind in methods().items()}
-    assert {name for name, content in made.items() if content is UncertainGraph} == {"uncertain"}
+    assert {name for name, content in made.items() if content is UncertainGraph} == {
+        "k-obfuscation"
+    }
     groups = {name for name, content in made.items() if content is GeneralisedGraph}
     assert groups == {"sangreea", "partition-search"}
     assert set(made.values()) == {Graph, UncertainGraph, GeneralisedGraph}

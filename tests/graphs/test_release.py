@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.graphs.test_publishing import MARK, SCHEMA, network
+from tests.graphs.test_run import MARK, SCHEMA, network
 
 from celosia import Seeded
 from celosia.core.errors import InputError, PrivacyWarning
@@ -17,9 +17,9 @@ from celosia.graphs import (
     Graph,
     GraphRelease,
     KDegree,
+    KObfuscation,
     RandomSparsification,
     SaNGreeA,
-    Uncertain,
     UncertainGraph,
     publish,
 )
@@ -33,9 +33,7 @@ RECIPE = Recipe.of(SCHEMA, [(Microaggregation(k=10), ["age"])])
 def test_a_plain_graph_is_loaded_with_the_vertices_that_have_no_edge(
     ending: str, packed: str, tmp_path: Path
 ) -> None:
-    made = publish(
-        network(), RandomSparsification(probability=0.7), randomness=Seeded(1), assess=False
-    )
+    made = publish(network(), RandomSparsification(probability=0.7), rng=Seeded(1), assess=False)
     assert isinstance(made.data, Graph)
     assert (made.data.degrees == 0).sum() > 5
     loaded = GraphRelease.load(made.save(tmp_path / f"safe.{ending}{packed}"))
@@ -51,7 +49,7 @@ def test_a_plain_graph_is_loaded_with_the_vertices_that_have_no_edge(
 
 @pytest.mark.parametrize("ending", ["graphml", "gml", "json"])
 def test_masked_attributes_and_kept_names_are_loaded_back(ending: str, tmp_path: Path) -> None:
-    masked = publish(network(), KDegree(k=3), attributes=RECIPE, randomness=Seeded(1), assess=False)
+    masked = publish(network(), KDegree(k=3), attributes=RECIPE, rng=Seeded(1), assess=False)
     loaded = GraphRelease.load(masked.save(tmp_path / f"masked.{ending}"))
     assert isinstance(masked.data, Graph)
     assert isinstance(loaded.data, Graph)
@@ -60,7 +58,7 @@ def test_masked_attributes_and_kept_names_are_loaded_back(ending: str, tmp_path:
     assert masked.data.attributes is not None
     assert loaded.data.attributes.equals(masked.data.attributes)
     with pytest.warns(PrivacyWarning):
-        named = publish(network(), KDegree(k=3), keep_names=True, randomness=Seeded(1))
+        named = publish(network(), KDegree(k=3), keep_names=True, rng=Seeded(1))
     again = GraphRelease.load(named.save(tmp_path / f"named.{ending}"))
     assert isinstance(named.data, Graph)
     assert isinstance(again.data, Graph)
@@ -72,13 +70,13 @@ def test_masked_attributes_and_kept_names_are_loaded_back(ending: str, tmp_path:
 
 
 def test_an_edge_list_that_would_lose_attributes_or_names_is_refused(tmp_path: Path) -> None:
-    masked = publish(network(), KDegree(k=3), attributes=RECIPE, randomness=Seeded(1), assess=False)
+    masked = publish(network(), KDegree(k=3), attributes=RECIPE, rng=Seeded(1), assess=False)
     with pytest.warns(PrivacyWarning):
         named = publish(
             network(),
             RandomSparsification(probability=0.7),
             keep_names=True,
-            randomness=Seeded(1),
+            rng=Seeded(1),
             assess=False,
         )
     for release in (masked, named):
@@ -89,7 +87,7 @@ def test_an_edge_list_that_would_lose_attributes_or_names_is_refused(tmp_path: P
 
 
 def test_an_uncertain_graph_is_loaded_back(tmp_path: Path) -> None:
-    made = publish(network(), Uncertain(k=2, tolerance=0.3), randomness=Seeded(1))
+    made = publish(network(), KObfuscation(k=2, tolerance=0.3), rng=Seeded(1))
     loaded = GraphRelease.load(made.save(tmp_path / "safe.csv"))
     assert isinstance(made.data, UncertainGraph)
     assert isinstance(loaded.data, UncertainGraph)
@@ -100,7 +98,7 @@ def test_an_uncertain_graph_is_loaded_back(tmp_path: Path) -> None:
 
 
 def test_super_vertices_are_loaded_back(tmp_path: Path) -> None:
-    made = publish(network(), SaNGreeA(k=4), randomness=Seeded(1))
+    made = publish(network(), SaNGreeA(k=4), rng=Seeded(1))
     loaded = GraphRelease.load(made.save(tmp_path / "safe.json"))
     assert isinstance(made.data, GeneralisedGraph)
     assert isinstance(loaded.data, GeneralisedGraph)
@@ -110,9 +108,9 @@ def test_super_vertices_are_loaded_back(tmp_path: Path) -> None:
 
 
 def test_each_sort_of_graph_has_its_endings(tmp_path: Path) -> None:
-    plain = publish(network(), KDegree(k=2), randomness=Seeded(1), assess=False)
-    chances = publish(network(), Uncertain(k=2, tolerance=0.3), randomness=Seeded(1), assess=False)
-    groups = publish(network(), SaNGreeA(k=4), randomness=Seeded(1), assess=False)
+    plain = publish(network(), KDegree(k=2), rng=Seeded(1), assess=False)
+    chances = publish(network(), KObfuscation(k=2, tolerance=0.3), rng=Seeded(1), assess=False)
+    groups = publish(network(), SaNGreeA(k=4), rng=Seeded(1), assess=False)
     for release, name, code in (
         (plain, "safe.xyz", "CEL-G002"),
         (chances, "safe.edges", "CEL-G024"),
@@ -127,7 +125,7 @@ def test_each_sort_of_graph_has_its_endings(tmp_path: Path) -> None:
 
 
 def test_a_changed_file_is_refused(tmp_path: Path) -> None:
-    path = publish(network(), KDegree(k=2), randomness=Seeded(1), assess=False).save(
+    path = publish(network(), KDegree(k=2), rng=Seeded(1), assess=False).save(
         tmp_path / "safe.edges"
     )
     path.write_text(path.read_text() + "0 59\n")
@@ -137,11 +135,11 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_report_draws_a_small_graph_and_names_nobody(tmp_path: Path) -> None:
-    release = publish(network(), KDegree(k=3), randomness=Seeded(1))
+    release = publish(network(), KDegree(k=3), rng=Seeded(1))
     page = release.report(tmp_path / "report.html").read_text("utf-8")
     for words in ("k-degree anonymity, k = 3", "Who can be found", "<svg", "What the graph kept"):
         assert words in page
     assert MARK not in page
     assert "drawn" not in json.dumps(release.certificate())
-    bare = publish(network(), KDegree(k=3), randomness=Seeded(1), assess=False)
+    bare = publish(network(), KDegree(k=3), rng=Seeded(1), assess=False)
     assert "The original and the release" not in bare.document().html()

@@ -9,18 +9,18 @@ import pytest
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.graphs import GeneralisedGraph, Uncertain, UncertainGraph
-from celosia.graphs.generalisation.partition import in_random_order
+from celosia.graphs import GeneralisedGraph, KObfuscation, UncertainGraph
+from celosia.graphs.generalisation.partition import shuffle_super_vertices
 from celosia.graphs.generators import random_graph, ring
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree import KDegree, VertexAddition
-from celosia.graphs.naive import Relabelling
 from celosia.graphs.perturbation import RandomPerturbation
 from celosia.graphs.primitives import EditSession
 from celosia.graphs.private import PrivateGraph
-from celosia.graphs.publishing import publish
+from celosia.graphs.relabelling import Relabelling
 from celosia.graphs.release import GraphRelease
-from celosia.graphs.writing import write
+from celosia.graphs.run import publish
+from celosia.graphs.writers import write
 from celosia.tables import Schema
 from celosia.tables.masking import Recipe, Rounding
 
@@ -39,20 +39,20 @@ def rounded_ages() -> Recipe:
 
 @pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
 def test_fakes_are_not_published_where_names_tell_them_from_people() -> None:
-    release = publish(Graph.of(PENDANT), VertexAddition(k=2), randomness=Seeded(1))
+    release = publish(Graph.of(PENDANT), VertexAddition(k=2), rng=Seeded(1))
     assert release.data.order > 6
-    with pytest.raises(InputError, match="made up") as refused:
-        publish(Graph.of(PENDANT), VertexAddition(k=2), keep_names=True, randomness=Seeded(1))
+    with pytest.raises(InputError, match="added by a method") as refused:
+        publish(Graph.of(PENDANT), VertexAddition(k=2), keep_names=True, rng=Seeded(1))
     assert refused.value.code == "CEL-G023"
 
 
 def test_fakes_are_not_published_where_attributes_tell_them_from_people() -> None:
-    with pytest.raises(InputError, match="made up") as refused:
+    with pytest.raises(InputError, match="added by a method") as refused:
         publish(
             with_ages(Graph.of(PENDANT)),
             VertexAddition(k=2),
             attributes=rounded_ages(),
-            randomness=Seeded(1),
+            rng=Seeded(1),
         )
     assert refused.value.code == "CEL-G023"
 
@@ -63,27 +63,27 @@ def test_attributes_do_not_go_with_vertices_that_are_new() -> None:
             with_ages(ring(30)),
             PrivateGraph(epsilon=1),
             attributes=rounded_ages(),
-            randomness=Seeded(1),
+            rng=Seeded(1),
         )
     assert refused.value.code == "CEL-G022"
 
 
 def test_beside_a_private_graph_nothing_that_is_printed_compares_with_the_original() -> None:
     original = ring(40)
-    release = publish(original, PrivateGraph(epsilon=1), randomness=Seeded(1))
+    release = publish(original, PrivateGraph(epsilon=1), rng=Seeded(1))
     assert release.account.utility is not None
     assert release.figures == {}
     for told in (str(release), repr(release), json.dumps(release.certificate())):
         assert "exposed" not in told
         assert "edge_intersection" not in told
-    plain = publish(original, KDegree(k=2), randomness=Seeded(1))
+    plain = publish(original, KDegree(k=2), rng=Seeded(1))
     assert "exposed" in str(plain)  # no such promise, so it may be told
 
 
 def test_no_vertex_of_a_private_graph_is_taken_for_anybody() -> None:
     wish = [PrivateGraph(epsilon=1), KDegree(k=2)]
     for methods in (wish[:1], wish):
-        release = publish(ring(40), methods, randomness=Seeded(1))
+        release = publish(ring(40), methods, rng=Seeded(1))
         assert release.key is None
         assert release.account.attacks == ()
         assert not release.account.matched
@@ -92,11 +92,11 @@ def test_no_vertex_of_a_private_graph_is_taken_for_anybody() -> None:
 
 def test_a_promise_against_those_who_know_the_degrees_needs_the_degrees() -> None:
     graph = random_graph(60, 120, Seeded(1))
-    hiding = Uncertain(k=2, tolerance=0.2)
+    hiding = KObfuscation(k=2, tolerance=0.2)
     with pytest.raises(InputError, match="cannot follow random-perturbation") as refused:
-        publish(graph, [RandomPerturbation(amount=0.5), hiding], randomness=Seeded(1))
+        publish(graph, [RandomPerturbation(amount=0.5), hiding], rng=Seeded(1))
     assert refused.value.code == "CEL-G023"
-    release = publish(graph, [Relabelling(), hiding], randomness=Seeded(1), assess=False)
+    release = publish(graph, [Relabelling(), hiding], rng=Seeded(1), assess=False)
     assert release.guarantee.promise.startswith("For all but")
 
 
@@ -105,7 +105,7 @@ def test_equal_super_vertices_are_in_no_order_that_tells_who_is_in_them() -> Non
     found = GeneralisedGraph.of(sizes=[2, 2, 2], internal=[1, 1, 1], between={(0, 1): 1, (1, 2): 2})
     places = set()
     for seed in range(60):
-        made = in_random_order(found, Seeded(seed))
+        made = shuffle_super_vertices(found, Seeded(seed))
         assert made.sizes.tolist() == [2, 2, 2]
         assert sorted(made.between.tolist()) == [1, 2]
         counts = dict(
@@ -126,7 +126,7 @@ def test_larger_super_vertices_stay_first_and_keep_what_is_known_of_them() -> No
         between={(0, 1): 4},
         attributes=pl.DataFrame({"age": ["young", "old"]}),
     )
-    made = in_random_order(found, Seeded(1))
+    made = shuffle_super_vertices(found, Seeded(1))
     assert made.sizes.tolist() == [3, 2]
     assert made.internal.tolist() == [2, 0]
     assert made.attributes is not None
@@ -138,7 +138,7 @@ def test_larger_super_vertices_stay_first_and_keep_what_is_known_of_them() -> No
 def test_a_release_without_an_edge_is_loaded_with_all_its_vertices(
     tmp_path: Path, ending: str
 ) -> None:
-    release = publish(Graph.of([], order=5), Relabelling(), randomness=Seeded(1))
+    release = publish(Graph.of([], order=5), Relabelling(), rng=Seeded(1))
     path = release.save(tmp_path / f"safe.{ending}")
     loaded = GraphRelease.load(path)
     assert isinstance(loaded.data, Graph)
@@ -148,7 +148,7 @@ def test_a_release_without_an_edge_is_loaded_with_all_its_vertices(
 
 @pytest.mark.parametrize("ending", ["csv", "edges"])
 def test_a_release_of_one_edge_is_loaded_with_it(tmp_path: Path, ending: str) -> None:
-    release = publish(Graph.of([(1, 3)], order=5), Relabelling(), randomness=Seeded(1))
+    release = publish(Graph.of([(1, 3)], order=5), Relabelling(), rng=Seeded(1))
     loaded = GraphRelease.load(release.save(tmp_path / f"safe.{ending}"))
     assert isinstance(loaded.data, Graph)
     assert isinstance(release.data, Graph)

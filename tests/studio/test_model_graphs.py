@@ -91,7 +91,7 @@ def test_both_drawings_mark_what_went_and_what_came() -> None:
     old = examples.g9()
     edits = examples.G9_ADD_DELETE
     kept = [pair for pair in examples.G9_EDGES if pair not in edits.delete]
-    new = examples.named((*kept, *edits.add))
+    new = examples.graph_of_names((*kept, *edits.add))
     found = drawing.both(old, new, rng=Seeded(1))
     assert (found["gone"], found["come"]) == (2, 2)
     for side, pairs in (("before", edits.delete), ("after", edits.add)):
@@ -138,7 +138,7 @@ def test_a_release_hides_by_degree_and_writes_its_files(work: Path) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "drawn", "ending"),
-    [("uncertain", "uncertain", "csv"), ("sangreea", "groups", "json")],
+    [("k-obfuscation", "uncertain", "csv"), ("sangreea", "groups", "json")],
 )
 def test_other_kinds_of_releases_are_drawn_in_their_own_way(
     kind: str, drawn: str, ending: str, work: Path

@@ -1,23 +1,23 @@
-"""Assess: the risk that a table leaves, attacks on it, the use that is left, audits of promises."""
+"""Assess: risk of a table, attacks on it, its utility, and audits of mechanisms."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from celosia.assess import attacks, linkage, risk, utility
-from celosia.assess.masked import (
+from celosia.assess.accounts import (
     MaskedAccount,
     SyntheticAccount,
     masked_account,
     synthetic_account,
 )
-from celosia.assess.meaning import Exact, Meaning
+from celosia.assess.meaning import ExactMeaning, Meaning
 from celosia.assess.risk_utility import MapPoint, RiskUtilityMap, risk_utility_map
 
 if TYPE_CHECKING:
     from celosia.assess import audit
 
 __all__ = [
-    "Exact",
+    "ExactMeaning",
     "MapPoint",
     "MaskedAccount",
     "Meaning",

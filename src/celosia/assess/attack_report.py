@@ -1,4 +1,4 @@
-"""The report of attacks on a release: who is exposed, how surely, and what repairs it.
+"""The report of attacks on a release: exposed people, confidence, and how to prevent each.
 
 It counts people and names columns; what an attacker would learn is not in it.
 """
@@ -33,7 +33,7 @@ def document(attacks: Sequence[Attack], *, rows: int) -> Document:
         KeyFigure(
             "Greatest confidence",
             f"{max(attack.greatest for attack in attacks):.1%}",
-            "about the person of whom the attacker is surest",
+            "for the person with the highest confidence",
         ),
     ]
     blocks: list[Block] = [KeyFigures(summary), Heading("Attack by attack"), _table(attacks)]
@@ -91,7 +91,7 @@ def _one(attack: Attack) -> list[Block]:
         Facts(
             [
                 ("The attacker", _capital(f"{attack.assumption}.")),
-                ("What repairs it", _capital(f"{attack.mitigation}.")),
+                ("How to prevent it", _capital(f"{attack.mitigation}.")),
                 *figures_told,
             ]
         ),

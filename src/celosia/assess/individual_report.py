@@ -1,4 +1,4 @@
-"""The report of individual risk: how many records of a survey are exposed, and how much."""
+"""The report of individual risk: how many records of a survey are exposed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def bands(found: IndividualRisk) -> dict[str, int]:
 
 def individual_document(found: IndividualRisk) -> Document:
     """The whole report; it counts records and shows none."""
-    told, counted = found.as_dict(), bands(found)
+    facts, counted = found.as_dict(), bands(found)
     words = "; ".join(f"{name}: {count:,}" for name, count in counted.items()) + "."
     return Document(
         "Individual risk",
@@ -30,16 +30,16 @@ def individual_document(found: IndividualRisk) -> Document:
         (
             KeyFigures(
                 [
-                    KeyFigure("Records", f"{told['records']:,}"),
+                    KeyFigure("Records", f"{facts['records']:,}"),
                     KeyFigure(
                         "Expected to be re-identified",
-                        f"{told['expected_reidentifications']:,.2f}",
-                        f"{told['average_risk']:.3%} of the records",
+                        f"{facts['expected_reidentifications']:,.2f}",
+                        f"{facts['average_risk']:.3%} of the records",
                     ),
-                    KeyFigure("Highest risk", f"{told['highest_risk']:.2%}"),
+                    KeyFigure("Highest risk", f"{facts['highest_risk']:.2%}"),
                     KeyFigure(
                         f"Above {100 * found.threshold:.4g}%",
-                        f"{told['records_above_threshold']:,}",
+                        f"{facts['records_above_threshold']:,}",
                         "records",
                     ),
                 ]
@@ -57,11 +57,11 @@ def individual_document(found: IndividualRisk) -> Document:
                 words,
             ),
             Paragraph(
-                "The risk of a record is the chance that somebody who looks for its person in the "
-                "population finds it: the expectation of one over the number of people with the "
-                "same keys, which is estimated by the weights of the sample (Benedetti and "
-                "Franconi). It is a model: it assumes that the weights are those of the survey, "
-                "and that the attacker does not know who is in the sample."
+                "The risk of a record is the probability that an attacker who searches the "
+                "population for its person finds that person: the expectation of one over the "
+                "number of people with the same keys, which is estimated from the weights of the "
+                "sample (Benedetti and Franconi). It is a model: it assumes that the weights are "
+                "those of the survey, and that the attacker does not know who is in the sample."
             ),
         ),
     )

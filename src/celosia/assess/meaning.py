@@ -1,4 +1,4 @@
-"""What a released label may stand for: the one thing attacks and utility must know of recoding."""
+"""The raw values that a released label may stand for, as attacks and utility need them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ class Meaning(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Exact:
+class ExactMeaning:
     """A column released as it is: each value stands for itself, and `*` for any.
 
-    >>> Exact(("flu", "cold")).stands_for("cold").tolist(), Exact(("flu",)).stands_for("*").tolist()
-    ([1], [0])
+    >>> meaning = ExactMeaning(("flu", "cold"))
+    >>> meaning.stands_for("cold").tolist(), meaning.stands_for("*").tolist()
+    ([1], [0, 1])
     """
 
     values: tuple[str, ...]

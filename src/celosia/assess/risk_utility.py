@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned, align
+from celosia.assess.alignment import AlignedTables, align
 from celosia.assess.linkage import distance_linkage, interval_disclosure, rank_linkage
 from celosia.assess.utility.numeric import information_loss, marginals, moments, propensity
 from celosia.core.errors import InputError
@@ -71,7 +71,7 @@ class RiskUtilityMap:
         return tuple(sorted(front, key=lambda point: (point.loss, point.risk)))
 
     def within(self, most_risk: float) -> MapPoint | None:
-        """The masking of least loss whose risk is at most so much; None where there is none."""
+        """The masking of least loss with at most this risk; None where there is none."""
         fitting = [point for point in self.points if point.risk <= most_risk]
         return min(fitting, key=lambda point: (point.loss, point.risk), default=None)
 
@@ -168,13 +168,13 @@ def _check_measure(what: str, name: str, known: Sequence[str]) -> None:
         )
 
 
-RISKS: dict[RiskName, Callable[[Aligned], float]] = {
+RISKS: dict[RiskName, Callable[[AlignedTables], float]] = {
     "distance": lambda tables: distance_linkage(tables).share,
     "rank": lambda tables: rank_linkage(tables).share,
     "interval": lambda tables: interval_disclosure(tables).by_rank,
     "highest": lambda tables: max(distance_linkage(tables).share, rank_linkage(tables).share),
 }
-LOSSES: dict[LossName, Callable[[Aligned], float]] = {
+LOSSES: dict[LossName, Callable[[AlignedTables], float]] = {
     "il1s": lambda tables: information_loss(tables).il1s,
     "squares": lambda tables: information_loss(tables).squares,
     "pmse": lambda tables: propensity(tables).pmse,

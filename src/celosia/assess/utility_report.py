@@ -1,4 +1,4 @@
-"""The report of what a release is still good for: for whoever may see the original, and no other.
+"""The report of the utility of a release, only for people who may see the original.
 
 Its plots name values of the original and how often they occur, so it must not travel with the
 release.
@@ -21,8 +21,8 @@ from celosia.core.report import (
 )
 
 PRIVATE = (
-    "For the eyes of those who may see the original table: the plots below name its values and "
-    "how frequent they are, rare ones too. Do not publish this report beside the release."
+    "Confidential: only for people who may see the original table. The plots show its values and "
+    "their frequencies, including rare ones. Do not publish this report beside the release."
 )
 
 
@@ -31,7 +31,7 @@ def document(found: UtilityReport) -> Document:
     blocks: list[Block] = [Notice(PRIVATE, tone="warning")]
     if found.is_simulation:
         blocks.append(
-            Notice("Random counts and folds came from a seed, and come out the same again.")
+            Notice("Random counts and folds use a seed: another run gives the same results.")
         )
     blocks += _summary(found)
     blocks += _distributions(found)
@@ -40,7 +40,9 @@ def document(found: UtilityReport) -> Document:
     if found.learning is not None:
         blocks += _learning(found.learning)
     rows = f"{found.rows_after:,} released of {found.rows_before:,} records"
-    return Document("Use of a release", f"{rows}, {found.suppressed:,} suppressed.", tuple(blocks))
+    return Document(
+        "Utility of a release", f"{rows}, {found.suppressed:,} suppressed.", tuple(blocks)
+    )
 
 
 def _summary(found: UtilityReport) -> list[Block]:
@@ -80,8 +82,8 @@ def _distributions(found: UtilityReport) -> list[Block]:
     blocks: list[Block] = [
         Heading("Columns before and after"),
         Paragraph(
-            "A released label that stands for several values counts for each of them by an equal "
-            "share, as a reader of the release would have to take it."
+            "A released label that stands for several values counts equally for each of them, "
+            "because a reader of the release cannot know more."
         ),
         Table(
             ["Column", "Hellinger", "Total variation", "Earth mover's"],

@@ -1,4 +1,4 @@
-"""`celosia audit`: try to break what mechanisms promise, by nothing but their outputs."""
+"""`celosia audit`: try to disprove the privacy claims of mechanisms from their outputs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EXAMPLES = """**Examples**
 
 `celosia audit my_module.py:noisy_count --first '[1, 2, 3]' --second '[1, 2]' --claim 0.5`
 """
-OWN = 50_000
+FUNCTION_SAMPLES = 50_000
 """Samples of a user's function without --samples."""
 
 
@@ -40,7 +40,7 @@ def audit(
         str | None,
         typer.Argument(
             metavar="FILE.py:NAME",
-            help="Your own function of data and rng; without it, what ships is audited.",
+            help="Your own function of data and rng. Default: audit the mechanisms of Celosía.",
         ),
     ] = None,
     first: Annotated[
@@ -50,7 +50,7 @@ def audit(
         str | None, typer.Option(metavar="JSON", help="With your function: its neighbour.")
     ] = None,
     claim: Annotated[
-        float | None, typer.Option(metavar="EPSILON", help="What your function claims to keep.")
+        float | None, typer.Option(metavar="EPSILON", help="The epsilon that your function claims.")
     ] = None,
     delta: Annotated[float, typer.Option(help="With --claim: the delta of the claim.")] = 0.0,
     only: Annotated[
@@ -58,22 +58,28 @@ def audit(
         typer.Option(metavar="NAME", help="Audit this mechanism only; may be repeated."),
     ] = None,
     broken: Annotated[
-        bool, typer.Option("--broken", help="Also published mistakes: they must be caught.")
+        bool,
+        typer.Option(
+            "--broken", help="Also audit published mistakes, which the audit must detect."
+        ),
     ] = False,
     samples: Annotated[
-        int | None, typer.Option(help="Outputs drawn from each input; more see finer violations.")
+        int | None,
+        typer.Option(
+            help="Number of outputs for each input; more outputs detect smaller violations."
+        ),
     ] = None,
     confidence: Annotated[
-        float, typer.Option(help="How surely all lower bounds hold together.")
+        float, typer.Option(help="Joint confidence of all lower bounds.")
     ] = 0.999,
-    seed: Annotated[int | None, typer.Option(help="Repeat the random draws.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Audit mechanisms by their outputs: exit code 1 if one loses more than it claims.
+    """Audit mechanisms by their outputs: exit code 1 if one loses more privacy than it claims.
 
     Each is run many times on two neighbouring inputs. A lower bound above the claim proves a
     violation; one below it proves nothing. A function of yours may also be `f(data, rng, size)`,
@@ -83,16 +89,16 @@ def audit(
 
     options.check_places({"the report": report}, overwrite=force)
     rng = source(seed)
-    wishes = {"samples": samples, "confidence": confidence, "rng": rng}
+    settings = {"samples": samples, "confidence": confidence, "rng": rng}
     found: list[Audit] = []
     shown: list[Audit] = []
     with console.progress_bar(quiet=as_json) as progress:
         if target is not None:
             _refuse(only=only, broken=broken or None)
-            found = [_own(target, first, second, claim, delta, wishes, progress)]
+            found = [_audit_function(target, first, second, claim, delta, settings, progress)]
         else:
             _refuse(first=first, second=second, claim=claim, delta=delta or None)
-            found, shown = _shipped(find_audit_targets(only, broken=broken), wishes, progress)
+            found, shown = _audit_cases(find_audit_targets(only, broken=broken), settings, progress)
     if report is not None:
         from celosia.assess.audit import document
 
@@ -100,7 +106,7 @@ def audit(
     wrong = [each for each in found if each.verdict == "violated"]
     missed = [each for each in shown if each.verdict != "violated"]
     if not as_json:
-        _tell([*found, *shown])
+        _show([*found, *shown])
         if report is not None:
             console.show(f"report: {report}")
     if wrong or missed:
@@ -125,9 +131,10 @@ class _WithDefault(TyperGroup):
 
 app = typer.Typer(
     cls=_WithDefault,
-    help="Try to break what is promised: mechanisms by their outputs (the usual audit), and "
-    "private queries by the time, failures and sizes of their answers.\n\n**Examples**\n\n"
-    "`celosia audit --only Laplace`\n\n`celosia audit timing --runs 20`",
+    help="Try to disprove privacy guarantees: of mechanisms by their outputs (the default), and "
+    "of private queries by the time, failures and sizes of their "
+    "answers.\n\n**Examples**\n\n`celosia audit --only Laplace`\n\n`celosia audit timing "
+    "--runs 20`",
     rich_markup_mode="markdown",
 )
 app.command("mechanisms")(audit)
@@ -140,20 +147,20 @@ def _refuse(**given: object) -> None:
     if idle:
         raise InputError(
             "CEL-A121",
-            f"{idle[0]} does not go with this audit.",
-            why="What ships brings its own inputs and claims; a function of yours needs --first, "
-            "--second and --claim.",
+            f"{idle[0]} cannot be used in this audit.",
+            why="The mechanisms of Celosía have their own inputs and claims; your own function "
+            "needs --first, --second and --claim.",
             fix="Leave it out, or name a function: celosia audit FILE.py:NAME.",
         )
 
 
-def _own(
+def _audit_function(
     target: str,
     first: str | None,
     second: str | None,
     claim: float | None,
     delta: float,
-    wishes: dict[str, Any],
+    settings: dict[str, Any],
     progress: Progress,
 ) -> Audit:
     from celosia.assess.audit import audit as audit_pair
@@ -177,37 +184,37 @@ def _own(
             claim=claimed,
             name=str(found) if ours else target,
             progress=progress,
-            **{**wishes, "samples": wishes["samples"] or OWN},
+            **{**settings, "samples": settings["samples"] or FUNCTION_SAMPLES},
         )
 
 
-def _shipped(
-    suspects: Sequence[AuditTarget], wishes: dict[str, Any], progress: Progress
+def _audit_cases(
+    suspects: Sequence[AuditTarget], settings: dict[str, Any], progress: Progress
 ) -> tuple[list[Audit], list[Audit]]:
     """The audits of what must hold, and of what must be caught; all bounds hold together."""
     from celosia.core.progress import Step
     from celosia.mechanisms.parameters import check_confidence
 
     # An equal part of the error for each, as in `audit_all`, whose samples are the same for all.
-    confidence = check_confidence(wishes["confidence"])
+    confidence = check_confidence(settings["confidence"])
     each = 1 - (1 - confidence) / len(suspects)
     found: tuple[list[Audit], list[Audit]] = ([], [])
     for done, suspect in enumerate(suspects):
         progress(Step(f"Auditing {suspect.name}", done, len(suspects)))
-        samples = suspect.samples if wishes["samples"] is None else wishes["samples"]
-        result = suspect.audit(samples=samples, confidence=each, rng=wishes["rng"])
+        samples = suspect.samples if settings["samples"] is None else settings["samples"]
+        result = suspect.audit(samples=samples, confidence=each, rng=settings["rng"])
         found[suspect.broken].append(replace(result, confidence=confidence))
     return found
 
 
-def _tell(audits: Sequence[Audit]) -> None:
+def _show(audits: Sequence[Audit]) -> None:
     console.show_table(
-        "What mechanisms claim, and what they were shown to lose",
+        "Privacy loss of mechanisms: claimed, and shown by the audit",
         ["mechanism", "claim", "at least", "of claim", "verdict", "samples"],
         [
             [
                 each.name,
-                _claimed(each),
+                _claim_text(each),
                 f"{each.lower:.4f}",
                 "" if each.reach is None else f"{each.reach:.0%}",
                 each.verdict,
@@ -221,7 +228,7 @@ def _tell(audits: Sequence[Audit]) -> None:
             console.show(str(each))
 
 
-def _claimed(each: Audit) -> str:
+def _claim_text(each: Audit) -> str:
     """The claim, shortly: an epsilon, or epsilon and delta in brackets."""
     if each.claim is None:
         return "none"
@@ -244,12 +251,13 @@ def _summary(found: Sequence[Audit], shown: Sequence[Audit], *, own: bool) -> st
         if only.claim is None:
             return f"epsilon is at least {only.lower:.4g}; nothing was claimed"
         return f"nothing contradicts {only.claim}: epsilon is at least {only.lower:.4g}"
-    told = []
+    parts = []
     if found:
-        told.append(f"{counted(len(found), 'audit', 'audits')} of mechanisms: none violated")
+        parts.append(f"{counted(len(found), 'audit', 'audits')} of mechanisms: none violated")
     if shown:
-        told.append(f"{counted(len(shown), 'published mistake', 'published mistakes')}: all caught")
-    return "; ".join(told)
+        mistakes = counted(len(shown), "published mistake", "published mistakes")
+        parts.append(f"{mistakes}: all detected")
+    return "; ".join(parts)
 
 
 def _failure(
@@ -270,7 +278,7 @@ def _failure(
     return PrivacyError(
         "CEL-A127",
         f"the audit did not catch {names}.",
-        why="A mistake is known in it, so an audit that finds nothing is too weak.",
+        why="It has a known mistake, so an audit that finds nothing is too weak.",
         fix="Give more --samples.",
         audits=facts,
     )

@@ -215,7 +215,7 @@ def _get_network(
     from celosia.core.progress import Step
     from celosia.datasets.friends import SCHEMA, SEED, VERTICES, friends
     from celosia.graphs import write
-    from celosia.graphs.reading import format_of
+    from celosia.graphs.readers import format_of
 
     options.check_places(places, overwrite=force)
     output, people, schema = places.values()

@@ -4,9 +4,9 @@
 for private statistics of it (`private`). Names load on first use.
 
 >>> from celosia import Seeded, graphs
->>> release = graphs.publish(graphs.examples.g9(), graphs.KDegree(k=3), randomness=Seeded(7))
+>>> release = graphs.publish(graphs.examples.g9(), graphs.KDegree(k=3), rng=Seeded(7))
 >>> print(release.guarantee.promise)
-k-degree anonymity, k = 3: every degree is that of at least 3 vertices
+k-degree anonymity, k = 3: every degree is shared by at least 3 vertices
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from celosia.graphs.generalisation import GeneralisedGraph, PartitionSearch, SaNGreeA
     from celosia.graphs.graph import Graph
     from celosia.graphs.kdegree import KDegree, VertexAddition
-    from celosia.graphs.method import Changed, GraphMethod
+    from celosia.graphs.method import GraphMethod, MethodResult
     from celosia.graphs.metrics import GraphUtility, compare, measure
-    from celosia.graphs.naive import Relabelling
     from celosia.graphs.neighbourhood import KNeighbourhood
     from celosia.graphs.perturbation import (
         RandomAddDelete,
@@ -35,15 +34,16 @@ if TYPE_CHECKING:
         SpectralSwitch,
     )
     from celosia.graphs.private import PrivateGraph
-    from celosia.graphs.publishing import publish
-    from celosia.graphs.reading import Reading, read
+    from celosia.graphs.readers import ReadResult, read
     from celosia.graphs.registry import method_from, methods
+    from celosia.graphs.relabelling import Relabelling
     from celosia.graphs.release import GraphRelease
-    from celosia.graphs.uncertain import Uncertain, UncertainGraph
-    from celosia.graphs.writing import write
+    from celosia.graphs.run import publish
+    from celosia.graphs.uncertain import KObfuscation, UncertainGraph
+    from celosia.graphs.writers import write
 
 _HOMES = {
-    "Changed": "method",
+    "MethodResult": "method",
     "GeneralisedGraph": "generalisation",
     "Graph": "graph",
     "GraphMethod": "method",
@@ -58,13 +58,13 @@ _HOMES = {
     "RandomPerturbation": "perturbation",
     "RandomSparsification": "perturbation",
     "RandomSwitch": "perturbation",
-    "Reading": "reading",
-    "Relabelling": "naive",
+    "ReadResult": "readers",
+    "Relabelling": "relabelling",
     "Relevance": "perturbation",
     "SaNGreeA": "generalisation",
     "SpectralAddDelete": "perturbation",
     "SpectralSwitch": "perturbation",
-    "Uncertain": "uncertain",
+    "KObfuscation": "uncertain",
     "UncertainGraph": "uncertain",
     "VertexAddition": "kdegree",
     "as_graph": "adapters",
@@ -72,14 +72,13 @@ _HOMES = {
     "measure": "metrics",
     "method_from": "registry",
     "methods": "registry",
-    "publish": "publishing",
-    "read": "reading",
+    "publish": "run",
+    "read": "readers",
     "to_networkx": "adapters",
-    "write": "writing",
+    "write": "writers",
 }
 
 __all__ = [
-    "Changed",
     "GeneralisedGraph",
     "Graph",
     "GraphMethod",
@@ -88,19 +87,20 @@ __all__ = [
     "KAutomorphism",
     "KDegree",
     "KNeighbourhood",
+    "KObfuscation",
+    "MethodResult",
     "PartitionSearch",
     "PrivateGraph",
     "RandomAddDelete",
     "RandomPerturbation",
     "RandomSparsification",
     "RandomSwitch",
-    "Reading",
+    "ReadResult",
     "Relabelling",
     "Relevance",
     "SaNGreeA",
     "SpectralAddDelete",
     "SpectralSwitch",
-    "Uncertain",
     "UncertainGraph",
     "VertexAddition",
     "as_graph",

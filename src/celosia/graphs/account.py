@@ -1,4 +1,4 @@
-"""The account of a published graph: who can be found, and what it is still good for."""
+"""The account of a published graph: re-identification risk and utility."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from celosia.graphs.generalisation import GeneralisedGraph
 from celosia.graphs.graph import Graph
 from celosia.graphs.metrics import GraphUtility, compare
 from celosia.graphs.metrics.paths import MOST_STEPS
-from celosia.graphs.metrics.summary import aligned
+from celosia.graphs.metrics.summary import align_vertices
 from celosia.graphs.uncertain import UncertainGraph
 
 MOST_NEIGHBOURHOODS = 20_000
@@ -35,7 +35,7 @@ WITHOUT_MATCH = ("degree_total_variation", "degree_earth_mover")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphAccount:
-    """What is known of a published graph by comparing it with its original."""
+    """The comparison of a published graph with its original."""
 
     utility: GraphUtility | None = None
     """None of a graph with more than two million edges, or where nothing was to be measured."""
@@ -63,10 +63,10 @@ class GraphAccount:
         if self.utility is None:
             return found
         shares = self.utility.shares
-        told = shares if self.matched else {name: shares[name] for name in WITHOUT_MATCH}
+        utility = shares if self.matched else {name: shares[name] for name in WITHOUT_MATCH}
         if self.matched:
             found["edges"] = self.utility.edges.as_dict()
-        return found | {"utility": told}
+        return found | {"utility": utility}
 
 
 def account(  # noqa: PLR0913 - two graphs, how they belong together, and how to look
@@ -100,7 +100,7 @@ def account(  # noqa: PLR0913 - two graphs, how they belong together, and how to
         return GraphAccount(utility=utility, world=world is not published, matched=False)
     drawn = None
     if max(original.order, world.order) <= MOST_DRAWN:
-        drawn = original, world if numbers is None else aligned(world, numbers)
+        drawn = original, world if numbers is None else align_vertices(world, numbers)
     return GraphAccount(
         utility=utility,
         attacks=_attacks(original, world, numbers),

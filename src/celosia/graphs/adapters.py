@@ -1,4 +1,4 @@
-"""Graphs of other libraries, known by what they can do and not by what they are.
+"""Graphs of other libraries, recognised by their interfaces and not by their types.
 
 Nothing is imported here but what the caller has imported already.
 """
@@ -14,10 +14,17 @@ import numpy as np
 import polars as pl
 
 from celosia.core.errors import EngineError, InputError
-from celosia.graphs.formats.parsed import Gatherer, Parsed, table_of
-from celosia.graphs.formats.rules import Counts, Directed, Loops, Repeated, Rules, simplify
+from celosia.graphs.formats.parsed_graph import GraphBuilder, ParsedGraph, table_of
+from celosia.graphs.formats.rules import (
+    Counts,
+    DirectionRule,
+    LoopRule,
+    RepeatedEdgeRule,
+    Rules,
+    simplify,
+)
 from celosia.graphs.graph import Graph
-from celosia.graphs.reading import Reading
+from celosia.graphs.readers import ReadResult
 
 _HERE = Path("the given graph")
 
@@ -25,10 +32,10 @@ _HERE = Path("the given graph")
 def as_graph(
     given: Any,
     *,
-    loops: Loops = "drop",
-    repeated: Repeated = "merge",
-    directed: Directed = "undirect",
-) -> Reading:
+    loops: LoopRule = "drop",
+    repeated: RepeatedEdgeRule = "merge",
+    directed: DirectionRule = "undirect",
+) -> ReadResult:
     """A graph from another library's, with a report as that of `read`.
 
     Takes graphs of NetworkX and igraph, sparse matrices of SciPy, an array or a list of pairs of
@@ -43,17 +50,17 @@ an edge: 1
         InputError: CEL-G012 this is no graph that is known here; others as for `read`.
     """
     rules = Rules(loops=loops, repeated=repeated, directed=directed)
-    if isinstance(given, Reading):
+    if isinstance(given, ReadResult):
         return given
     if isinstance(given, Graph) and given.order and bool((np.diff(given.keys) > 0).all()):
         counts = Counts(records=given.size, loops=0, repeated=0, both_ways=0, one_way=0)
-        return Reading(graph=given, counts=counts, rules=rules)  # it is simple and sorted
-    parsed = _parsed(given, arcs=directed == "mutual")
+        return ReadResult(graph=given, counts=counts, rules=rules)  # it is simple and sorted
+    parsed = _parse(given, arcs=directed == "mutual")
     graph, counts = simplify(parsed, rules)
-    return Reading(graph=graph, counts=counts, rules=rules, ignored=parsed.ignored)
+    return ReadResult(graph=graph, counts=counts, rules=rules, ignored=parsed.ignored)
 
 
-def _parsed(given: Any, *, arcs: bool) -> Parsed:
+def _parse(given: Any, *, arcs: bool) -> ParsedGraph:
     if isinstance(given, Graph):
         parsed = _of_pairs(given.edges, arcs=False, order=given.order, edges=given.edge_attributes)
         names = parsed.names if given.labels is None else given.labels
@@ -68,29 +75,29 @@ def _parsed(given: Any, *, arcs: bool) -> Parsed:
         return _of_frame(given, arcs=arcs)
     if isinstance(given, np.ndarray | list | tuple):
         return _of_pairs(_numbers(given), arcs=arcs)
-    raise _unknown("nothing here knows such an object")
+    raise _unknown("objects of this type are not supported")
 
 
-def _of_networkx(given: Any) -> Parsed:
+def _of_networkx(given: Any) -> ParsedGraph:
     """Its vertices may be anything that has a name; edges of a multigraph are repeated edges."""
-    gatherer = Gatherer(_HERE)
+    builder = GraphBuilder(_HERE)
     names = {vertex: place for place, vertex in enumerate(given.nodes)}
     for place, (_, values) in enumerate(given.nodes(data=True), 1):
-        gatherer.vertex(place - 1, _plain(values), -place)
+        builder.vertex(place - 1, _plain(values), -place)
     way = bool(given.is_directed())
     for place, (one, other, values) in enumerate(given.edges(data=True), 1):
-        gatherer.edge(
+        builder.edge(
             names[one],
             names[other],
             directed=way,
             values=_plain(values),
             line=-place,
         )
-    gatherer.ignore("attributes of the graph", len(getattr(given, "graph", {})))
+    builder.ignore("attributes of the graph", len(getattr(given, "graph", {})))
     if given.is_multigraph():  # a number is which of several edges it is
         named = sum(isinstance(key, str) for _, _, key in given.edges(keys=True))
-        gatherer.ignore("keys of edges", named)
-    return replace(gatherer.finish(), names=_names(list(names)))
+        builder.ignore("keys of edges", named)
+    return replace(builder.finish(), names=_names(list(names)))
 
 
 def _plain(values: Mapping[Any, Any]) -> dict[str, Any]:
@@ -101,7 +108,7 @@ def _plain(values: Mapping[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _of_igraph(given: Any) -> Parsed:
+def _of_igraph(given: Any) -> ParsedGraph:
     """By its documented interface: vcount, get_edgelist, is_directed, and attributes of vs, es."""
     ends = np.array(given.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     parsed = _of_pairs(ends, arcs=bool(given.is_directed()), order=int(given.vcount()))
@@ -117,7 +124,7 @@ def _of_igraph(given: Any) -> Parsed:
     )
 
 
-def _of_sparse(given: Any) -> Parsed:
+def _of_sparse(given: Any) -> ParsedGraph:
     """A square matrix; entries other than 1 are weights. A symmetric one has no directions."""
     if len(given.shape) != 2 or given.shape[0] != given.shape[1]:
         raise _unknown("an adjacency matrix must be square")
@@ -134,7 +141,7 @@ def _of_sparse(given: Any) -> Parsed:
     return _of_pairs(ends, arcs=not symmetric, order=int(given.shape[0]), edges=edges)
 
 
-def _of_frame(frame: pl.DataFrame, *, arcs: bool) -> Parsed:
+def _of_frame(frame: pl.DataFrame, *, arcs: bool) -> ParsedGraph:
     from celosia.frames.codes import encode  # noqa: PLC0415
 
     if frame.width < 2:
@@ -151,7 +158,7 @@ def _of_frame(frame: pl.DataFrame, *, arcs: bool) -> Parsed:
     codes = found.codes.astype(np.int64).reshape(2, -1)
     rest = frame.select(frame.columns[2:])
     integer = found.values.dtype.is_integer()
-    return Parsed(
+    return ParsedGraph(
         names=found.values.cast(pl.Int64) if integer else found.values,
         sources=codes[0],
         targets=codes[1],
@@ -162,7 +169,7 @@ def _of_frame(frame: pl.DataFrame, *, arcs: bool) -> Parsed:
 
 def _of_pairs(
     ends: Any, *, arcs: bool, order: int | None = None, edges: pl.DataFrame | None = None
-) -> Parsed:
+) -> ParsedGraph:
     given = np.asarray(ends, dtype=np.int64)
     if given.min(initial=0) < 0:
         raise _negative()
@@ -172,7 +179,7 @@ def _of_pairs(
     if names is None:  # huge numbers, far apart
         names, places = np.unique(given, return_inverse=True)
         given = places.reshape(given.shape)
-    return Parsed(
+    return ParsedGraph(
         names=pl.Series("vertex", names),
         sources=given[:, 0].copy(),
         targets=given[:, 1].copy(),
@@ -224,7 +231,7 @@ def _negative() -> InputError:
 def _unknown(problem: str) -> InputError:
     return InputError(
         "CEL-G012",
-        f"this is no graph: {problem}.",
+        f"this is not a graph: {problem}.",
         fix="Give a graph of NetworkX or igraph, a square sparse matrix, pairs of vertex numbers, "
         "or a frame of edges.",
     )

@@ -1,4 +1,4 @@
-"""A graph drawn before and after, the edges that went and came marked by more than a colour."""
+"""Drawings of a graph before and after, with deleted and added edges marked."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def layout(graph: Graph, *, rng: Source, rounds: int = _ROUNDS) -> NDArray[np.fl
             "CEL-G420",
             f"{graph.order:,} vertices are too many to lay out.",
             why=f"Beyond {MOST_DRAWN} a drawing is a ball of wool.",
-            fix="Draw a sample of it, as before_after does.",
+            fix="Draw a sample of it, as draw_comparison does.",
         )
     places = uniforms(rng, 2 * graph.order).reshape(-1, 2) - 0.5
     ideal = 1.0 / max(graph.order, 1) ** 0.5
@@ -78,7 +78,7 @@ def layout(graph: Graph, *, rng: Source, rounds: int = _ROUNDS) -> NDArray[np.fl
     return np.asarray((places - low) / np.maximum(high - low, 1e-9))
 
 
-def before_after(  # noqa: PLR0913 - two graphs and how they are shown
+def draw_comparison(  # noqa: PLR0913 - two graphs and how they are shown
     original: Graph,
     release: Graph,
     *,
@@ -96,7 +96,7 @@ def before_after(  # noqa: PLR0913 - two graphs and how they are shown
         original: the graph before.
         release: the graph after, its first vertices in the order of the original.
         rng: where vertices start from; the same draws give the same drawing.
-        names: write the names (or numbers) of the vertices; whoever sees the drawing sees them.
+        names: write the names (or numbers) of the vertices; readers of the drawing see them.
         most: how many vertices are drawn.
         title: what is shown.
 
@@ -105,10 +105,10 @@ def before_after(  # noqa: PLR0913 - two graphs and how they are shown
 
     >>> from celosia.core.randomness import Seeded
     >>> from celosia.graphs.examples import g9
-    >>> "only in" in str(before_after(g9(), g9(), rng=Seeded(1)))
+    >>> "only in" in str(draw_comparison(g9(), g9(), rng=Seeded(1)))
     False
     """
-    old, new, chosen = _shown(original, release, _checked(most))
+    old, new, chosen = _select_vertices(original, release, _check_most(most))
     _check_names(names, old)
     union = Graph.of(np.concatenate([old.edges, new.edges]), order=old.order)
     places = layout(union, rng=rng)
@@ -118,7 +118,7 @@ def before_after(  # noqa: PLR0913 - two graphs and how they are shown
         gone, come = ~new.has_edges(old.edges), ~old.has_edges(new.edges)
         _draw(left, places, old, gone, _GONE, labels)
         _draw(right, places, new, come, _COME, labels)
-        sampled = _sampled(old, original)
+        sampled = _sample_note(old, original)
         left.set_title(f"Original: {original.size:,} edges{sampled}", size=8.6, loc="left")
         right.set_title(f"Release: {release.size:,} edges", size=8.6, loc="left")
         handles = [
@@ -132,7 +132,7 @@ def before_after(  # noqa: PLR0913 - two graphs and how they are shown
         return finish(figure)
 
 
-def drawn(
+def draw_graph(
     graph: Graph,
     *,
     rng: Source,
@@ -143,20 +143,20 @@ def drawn(
     """One graph; of a larger one the vertices with most neighbours.
 
     Raises:
-        InputError: as for `before_after`.
+        InputError: as for `draw_comparison`.
 
     >>> from celosia.core.randomness import Seeded
     >>> from celosia.graphs.examples import g9
-    >>> "12 edges" in str(drawn(g9(), rng=Seeded(1)))
+    >>> "12 edges" in str(draw_graph(g9(), rng=Seeded(1)))
     True
     """
-    shown, _, chosen = _shown(graph, graph, _checked(most))
+    shown, _, chosen = _select_vertices(graph, graph, _check_most(most))
     _check_names(names, shown)
     labels = _labels(graph, chosen) if names else None
     with drawing():
         figure, (axes,) = _axes(1)
         _draw(axes, layout(shown, rng=rng), shown, np.zeros(shown.size, np.bool_), _KEPT, labels)
-        axes.set_title(f"{graph.size:,} edges{_sampled(shown, graph)}", size=8.6, loc="left")
+        axes.set_title(f"{graph.size:,} edges{_sample_note(shown, graph)}", size=8.6, loc="left")
         if title:
             figure.suptitle(shorten(title, 64), x=0.008, ha="left", size=10.5, weight="bold")
         return finish(figure)
@@ -194,7 +194,7 @@ def _legend_line(name: str) -> Any:
     return Line2D([], [], label=name, **_LOOKS[name])
 
 
-def _checked(most: object) -> int:
+def _check_most(most: object) -> int:
     number = whole(most)
     if number is None or not 1 <= number <= MOST_DRAWN:
         raise InputError(
@@ -215,7 +215,7 @@ def _check_names(names: bool, shown: Graph) -> None:
         )
 
 
-def _sampled(shown: Graph, graph: Graph) -> str:
+def _sample_note(shown: Graph, graph: Graph) -> str:
     return "" if shown.order == graph.order else f", {shown.order:,} hubs of {graph.order:,}"
 
 
@@ -263,7 +263,9 @@ def _draw(  # noqa: PLR0913, PLR0917 - one side of the drawing
         axes.annotate(shorten(label, 12), place, (0, 5), textcoords="offset points", ha="center")
 
 
-def _shown(original: Graph, release: Graph, most: int) -> tuple[Graph, Graph, NDArray[np.int64]]:
+def _select_vertices(
+    original: Graph, release: Graph, most: int
+) -> tuple[Graph, Graph, NDArray[np.int64]]:
     """The vertices that are drawn, and both graphs among them."""
     order = max(original.order, release.order)
     degrees = np.zeros(order, dtype=np.int64)

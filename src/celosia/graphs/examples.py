@@ -1,4 +1,4 @@
-"""Small graphs with known answers: those of the figures, and one club that everybody uses.
+"""Small graphs with known answers: those of the figures, and the karate club.
 
 Vertices are named as in the figures, from 1 or by a first name; the names are in `labels`, and
 `vertices` finds their numbers.
@@ -18,7 +18,7 @@ from celosia.graphs.graph import Graph
 Pairs = tuple[tuple[int, int], ...]
 
 ARCS = (("A", "D"), ("B", "D"), ("C", "D"), ("D", "A"), ("D", "E"), ("D", "F"))
-"""Figure 5: who follows whom. Three follow D and D follows three, A in both ways."""
+"""Figure 5: a follower network. Three follow D and D follows three, A in both ways."""
 
 FRIENDS = (
     ("Dan", "Amy"),
@@ -32,7 +32,7 @@ FRIENDS = (
     ("Joe", "Tom"),
     ("Joe", "Ann"),
 )
-"""Figure 7: Dan shares his degree with Joe, and with nobody the two friends who know each other."""
+"""Figure 7: Dan shares his degree with Joe, but not the two friends who know each other."""
 
 G9_EDGES: Pairs = (
     *((1, 2), (1, 3), (1, 5), (2, 3), (3, 4), (3, 6)),
@@ -118,10 +118,10 @@ _CLUB = """
 """
 
 
-def named(pairs: Iterable[tuple[str, str]] | Iterable[tuple[int, int]]) -> Graph:
+def graph_of_names(pairs: Iterable[tuple[str, str]] | Iterable[tuple[int, int]]) -> Graph:
     """A graph from pairs of names: numbers in their order, words as they come first.
 
-    >>> graph = named([("Dan", "Amy"), ("Bob", "Dan")])
+    >>> graph = graph_of_names([("Dan", "Amy"), ("Bob", "Dan")])
     >>> graph.labels.to_list(), graph.edges.tolist()
     (['Dan', 'Amy', 'Bob'], [[0, 1], [0, 2]])
     """
@@ -136,28 +136,28 @@ def named(pairs: Iterable[tuple[str, str]] | Iterable[tuple[int, int]]) -> Graph
 
 def g9() -> Graph:
     """Figure 9a: nine vertices, twelve edges; vertices 1 and 9 are alone with their degrees."""
-    return named(G9_EDGES)
+    return graph_of_names(G9_EDGES)
 
 
 def g10() -> Graph:
     """Figure 10a: nine vertices, ten edges, no two of the greater degrees alike."""
-    return named(G10_EDGES)
+    return graph_of_names(G10_EDGES)
 
 
 def dan() -> Graph:
     """Figure 7: anonymous by degree for k = 2, yet Dan is found by his neighbourhood."""
-    return named(FRIENDS)
+    return graph_of_names(FRIENDS)
 
 
 def uncertain_original() -> Graph:
     """The certain graph behind `UNCERTAIN`."""
-    return named(UNCERTAIN_EDGES)
+    return graph_of_names(UNCERTAIN_EDGES)
 
 
 def karate() -> Graph:
     """The karate club of Zachary 1977: 34 members, 78 friendships."""
     lines = (line.split(":") for line in _CLUB.strip().splitlines())
-    return named([(int(one), int(other)) for one, rest in lines for other in rest.split()])
+    return graph_of_names([(int(one), int(other)) for one, rest in lines for other in rest.split()])
 
 
 def vertices(graph: Graph, names: Iterable[int] | Iterable[str]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Graphs to try things on: random ones, with hubs or without, and rings."""
+"""Generators of random graphs, with hubs or without, and of rings."""
 
 from __future__ import annotations
 

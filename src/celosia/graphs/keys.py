@@ -1,4 +1,4 @@
-"""The key of a release: which vertex of the original has which number. It undoes the release."""
+"""The key of a release: the number of each vertex of the original. Keep it secret."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def read_key(path: Path, original: Graph) -> pl.Series:
     """
     table = read_table(path, types=dict.fromkeys(COLUMNS, "string"))
     if tuple(table.columns) != COLUMNS:
-        raise _no_key(path, "it has not the columns vertex and number")
+        raise _no_key(path, "its columns are not vertex and number")
     asked = pl.DataFrame([names_of(original)])
     found = asked.join(table, on=COLUMNS[0], how="left", maintain_order="left")
     numbers = found.get_column(COLUMNS[1])
     if table.height != original.order or numbers.null_count() or not numbers.is_unique().all():
-        raise _no_key(path, f"it has not one number for each of {original.order:,} vertices")
+        raise _no_key(path, f"it does not have one number for each of {original.order:,} vertices")
     return numbers
 
 
@@ -63,7 +63,7 @@ def _no_key(path: Path, why: str) -> InputError:
     return InputError(
         "CEL-G027",
         f"{path} is not the key of this graph: {why}.",
-        why="Vertices would be taken for others, and a release would seem safer than it is.",
+        why="With a wrong key the vertices are mixed up, and the release seems safer than it is.",
         fix="Give the key that was written with the release, and read the original by the same "
         "rules.",
         path=str(path),

@@ -1,4 +1,4 @@
-"""A published file opened again, and its vertices found in the original."""
+"""Open a published file, and match its vertices with those of the original."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from celosia.graphs.generalisation import GeneralisedGraph, read_generalised
 from celosia.graphs.generalisation.files import FORMAT
 from celosia.graphs.graph import Graph
 from celosia.graphs.keys import names_of, read_key
-from celosia.graphs.reading import Reading, format_of, read
+from celosia.graphs.readers import ReadResult, format_of, read
 from celosia.graphs.release import Content, GraphRelease
 from celosia.graphs.uncertain import UncertainGraph, read_uncertain
 
@@ -28,17 +28,17 @@ _LOOK = 1 << 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Opened:
-    """What a published file holds."""
+class OpenedRelease:
+    """The content of a published file."""
 
     content: Content
     hidden: bool | None
-    """Whether random numbers stand for names; None where no certificate tells."""
-    reading: Reading | None = None
+    """Whether random numbers replace names; None without a certificate."""
+    reading: ReadResult | None = None
     """How a plain graph without a certificate was read."""
 
 
-def open_release(path: str | Path, *, progress: Progress = silent) -> Opened:
+def open_release(path: str | Path, *, progress: Progress = silent) -> OpenedRelease:
     """A plain, an uncertain or a generalised graph, whichever the file holds.
 
     Raises:
@@ -49,18 +49,18 @@ def open_release(path: str | Path, *, progress: Progress = silent) -> Opened:
     if file.is_file() and certificate_path(file).is_file():
         release = GraphRelease.load(file)
         kept = release.provenance.parameters.get("keep_names")
-        return Opened(content=release.data, hidden=None if kept is None else not kept)
-    sort = sort_of(file)
+        return OpenedRelease(content=release.data, hidden=None if kept is None else not kept)
+    sort = graph_type_of(file)
     if sort is GeneralisedGraph:
-        return Opened(content=read_generalised(file), hidden=None)
+        return OpenedRelease(content=read_generalised(file), hidden=None)
     if sort is UncertainGraph:
-        return Opened(content=read_uncertain(file), hidden=None)
+        return OpenedRelease(content=read_uncertain(file), hidden=None)
     reading = read(file, progress=progress)
-    return Opened(content=reading.graph, hidden=None, reading=reading)
+    return OpenedRelease(content=reading.graph, hidden=None, reading=reading)
 
 
-def sort_of(path: Path) -> type[Content]:
-    """Which sort of graph a file holds, by how it begins.
+def graph_type_of(path: Path) -> type[Content]:
+    """The type of graph in a file, by its first bytes.
 
     Raises:
         InputError: CEL-G002 its name says nothing about the format; or it cannot be read.
@@ -85,14 +85,16 @@ def world_of(content: Content, rng: Source) -> Graph:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Matched:
-    """A plain release, and where each vertex of the original is in it."""
+class MatchedRelease:
+    """A plain release, and the number in it of each vertex of the original."""
 
     release: Graph
     numbers: NDArray[np.int64] = field(repr=False)
 
 
-def matched(original: Graph, opened: Opened, *, key: Path | None, rng: Source) -> Matched:
+def match_vertices(
+    original: Graph, opened: OpenedRelease, *, key: Path | None, rng: Source
+) -> MatchedRelease:
     """Find the vertices of the original in a release, by a key or by their names.
 
     Vertices that the file does not name have no edge in it: an edge list leaves them out.
@@ -113,12 +115,12 @@ def matched(original: Graph, opened: Opened, *, key: Path | None, rng: Source) -
     if key is None and (opened.hidden or world.order > original.order - int(absent.sum())):
         raise InputError(
             "CEL-G028",
-            "it is not known which vertex of the release is which.",
-            why="They have random numbers, or names that the original has not.",
+            "the vertices of the release cannot be matched with those of the original.",
+            why="They have random numbers, or names that are not in the original.",
             fix="Give the key: celosia graph publish writes it with --key FILE.",
         )
     numbers = found.fill_null(0).to_numpy().astype(np.int64)
     numbers[absent] = world.order + np.arange(int(absent.sum()))
-    return Matched(
+    return MatchedRelease(
         release=Graph.of(world.edges, order=world.order + int(absent.sum())), numbers=numbers
     )

@@ -1,4 +1,4 @@
-"""What every graph method is: parameters that check themselves, and one function of a graph."""
+"""The base of graph methods: validated parameters, and one function of a graph."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 
 Result = TypeVar("Result")
-"""What comes out: a `Graph`, an uncertain graph, or a graph of super-vertices."""
+"""The result: a `Graph`, an uncertain graph, or a graph of super-vertices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Changed(Generic[Result]):
-    """A graph after one method, and what the method has to say about it."""
+class MethodResult(Generic[Result]):
+    """The result of one method: a graph, and facts about the change."""
 
     graph: Result
     """What can be published, vertex by vertex in the order of the given graph where it has any."""
@@ -41,13 +41,15 @@ class GraphMethod(ABC, Generic[Result]):
     randomised: ClassVar[bool]
     """Whether it draws: a method that does is repeated by a seed, and only a simulation then."""
     is_private: ClassVar[bool] = False
-    """Whether it is differentially private, so that nothing exact may be told beside its result."""
+    """Whether it is differentially private: nothing exact may be published beside its result."""
     needs_original: ClassVar[bool] = False
     """Whether its promise is against those who know the graph that it is given: nothing may have
     changed that before."""
 
     @abstractmethod
-    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> Changed[Result]:
+    def apply(
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> MethodResult[Result]:
         """Protect a graph; the given one stays as it is.
 
         Raises:
@@ -65,9 +67,9 @@ class GraphMethod(ABC, Generic[Result]):
 
     def as_dict(self) -> dict[str, Any]:
         """The method and its parameters as a TOML file has them, defaults left out."""
-        told: dict[str, Any] = {"method": self.kind}
+        parameters: dict[str, Any] = {"method": self.kind}
         for each in fields(self):  # type: ignore[arg-type]  # every method is a dataclass
             value = getattr(self, each.name)
             if each.default is MISSING or value != each.default:
-                told[each.name] = list(value) if isinstance(value, tuple) else value
-        return told
+                parameters[each.name] = list(value) if isinstance(value, tuple) else value
+        return parameters

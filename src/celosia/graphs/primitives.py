@@ -1,4 +1,4 @@
-"""The three small changes of a graph, each checked before it is made, and a log of them.
+"""The three elementary changes of a graph, each checked first, and their log.
 
 All keep the number of vertices and of edges; a rotation keeps one degree, a switch keeps all.
 """

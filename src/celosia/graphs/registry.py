@@ -1,4 +1,4 @@
-"""Graph methods by the names that the command line and certificates call them."""
+"""Graph methods by their names on the command line and in certificates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from celosia.graphs.method import GraphMethod
 def methods() -> dict[str, type[GraphMethod[Any]]]:
     """Every method by its name, sorted.
 
-    >>> {"k-degree", "random-switch", "uncertain", "sangreea"} <= set(methods())
+    >>> {"k-degree", "random-switch", "k-obfuscation", "sangreea"} <= set(methods())
     True
     """
     # Here and not above: most of them load compiled kernels.
@@ -20,10 +20,10 @@ def methods() -> dict[str, type[GraphMethod[Any]]]:
         automorphism,
         generalisation,
         kdegree,
-        naive,
         neighbourhood,
         perturbation,
         private,
+        relabelling,
         uncertain,
     )
 
@@ -31,7 +31,7 @@ def methods() -> dict[str, type[GraphMethod[Any]]]:
         automorphism,
         generalisation,
         kdegree,
-        naive,
+        relabelling,
         neighbourhood,
         perturbation,
         private,
@@ -58,7 +58,7 @@ def method_from(name: Any, parameters: Mapping[str, Any]) -> GraphMethod[Any]:
 def makes(method: type[GraphMethod[Any]]) -> type:
     """What a method makes: `Graph`, `UncertainGraph` or `GeneralisedGraph`, as its class says.
 
-    >>> makes(methods()["uncertain"]).__name__
+    >>> makes(methods()["k-obfuscation"]).__name__
     'UncertainGraph'
     """
     for base in getattr(method, "__orig_bases__", ()):

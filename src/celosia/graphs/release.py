@@ -1,4 +1,4 @@
-"""A published graph with what was done to it, what is promised and what was measured."""
+"""A published graph with its methods, its guarantee and its measures."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from celosia.graphs import report
 from celosia.graphs.account import GraphAccount
 from celosia.graphs.generalisation import GeneralisedGraph, read_generalised, write_generalised
 from celosia.graphs.graph import Graph
-from celosia.graphs.reading import format_of, read
+from celosia.graphs.readers import format_of, read
 from celosia.graphs.uncertain import UncertainGraph, read_uncertain, write_uncertain
-from celosia.graphs.writing import write
+from celosia.graphs.writers import write
 
 Content = Graph | UncertainGraph | GeneralisedGraph
 """What can be published."""
@@ -46,7 +46,7 @@ def check_ending(content: type[Content], path: Path) -> None:
         raise InputError(
             "CEL-G024",
             f"{path}: a graph of {what} is written as {ending}.",
-            why="Another program would take it for a plain graph, or fail to read it.",
+            why="Another program would read it as a plain graph, or fail to read it.",
             fix=f"Give a name that ends in {ending} or {ending}.gz.",
             path=str(path),
         )
@@ -65,8 +65,8 @@ class MethodOutcome:
         return {"method": self.method, "facts": self.facts, "kept": self.kept}
 
     def __str__(self) -> str:
-        told = format_numbers(self.facts)
-        return f"{self.method}: {told}; kept: {self.kept}" if told else self.method
+        numbers = format_numbers(self.facts)
+        return f"{self.method}: {numbers}; kept: {self.kept}" if numbers else self.method
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,9 +142,9 @@ class GraphRelease(Release):
 
     def __str__(self) -> str:
         """The one line that matters most."""
-        # Without figures to publish, as beside a differentially private graph, none is told here.
-        told = [str(each) for each in self.account.attacks[:1]] if self.figures else []
-        return "; ".join([f"{self.guarantee.promise}: {self.data}", *told])
+        # Without figures to publish, as beside a differentially private graph, none is shown here.
+        attacks = [str(each) for each in self.account.attacks[:1]] if self.figures else []
+        return "; ".join([f"{self.guarantee.promise}: {self.data}", *attacks])
 
 
 def _content(path: Path, about: dict[str, Any]) -> Content:

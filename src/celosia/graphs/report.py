@@ -20,24 +20,24 @@ from celosia.core.report import (
 )
 from celosia.core.wording import sentence
 from celosia.graphs.account import GraphAccount
-from celosia.graphs.drawing import before_after
+from celosia.graphs.drawing import draw_comparison
 
-Told = tuple[str, Mapping[str, Any], str]
+MethodFacts = tuple[str, Mapping[str, Any], str]
 """A method: its name, its facts, what it kept."""
 
 PRIVATE = (
-    "For the eyes of those who may see the original graph: vertices that are exposed, by their "
-    "numbers in the original, and figures of the original are named below."
+    "Confidential: only for people who may see the original graph. The report lists exposed "
+    "vertices by their numbers in the original, and statistics of the original."
 )
 
 TOO_LARGE = (
-    "Not measured: by every metric a graph of more than two million edges takes minutes. "
-    "`celosia graph assess` compares the two files."
+    "Not measured: all metrics of a graph of more than two million edges take minutes. `celosia "
+    "graph assess` compares the two files."
 )
 
 UNMATCHED = (
-    "Nobody knows which vertex of a random world is which: numbers of the whole graph can be "
-    "compared, but edges, hubs and communities in common are those of strangers."
+    "The vertices of a random world cannot be matched with those of the original: measures of "
+    "the whole graph can be compared, but not common edges, hubs or communities."
 )
 
 
@@ -52,14 +52,14 @@ LEFT_OUT = {
     "directions": "directions of edges in one direction only",
     "ignored": "ignored in the file",
 }
-"""What can be left out, in the order in which it is told."""
+"""What can be left out, in the order of the report."""
 
 
 def document(  # noqa: PLR0913 - the parts of a release, one by one
     guarantee: Guarantee,
     provenance: Provenance,
     warnings: Sequence[str],
-    methods: Sequence[Told],
+    methods: Sequence[MethodFacts],
     account: GraphAccount,
     *,
     left_out: Mapping[str, Any],
@@ -87,7 +87,7 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     return Document("Published graph", f"{sentence(guarantee.promise)} {published}.", blocks)
 
 
-def _methods(methods: Sequence[Told]) -> list[Block]:
+def _methods(methods: Sequence[MethodFacts]) -> list[Block]:
     blocks: list[Block] = [
         Heading("What was done"),
         Table(["Method", "Kept"], [[name, kept] for name, _, kept in methods], "In order"),
@@ -125,7 +125,7 @@ def _drawing(account: GraphAccount) -> list[Block]:
     if account.drawn is None:
         return []
     # A seed of its own: places of vertices are no secret, and the report comes out the same again.
-    picture = before_after(*account.drawn, rng=Seeded(1))
+    picture = draw_comparison(*account.drawn, rng=Seeded(1))
     original, release = account.drawn
     gone = int((~release.has_edges(original.edges)).sum())
     words = f"{gone:,} edges of the original are gone, and {release.size - original.size + gone:,} "
@@ -141,7 +141,7 @@ def _risk(account: GraphAccount) -> list[Block]:
         return []
     words = "Each vertex of the original is looked for in the release by what an attacker knows."
     if account.world:
-        words += " The release is no plain graph: one random world of it is attacked."
+        words += " The release is not a plain graph: one random world of it is attacked."
     blocks: list[Block] = [
         Heading("Who can be found"),
         Paragraph(words),

@@ -1,4 +1,4 @@
-"""Pairs of vertices drawn exactly uniformly, without listing them all."""
+"""Uniform samples of pairs of vertices, without a list of all pairs."""
 
 from __future__ import annotations
 

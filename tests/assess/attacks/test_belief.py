@@ -151,7 +151,7 @@ def test_drawn_ways_come_near_the_exact_belief() -> None:
         watched=["HIV"],
         cap=1,
         samples=4000,
-        source=Seeded(11),
+        rng=Seeded(11),
     )
     # None, two or three of the three x have HIV in 10, 15 and 1 of the 56 ways: their share is
     # 11/26 with a deviation of 0.34. Some 1,857 draws remain, so five deviations are 0.04.
@@ -175,7 +175,7 @@ def test_thousands_of_classes_and_cells_are_no_trouble() -> None:
     assert alone.facts["ways_tried"] == 1
     one_class = release.with_columns(q=pl.lit("A"))
     split = [pl.DataFrame({"q": [str(i) for i in range(rows)]})]
-    drawn = minimality(one_class, "q", "s", finer=split, holds=half, samples=3, source=Seeded(1))
+    drawn = minimality(one_class, "q", "s", finer=split, holds=half, samples=3, rng=Seeded(1))
     assert drawn.facts["ways_left"] == 3
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.assess.attacks import Attack, Exposure, homogeneity
-from celosia.assess.attacks.classes import Classes, numbered, texts_of
+from celosia.assess.attacks.classes import Classes, number_combinations, texts_of
 from celosia.assess.attacks.result import Members
 from celosia.core.errors import InputError
 
@@ -93,7 +93,7 @@ def test_classes_are_those_of_counting(rows: list[tuple[str | None, str | None]]
 def test_combinations_are_numbered_in_their_sorted_order(rows: list[tuple[int, int]]) -> None:
     order = sorted(set(rows))
     columns = [np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)]
-    assert numbered(columns).tolist() == [order.index(row) for row in rows]
+    assert number_combinations(columns).tolist() == [order.index(row) for row in rows]
 
 
 def test_an_unknown_column_is_refused_with_the_nearest() -> None:
@@ -110,4 +110,4 @@ def test_no_columns_are_refused() -> None:
 
 def test_combinations_too_many_for_a_word_are_numbered_all_the_same() -> None:
     wide = [np.array([0, 2**21, 5, 2**21, 0], dtype=np.int64)] * 4
-    assert numbered(wide).tolist() == [0, 2, 1, 2, 0]
+    assert number_combinations(wide).tolist() == [0, 2, 1, 2, 0]

@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 
 import celosia.mechanisms
 from celosia.assess.audit import SHIPPED, Case, audit, audit_all, document
-from celosia.assess.audit.batches import AtOnce
+from celosia.assess.audit.cases import EntrywiseMechanism
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.additive.geometric import Geometric
@@ -74,7 +74,7 @@ def test_outputs_drawn_at_once_have_the_law_of_single_ones(
 ) -> None:
     rng = Seeded(34)
     one_by_one = np.array([mechanism.release(1, rng=rng) for _ in range(2000)], dtype=float)
-    at_once = np.asarray(AtOnce(mechanism).draw(1, rng, 20_000), dtype=float)
+    at_once = np.asarray(EntrywiseMechanism(mechanism).draw(1, rng, 20_000), dtype=float)
     # The parts hold 1/8 each by the large sample; its own error adds a tenth to the variance.
     edges = np.quantile(at_once, np.arange(1, 8) / 8)
     large = np.bincount(np.searchsorted(edges, at_once, side="left"), minlength=8) / at_once.size
@@ -85,7 +85,7 @@ def test_outputs_drawn_at_once_have_the_law_of_single_ones(
 
 
 def test_noise_of_half_the_scale_is_found_under_the_old_claim() -> None:
-    half = AtOnce(Laplace(epsilon=2, sensitivity=1))
+    half = EntrywiseMechanism(Laplace(epsilon=2, sensitivity=1))
     honest = Laplace(epsilon=1, sensitivity=1).privacy_loss()
     assert audit(half, 0.0, 1.0, claim=honest, rng=Seeded(35)).verdict == "violated"
 
@@ -102,7 +102,13 @@ def test_a_threshold_of_keys_that_is_too_low_is_found() -> None:
 def test_the_report_shows_claims_beside_bounds() -> None:
     audits = audit_all(1000, rng=Seeded(37), cases=AT_ONCE[:2])
     wrong = audit(
-        AtOnce(Geometric(epsilon=3)), 0, 1, claim=0.5, samples=5000, rng=Seeded(38), name="<b>"
+        EntrywiseMechanism(Geometric(epsilon=3)),
+        0,
+        1,
+        claim=0.5,
+        samples=5000,
+        rng=Seeded(38),
+        name="<b>",
     )
     page = document((*audits, wrong)).html()
     assert "Epsilon claimed and epsilon shown" in page

@@ -12,8 +12,14 @@ import numpy as np
 import pytest
 
 from celosia.assess.audit import audit
-from celosia.assess.audit.outputs import NUMBER, Encoder, Entries, Keyed, pattern_words
-from celosia.assess.audit.views import LastBit
+from celosia.assess.audit.outputs import (
+    NUMBER,
+    Encoder,
+    MappingPattern,
+    SequencePattern,
+    pattern_words,
+)
+from celosia.assess.audit.views import LastBitView
 from celosia.core.randomness import Seeded, Source
 
 
@@ -41,11 +47,15 @@ class Told:
         ("yes", "yes", {}),
         (None, None, {}),
         (Colour.RED, Colour.RED, {}),
-        (("below", 2.5), Entries(("below", NUMBER)), {(1,): 2.5}),
-        (np.array([1, 2]), Entries((NUMBER, NUMBER)), {(0,): 1.0, (1,): 2.0}),
+        (("below", 2.5), SequencePattern(("below", NUMBER)), {(1,): 2.5}),
+        (np.array([1, 2]), SequencePattern((NUMBER, NUMBER)), {(0,): 1.0, (1,): 2.0}),
         (np.array(4.0), NUMBER, {(): 4.0}),
-        ({"b": 1, "a": 2}, Keyed((("b", NUMBER), ("a", NUMBER))), {("b",): 1.0, ("a",): 2.0}),
-        (Told("x", 1.5), Keyed((("label", "x"), ("amount", NUMBER))), {("amount",): 1.5}),
+        (
+            {"b": 1, "a": 2},
+            MappingPattern((("b", NUMBER), ("a", NUMBER))),
+            {("b",): 1.0, ("a",): 2.0},
+        ),
+        (Told("x", 1.5), MappingPattern((("label", "x"), ("amount", NUMBER))), {("amount",): 1.5}),
         ({1, 2}, "{1, 2}", {}),
     ],
     ids=str,
@@ -80,7 +90,7 @@ def test_patterns_read_as_one_would_write_them() -> None:
 
 def test_the_last_binary_digit_of_a_float_is_found() -> None:
     numbers = np.array([1.0, 0.75, -6.0, 2.0**-1074, 0.1, 0.0, np.inf])
-    found = LastBit.at(()).values(Encoder().encode(numbers))
+    found = LastBitView.at(()).values(Encoder().encode(numbers))
     # 0.1 is 3602879701896397 / 2**55, an odd numerator.
     np.testing.assert_array_equal(found, [0, -2, 1, -1074, -55, np.nan, np.nan])
 

@@ -30,7 +30,7 @@ def distance(pair: Pair) -> tuple[int, int]:
     return (first - second).total(), (second - first).total()
 
 
-@pytest.mark.parametrize("made", [pairs.rows, pairs.keyed])
+@pytest.mark.parametrize("made", [pairs.rows, pairs.key_rows])
 def test_rows_differ_by_one_step_of_the_relation(made: Any) -> None:
     def all_of(neighbours: Neighbours) -> Iterable[Pair]:
         found = made(0.0, 1.0, neighbours=neighbours) if made is pairs.rows else made()

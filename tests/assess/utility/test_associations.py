@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats.contingency import association
 
-from celosia.assess.meaning import Exact
+from celosia.assess.meaning import ExactMeaning
 from celosia.assess.utility import associations, compare, cramers_v
 from celosia.core.progress import Step
 
@@ -72,7 +72,7 @@ def test_released_pairs_count_as_all_that_they_may_be(
 ) -> None:
     original = {"a": DOMAIN, "b": DOMAIN}
     first, second = zip(*released, strict=True)
-    meaning = Exact(tuple(DOMAIN))
+    meaning = ExactMeaning(tuple(DOMAIN))
     tables = compare(
         original,
         {"a": first, "b": second},

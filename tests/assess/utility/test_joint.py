@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from celosia import InputError, tables
 from celosia.assess.utility import _pairs, compare, joint
 from celosia.assess.utility._pairs import Side, joint_mass
-from celosia.assess.utility.distributions import binned
+from celosia.assess.utility.distributions import assign_bins
 from celosia.assess.utility.joint import OTHERS
 from celosia.assess.utility.spread import Spread
 from celosia.tables.hierarchies import Hierarchy
@@ -83,7 +83,7 @@ def test_pairs_of_many_values_are_those_of_the_definition_in_little_memory() -> 
     assert peak < 100e6
     assert sum(map(sum, found.after)) == pytest.approx(1)
     # A hidden day is spread evenly over the days that occur.
-    _names, place = binned(np.unique(days).astype(float), tuple(map(str, np.unique(days))), 12)
+    _names, place = assign_bins(np.unique(days).astype(float), tuple(map(str, np.unique(days))), 12)
     even = np.bincount(place) / place.size
     after = np.array(found.after)
     assert after.sum(axis=1) == pytest.approx(even)

@@ -12,7 +12,7 @@ import pytest
 from tests.assess.utility.meanings import Groups
 
 from celosia import InputError
-from celosia.assess.meaning import Exact, Meaning
+from celosia.assess.meaning import ExactMeaning, Meaning
 from celosia.assess.utility import compare, learning
 from celosia.assess.utility._features import features
 from celosia.core.progress import Step
@@ -41,7 +41,7 @@ def decades(table: pl.DataFrame) -> pl.DataFrame:
 def test_labels_that_keep_the_border_keep_the_accuracy() -> None:
     table = people()
     tables = compare(table, decades(table), table.columns, meanings={"age": AGES}, aligned=True)
-    found = learning(tables, "answer", source=Seeded(1))
+    found = learning(tables, "answer", rng=Seeded(1))
     assert found.is_held_out
     assert [lesson.model for lesson in found.lessons] == [
         "logistic regression",
@@ -57,7 +57,7 @@ def test_a_release_without_the_telling_column_learns_no_more_than_the_majority(m
     table = people()
     released = table.with_columns(age=pl.lit("*"))
     tables = compare(table, released, table.columns, meanings={"age": AGES}, aligned=True)
-    found = learning(tables, "answer", source=Seeded(1), models=[model])
+    found = learning(tables, "answer", rng=Seeded(1), models=[model])
     assert found.majority == max(table["answer"].value_counts()["count"]) / table.height
     assert found.majority_balanced == 0.5
     # Five standard deviations of a fair guess of 400: 5 * sqrt(0.25 / 400) = 0.125.
@@ -69,7 +69,7 @@ def test_shuffled_rows_without_suppressed_ones_are_learnt_from_as_well() -> None
     table = people()
     released = decades(table).sample(fraction=0.9, shuffle=True, seed=1)
     tables = compare(table, released, table.columns, meanings={"age": AGES})
-    found = learning(tables, "answer", source=Seeded(1), models=FAST)
+    found = learning(tables, "answer", rng=Seeded(1), models=FAST)
     assert not found.is_held_out
     assert found.lessons[0].accuracy == 1.0
 
@@ -86,12 +86,12 @@ def test_aligned_records_are_never_tested_by_what_learnt_from_them() -> None:
     aligned = learning(
         compare(table, table, table.columns, aligned=True),
         "answer",
-        source=Seeded(1),
+        rng=Seeded(1),
         models=FAST,
         folds=5,
     )
     loose = learning(
-        compare(table, table, table.columns), "answer", source=Seeded(1), models=FAST, folds=5
+        compare(table, table, table.columns), "answer", rng=Seeded(1), models=FAST, folds=5
     )
     # Five standard deviations of a fair guess of 150: 5 * sqrt(0.25 / 150) = 0.204.
     assert abs(aligned.lessons[0].accuracy - 0.5) < 0.204
@@ -105,25 +105,21 @@ def test_suppressed_records_and_unclear_targets_teach_nothing() -> None:
     )
     stars = pl.DataFrame({"age": ["*"] * 300, "town": ["*"] * 300, "answer": ["yes"] * 300})
     tables = compare(table, pl.concat([released, stars]), table.columns, meanings={"age": AGES})
-    found = learning(tables, "answer", source=Seeded(1), models=FAST)
+    found = learning(tables, "answer", rng=Seeded(1), models=FAST)
     assert found.lessons[0].accuracy == 1.0
 
 
 def test_a_release_that_teaches_nothing_gets_the_majority_guess() -> None:
     table = people(60)
     released = table.with_columns(answer=pl.lit("*"))
-    found = learning(
-        compare(table, released, table.columns), "answer", source=Seeded(1), models=FAST
-    )
+    found = learning(compare(table, released, table.columns), "answer", rng=Seeded(1), models=FAST)
     assert found.lessons[0].accuracy == found.majority
 
 
 def test_a_release_with_one_class_guesses_it() -> None:
     table = people(60)
     released = table.with_columns(answer=pl.lit("no"))
-    found = learning(
-        compare(table, released, table.columns), "answer", source=Seeded(1), models=FAST
-    )
+    found = learning(compare(table, released, table.columns), "answer", rng=Seeded(1), models=FAST)
     assert found.lessons[0].accuracy == (table["answer"] == "no").mean()
     assert found.lessons[0].balanced_accuracy == 0.5
 
@@ -132,7 +128,7 @@ def test_the_same_seed_gives_the_same_figures() -> None:
     table = people(120)
     noisy = table.with_columns(answer=table["answer"].shuffle(seed=4))
     tables = compare(noisy, noisy, table.columns)
-    runs = [learning(tables, "answer", source=Seeded(3)).as_dict() for _ in range(2)]
+    runs = [learning(tables, "answer", rng=Seeded(3)).as_dict() for _ in range(2)]
     assert runs[0] == runs[1]
     assert json.loads(json.dumps(runs[0])) == runs[0] | {"lessons": list(runs[0]["lessons"])}
 
@@ -201,7 +197,7 @@ def test_what_cannot_be_learnt_is_refused(code: str, wrong: dict[str, Any]) -> N
 def test_a_target_alone_has_no_features() -> None:
     tables = compare({"a": ["x", "y"]}, {"a": ["x", "y"]}, ["a"])
     with pytest.raises(InputError, match="0 features") as caught:
-        learning(tables, "a", source=Seeded(1))
+        learning(tables, "a", rng=Seeded(1))
     assert caught.value.code == "CEL-A081"
 
 
@@ -209,7 +205,7 @@ def test_without_scikit_learn_the_error_names_the_extra(monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
     table = people(20)
     with pytest.raises(InputError, match=r"celosia\[utility\]") as caught:
-        learning(compare(table, table, table.columns), "answer", source=Seeded(1))
+        learning(compare(table, table, table.columns), "answer", rng=Seeded(1))
     assert caught.value.code == "CEL-A080"
 
 
@@ -217,7 +213,7 @@ def test_progress_is_told_before_every_training() -> None:
     steps: list[Step] = []
     table = people(30)
     tables = compare(table, table, table.columns)
-    learning(tables, "answer", source=Seeded(1), models=FAST, folds=2, progress=steps.append)
+    learning(tables, "answer", rng=Seeded(1), models=FAST, folds=2, progress=steps.append)
     assert [step.done for step in steps] == [0, 1, 2, 3, 4]
     assert {step.total for step in steps} == {4}
 
@@ -225,8 +221,8 @@ def test_progress_is_told_before_every_training() -> None:
 def test_local_recoding_learns_where_labels_overlap() -> None:
     table = people()
     mixed = pl.concat([decades(table[:200]), table[200:].with_columns(pl.col("age").cast(str))])
-    meanings: dict[str, Meaning] = {"age": AGES, "town": Exact(("north", "south"))}
+    meanings: dict[str, Meaning] = {"age": AGES, "town": ExactMeaning(("north", "south"))}
     tables = compare(table, mixed, table.columns, meanings=meanings, aligned=True)
-    found = learning(tables, "answer", source=Seeded(1))
+    found = learning(tables, "answer", rng=Seeded(1))
     for lesson in found.lessons:
         assert lesson.accuracy > 0.97

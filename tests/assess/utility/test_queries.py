@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia import InputError
-from celosia.assess.meaning import Exact
+from celosia.assess.meaning import ExactMeaning
 from celosia.assess.utility import compare, query_errors
 from celosia.assess.utility.queries import Query, expected_count, random_query
 from celosia.core.errors import Cancelled
@@ -32,7 +32,7 @@ def test_expected_counts_agree_with_a_plain_loop_over_rows(
 ) -> None:
     released = dict(zip("abc", map(list, zip(*rows, strict=True)), strict=True))
     original = {name: list(DOMAIN) for name in "abc"}
-    meanings = {name: Exact(DOMAIN) for name in "abc"}
+    meanings = {name: ExactMeaning(DOMAIN) for name in "abc"}
     tables = compare(original, released, list("abc"), meanings=meanings, numeric=["a"])
     query = random_query(tables.columns, 3, Seeded(seed))
     plain = 0.0
@@ -63,23 +63,23 @@ def test_a_worked_example_by_hand() -> None:
 @given(tables_of_cells)
 def test_the_same_table_has_no_error(rows: list[tuple[str, str, str]]) -> None:
     table = dict(zip("abc", map(list, zip(*rows, strict=True)), strict=True))
-    found = query_errors(compare(table, table, list("abc")), source=Seeded(3), queries=20)
+    found = query_errors(compare(table, table, list("abc")), rng=Seeded(3), queries=20)
     assert found.largest == 0
 
 
 def test_the_error_is_relative_with_a_sanity_bound() -> None:
     # One value: each query asks for all rows; half of them are gone.
     original, released = {"a": ["x"] * 1000}, {"a": ["x"] * 500}
-    found = query_errors(compare(original, released, ["a"]), source=Seeded(1), queries=9)
+    found = query_errors(compare(original, released, ["a"]), rng=Seeded(1), queries=9)
     assert (found.median, found.mean, found.ninetieth, found.largest) == (0.5, 0.5, 0.5, 0.5)
 
 
 def test_a_true_count_of_nobody_is_judged_by_the_bound() -> None:
     # Nobody has y, but half of the release may: 500 against a bound of 1 % of 1000 rows.
     original = {"a": ["x"] * 1000}
-    meaning = Exact(("x", "y"))
+    meaning = ExactMeaning(("x", "y"))
     tables = compare(original, {"a": ["*"] * 1000}, ["a"], meanings={"a": meaning})
-    found = query_errors(tables, source=Seeded(1), queries=40, sanity=0.01)
+    found = query_errors(tables, rng=Seeded(1), queries=40, sanity=0.01)
     assert found.largest == 50
     assert found.sanity == 0.01
 
@@ -89,7 +89,7 @@ def test_the_figures_are_those_of_the_single_errors() -> None:
     original = {"a": random.integers(0, 9, 200), "b": random.choice(list("xyz"), 200)}
     released = {"a": original["a"][:150], "b": original["b"][50:]}
     tables = compare(original, released, ["a", "b"])
-    found = query_errors(tables, source=Seeded(8), queries=60)
+    found = query_errors(tables, rng=Seeded(8), queries=60)
     source, errors = Seeded(8), []
     for _ in range(60):
         query = random_query(tables.columns, 2, source)
@@ -125,9 +125,9 @@ def test_a_range_of_amounts_is_a_range_and_leaves_empty_cells_out() -> None:
 def test_the_same_seed_asks_the_same_and_another_does_not() -> None:
     original, released = {"a": list(range(50))}, {"a": list(range(25)) * 2}
     tables = compare(original, released, ["a"])
-    same = [query_errors(tables, source=Seeded(6), queries=30) for _ in range(2)]
+    same = [query_errors(tables, rng=Seeded(6), queries=30) for _ in range(2)]
     assert same[0] == same[1]
-    assert query_errors(tables, source=Seeded(7), queries=30) != same[0]
+    assert query_errors(tables, rng=Seeded(7), queries=30) != same[0]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_the_same_seed_asks_the_same_and_another_does_not() -> None:
 )
 def test_settings_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError) as caught:
-        query_errors(compare({"a": [1]}, {"a": [1]}, ["a"]), source=Seeded(1), **wrong)
+        query_errors(compare({"a": [1]}, {"a": [1]}, ["a"]), rng=Seeded(1), **wrong)
     assert caught.value.code == "CEL-A078"
 
 
@@ -145,16 +145,16 @@ def test_progress_can_stop_the_work() -> None:
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        query_errors(compare({"a": [1]}, {"a": [1]}, ["a"]), source=Seeded(1), progress=stop)
+        query_errors(compare({"a": [1]}, {"a": [1]}, ["a"]), rng=Seeded(1), progress=stop)
 
 
 def test_coarser_releases_of_the_real_rows_answer_worse(real: pl.DataFrame) -> None:
     names = ["sex", "age", "race"]
-    ages = Exact(tuple(map(str, range(17, 91))))
+    ages = ExactMeaning(tuple(map(str, range(17, 91))))
 
     def median(released: pl.DataFrame) -> float:
         tables = compare(real, released, names, meanings={"age": ages})
-        return query_errors(tables, source=Seeded(2), queries=200).median
+        return query_errors(tables, rng=Seeded(2), queries=200).median
 
     starred = real.with_columns(age=pl.lit("*"))
     assert median(real) == 0
@@ -162,6 +162,6 @@ def test_coarser_releases_of_the_real_rows_answer_worse(real: pl.DataFrame) -> N
 
 
 def test_the_result_is_plain_json() -> None:
-    found = query_errors(compare({"a": [1]}, {"a": [1]}, ["a"]), source=Seeded(1), queries=3)
+    found = query_errors(compare({"a": [1]}, {"a": [1]}, ["a"]), rng=Seeded(1), queries=3)
     assert json.loads(json.dumps(found.as_dict()))["queries"] == 3
     assert str(found).startswith("3 random counts: median relative error 0.0%")

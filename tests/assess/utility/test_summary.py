@@ -35,7 +35,7 @@ def test_the_report_bundles_every_measure() -> None:
         meanings={"age": AGES},
         target="pay",
         queries=50,
-        source=Seeded(1),
+        rng=Seeded(1),
         progress=steps.append,
     )
     assert [found.column for found in report.distributions] == ["age", "sex"]
@@ -66,7 +66,7 @@ def test_the_same_seed_gives_the_same_report() -> None:
             RELEASED,
             quasi_identifiers=["age", "sex"],
             meanings={"age": AGES},
-            source=Seeded(5),
+            rng=Seeded(5),
             queries=40,
         )
         for _ in range(2)
@@ -76,7 +76,7 @@ def test_the_same_seed_gives_the_same_report() -> None:
 
 def test_without_a_target_nothing_is_learnt_and_entropy_is_no_simulation() -> None:
     report = utility(
-        ORIGINAL, ORIGINAL, quasi_identifiers=["sex"], meanings={}, source=System(), queries=5
+        ORIGINAL, ORIGINAL, quasi_identifiers=["sex"], meanings={}, rng=System(), queries=5
     )
     assert report.learning is None
     assert not report.is_simulation
@@ -90,7 +90,7 @@ def test_a_quasi_identifier_can_be_the_target() -> None:
         quasi_identifiers=["age", "sex"],
         meanings={},
         target="sex",
-        source=Seeded(1),
+        rng=Seeded(1),
         queries=5,
     )
     assert report.learning is not None
@@ -104,7 +104,7 @@ def test_amounts_with_wordy_labels_have_no_aggregates() -> None:
         released,
         quasi_identifiers=["age"],
         meanings={"age": AGES},
-        source=Seeded(1),
+        rng=Seeded(1),
         queries=5,
     )
     assert report.aggregates == ()
@@ -118,7 +118,7 @@ def test_an_unknown_target_is_refused() -> None:
             quasi_identifiers=["sex"],
             meanings={},
             target="salary",
-            source=Seeded(1),
+            rng=Seeded(1),
             queries=5,
         )
     assert caught.value.code == "CEL-A071"
@@ -127,7 +127,7 @@ def test_an_unknown_target_is_refused() -> None:
 def test_the_real_rows_released_as_they_are_lose_nothing(real: pl.DataFrame) -> None:
     names = [name for name in real.columns if name != "occupation"]
     report = utility(
-        real, real.reverse(), quasi_identifiers=names, meanings={}, source=Seeded(1), queries=100
+        real, real.reverse(), quasi_identifiers=names, meanings={}, rng=Seeded(1), queries=100
     )
     assert report.queries.largest == 0
     assert report.associations.mean_change == pytest.approx(0, abs=1e-12)

@@ -11,8 +11,8 @@ from celosia.core.report import Document
 from celosia.graphs.attacks import accounts_needed, active, plant, recover
 from celosia.graphs.generators import random_graph
 from celosia.graphs.graph import Graph
-from celosia.graphs.naive import relabelled
 from celosia.graphs.perturbation import RandomPerturbation
+from celosia.graphs.relabelling import relabel
 
 NETWORK = random_graph(1000, 5000, Seeded(3))
 
@@ -57,7 +57,7 @@ def test_planting_adds_a_path_and_links_every_target_to_its_own_three() -> None:
 def test_the_accounts_lead_to_their_targets() -> None:
     targets = np.array([1, 5, 700])
     made = plant(NETWORK, accounts=12, targets=targets, rng=Seeded(2))
-    release = relabelled(made.graph, Seeded(7))
+    release = relabel(made.graph, Seeded(7))
     found = recover(release.graph, made)
     assert found.paths.tolist() == [release.numbers[1000:].tolist()]
     assert [each.tolist() for each in found.candidates] == [

@@ -23,8 +23,8 @@ from celosia.graphs.examples import g9, karate
 from celosia.graphs.generators import power_law, ring
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree import VertexAddition
-from celosia.graphs.naive import relabelled
 from celosia.graphs.perturbation import RandomPerturbation, RandomSparsification
+from celosia.graphs.relabelling import relabel
 
 
 def test_the_posterior_of_figure_9_is_that_of_the_text_and_of_a_simulation() -> None:
@@ -99,7 +99,7 @@ def test_clustered_graphs_betray_deleted_and_false_edges() -> None:
     assert found.posterior.of_edge == pytest.approx(0.9)
     json.dumps(found.as_dict(), allow_nan=False)
     assert "Adamic-Adar" in Document("t", "s", found.blocks()).html()
-    hidden = relabelled(made, Seeded(3))
+    hidden = relabel(made, Seeded(3))
     again = link_prediction(graph, hidden.graph, rng=Seeded(2), numbers=hidden.numbers)
     assert again.deleted["Adamic-Adar"].value > 0.95
 
@@ -129,7 +129,7 @@ NETWORK = power_law(800, 8000, 2.5, Seeded(1))
 
 
 def test_matches_spread_over_two_naive_releases() -> None:
-    made = relabelled(NETWORK, Seeded(4))
+    made = relabel(NETWORK, Seeded(4))
     found = propagation(
         NETWORK, made.graph, seeds=top_hubs(NETWORK, 15), rng=Seeded(1), numbers=made.numbers
     )
@@ -144,7 +144,7 @@ def test_matches_spread_over_two_naive_releases() -> None:
 
 def test_strong_perturbation_stops_the_spread() -> None:
     changed = RandomPerturbation(amount=0.9).apply(NETWORK, rng=Seeded(2)).graph
-    made = relabelled(changed, Seeded(4))
+    made = relabel(changed, Seeded(4))
     seeds = top_hubs(NETWORK, 15)
     found = propagation(NETWORK, made.graph, seeds=seeds, rng=Seeded(1), numbers=made.numbers)
     assert found.share_correct < 0.2

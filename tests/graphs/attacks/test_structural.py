@@ -30,8 +30,8 @@ from celosia.graphs.attacks.isomorphism import Shape
 from celosia.graphs.attacks.subgraph import known_piece
 from celosia.graphs.generators import power_law, ring
 from celosia.graphs.graph import Graph
-from celosia.graphs.naive import relabelled
 from celosia.graphs.perturbation import RandomPerturbation, RandomSwitch
+from celosia.graphs.relabelling import relabel
 
 G9, G10, DAN = examples.g9(), examples.g10(), examples.dan()
 
@@ -155,7 +155,7 @@ def test_a_search_for_a_renaming_ends_when_it_takes_too_long() -> None:
 
 
 def test_candidates_are_counted_in_the_release_and_judged_by_the_key() -> None:
-    made = relabelled(G9, Seeded(3))
+    made = relabel(G9, Seeded(3))
     found = degree(G9, made.graph, numbers=made.numbers)
     assert found.sizes.tolist() == [1, 4, 3, 3, 4, 3, 4, 4, 1]
     assert found.hit.all()
@@ -214,7 +214,7 @@ def test_an_open_world_leaves_more_candidates() -> None:
 
 def test_the_hubs_are_the_vertices_of_most_neighbours_in_the_numbers_of_the_release() -> None:
     assert top_hubs(G9, 3).tolist() == examples.vertices(G9, [3, 4, 6]).tolist()
-    made = relabelled(G9, Seeded(8))
+    made = relabel(G9, Seeded(8))
     found = hub_fingerprint(G9, made.graph, numbers=made.numbers)
     assert found.hit.all()
     assert found.sizes.tolist() == hub_fingerprint(G9, G9).sizes.tolist()

@@ -25,7 +25,7 @@ from celosia.graphs.generalisation import (
     members,
     read_generalised,
     structural_loss,
-    summarised,
+    summarise,
     violations,
     write_generalised,
 )
@@ -35,7 +35,7 @@ from celosia.graphs.graph import Graph
 
 def figure_12() -> GeneralisedGraph:
     graph = g9()
-    return summarised(graph, blocks([vertices(graph, names) for names in G9_PARTITION]))
+    return summarise(graph, blocks([vertices(graph, names) for names in G9_PARTITION]))
 
 
 @st.composite
@@ -61,7 +61,7 @@ def test_figure_12_has_the_numbers_of_the_text() -> None:
 
 
 def test_a_single_block_leaves_all_graphs_of_its_size() -> None:
-    made = summarised(g9(), np.zeros(9, dtype=np.int64))
+    made = summarise(g9(), np.zeros(9, dtype=np.int64))
     assert count_worlds(made) == comb(36, 12) == 1_251_677_700
     assert 2 ** log2_worlds(made) == pytest.approx(1_251_677_700, rel=1e-9)
 
@@ -70,7 +70,7 @@ def test_a_single_block_leaves_all_graphs_of_its_size() -> None:
 @given(partitions())
 def test_the_numbers_are_those_of_a_plain_count(given: tuple[Graph, list[int]]) -> None:
     graph, groups = given
-    made = summarised(graph, np.array(groups))
+    made = summarise(graph, np.array(groups))
     made.check()
     assert agrees(made, graph, members(np.array(groups)))
     assert violations(made, graph, k=1) == ()
@@ -104,13 +104,13 @@ def test_a_small_loss_is_that_of_the_plain_formulas(given: tuple[Graph, list[int
             pairs = sizes[one] * (sizes[one] - 1) / 2 if one == other else sizes[one] * sizes[other]
             edges = sum({groups[u], groups[v]} == {one, other} for u, v in graph.edges.tolist())
             told += 2 * edges * (1 - edges / pairs) if pairs else 0
-    assert structural_loss(summarised(graph, np.array(groups))).total == pytest.approx(told)
+    assert structural_loss(summarise(graph, np.array(groups))).total == pytest.approx(told)
 
 
 def test_the_order_of_super_vertices_does_not_depend_on_that_of_groups() -> None:
     graph = g9()
     one, other = (
-        summarised(graph, blocks([[v - 1 for v in group] for group in groups]))
+        summarise(graph, blocks([[v - 1 for v in group] for group in groups]))
         for groups in (((1, 2, 3), (4, 8, 9), (5, 6, 7)), ((5, 6, 7), (1, 2, 3), (4, 8, 9)))
     )
     assert one.sizes.tolist() == other.sizes.tolist()
@@ -131,9 +131,9 @@ def test_a_sampled_world_has_the_published_numbers(
     given: tuple[Graph, list[int]], seed: int
 ) -> None:
     graph, groups = given
-    made = summarised(graph, np.array(groups))
+    made = summarise(graph, np.array(groups))
     world = made.sample_world(Seeded(seed))
-    again = summarised(world, np.repeat(np.arange(len(made.sizes)), made.sizes))
+    again = summarise(world, np.repeat(np.arange(len(made.sizes)), made.sizes))
     assert again.sizes.tolist() == made.sizes.tolist()
     assert sorted(again.internal.tolist()) == sorted(made.internal.tolist())
     assert agrees(made, world, members(np.repeat(np.arange(len(made.sizes)), made.sizes)))

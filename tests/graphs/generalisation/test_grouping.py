@@ -22,7 +22,7 @@ from celosia.graphs.generalisation import (
     PartitionSearch,
     SaNGreeA,
     agrees,
-    annealed,
+    anneal_partition,
     blocks,
     code_attributes,
     count_worlds,
@@ -30,7 +30,7 @@ from celosia.graphs.generalisation import (
     log2_worlds,
     members,
     structural_loss,
-    summarised,
+    summarise,
     violations,
 )
 from celosia.graphs.generators import power_law, ring
@@ -145,19 +145,19 @@ def test_the_least_number_of_worlds_is_that_of_all_491_partitions() -> None:
     graph = g9()
     every = [*set_partitions([*range(9)], 3)]
     assert len(every) == 491
-    least = min(count_worlds(summarised(graph, blocks(groups))) for groups in every)
+    least = min(count_worlds(summarise(graph, blocks(groups))) for groups in every)
     assert least == 27_216
     start = np.zeros(9, dtype=np.int64)
     for seed in range(5):
-        found = annealed(graph, start, k=3, steps=5000, rng=Seeded(seed))
-        assert count_worlds(summarised(graph, found)) == least
+        found = anneal_partition(graph, start, k=3, steps=5000, rng=Seeded(seed))
+        assert count_worlds(summarise(graph, found)) == least
 
 
 @pytest.mark.parametrize("k", [2, 4])
 def test_the_search_finds_the_best_partition_of_small_graphs(k: int) -> None:
     graph = Graph.of([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (0, 6), (1, 5), (2, 7)])
     every = set_partitions([*range(8)], k)
-    least = min(count_worlds(summarised(graph, blocks(groups))) for groups in every)
+    least = min(count_worlds(summarise(graph, blocks(groups))) for groups in every)
     made = PartitionSearch(k=k).apply(graph, rng=Seeded(3)).graph
     assert count_worlds(made) == least
 
@@ -197,8 +197,8 @@ def test_every_super_vertex_has_at_least_k_vertices(
 def test_the_search_never_leaves_more_worlds_than_its_start() -> None:
     graph = power_law(300, 1200, 2.5, Seeded(1))
     start = SaNGreeA(k=4).apply(graph, rng=Seeded(1)).graph
-    found = annealed(graph, greedy_blocks(graph, 4), k=4, steps=20_000, rng=Seeded(1))
-    made = summarised(graph, found)
+    found = anneal_partition(graph, greedy_blocks(graph, 4), k=4, steps=20_000, rng=Seeded(1))
+    made = summarise(graph, found)
     assert agrees(made, graph, members(found))
     assert min(map(len, members(found))) >= 4
     assert log2_worlds(made) < 0.97 * log2_worlds(start)

@@ -16,9 +16,9 @@ from celosia.graphs.examples import dan, g9, g10, karate, vertices
 from celosia.graphs.generators import power_law, random_graph, ring
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree import METHODS, KDegree, VertexAddition, construct_graph, probing
-from celosia.graphs.kdegree.method import Variant, confirmed
+from celosia.graphs.kdegree.method import Variant, confirm
 from celosia.graphs.kdegree.microaggregation import microaggregated_degrees
-from celosia.graphs.kdegree.vertex_addition import evened
+from celosia.graphs.kdegree.vertex_addition import even_degrees
 from celosia.graphs.method import GraphMethod
 
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
@@ -97,7 +97,7 @@ def test_fake_vertices_leave_the_real_ones_alone_on_any_graph(
 def test_fakes_are_evened_out_without_a_double_edge(fakes: int, data: st.DataObject) -> None:
     low = data.draw(st.integers(1, fakes - 1))
     ends = Counter(dict.fromkeys(range(low), -1))
-    extra = evened(list(range(low)), list(range(low, fakes)))
+    extra = even_degrees(list(range(low)), list(range(low, fakes)))
     for one, other in extra:
         ends[one] += 1
         ends[other] += 1
@@ -182,9 +182,9 @@ def test_other_parameters_are_refused(parameters: dict[str, object]) -> None:
 
 def test_the_check_after_the_method_refuses_a_graph_that_breaks_the_promise() -> None:
     with pytest.raises(PrivacyError) as error:
-        confirmed(g9(), 2)
+        confirm(g9(), 2)
     assert error.value.code == "CEL-G105"
-    assert confirmed(dan(), 2).order == 9
+    assert confirm(dan(), 2).order == 9
 
 
 def test_work_can_be_stopped() -> None:

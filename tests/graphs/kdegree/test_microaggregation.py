@@ -13,7 +13,7 @@ from celosia.core.randomness import Seeded
 from celosia.graphs.examples import G10_EDGE_CHANGE, g9, g10
 from celosia.graphs.generators import random_graph
 from celosia.graphs.graph import Graph
-from celosia.graphs.kdegree import KDegree, microaggregated_degrees, rewired
+from celosia.graphs.kdegree import KDegree, microaggregated_degrees, rewire
 from celosia.graphs.kdegree._rotation_kernels import _least_central
 from celosia.graphs.perturbation import neighbourhood_centrality
 from celosia.tables.masking.microaggregation import optimal_groups
@@ -102,7 +102,7 @@ def test_any_degrees_of_a_graph_are_reached_from_any_other_graph(
     sizes = st.integers(0, order * (order - 1) // 2)
     graph = random_graph(order, data.draw(sizes), Seeded(seed))
     targets = random_graph(order, data.draw(sizes), Seeded(seed + 1)).degrees
-    made = rewired(graph, targets, central=central, rng=Seeded(seed))
+    made = rewire(graph, targets, central=central, rng=Seeded(seed))
     assert made.degrees.tolist() == targets.tolist()
     pairs = made.edges.tolist()
     assert all(u < v < order for u, v in pairs)
@@ -111,7 +111,7 @@ def test_any_degrees_of_a_graph_are_reached_from_any_other_graph(
 
 def test_degrees_that_no_graph_has_are_refused() -> None:
     with pytest.raises(PrivacyError) as error:
-        rewired(g9(), np.array([8, 8, 1, 1, 1, 1, 1, 1, 2]), rng=Seeded(1))
+        rewire(g9(), np.array([8, 8, 1, 1, 1, 1, 1, 1, 2]), rng=Seeded(1))
     assert error.value.code == "CEL-G104"
 
 

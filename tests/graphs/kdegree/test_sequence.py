@@ -17,7 +17,7 @@ from celosia.graphs.examples import g9, g10
 from celosia.graphs.generators import random_graph
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree import anonymous_degrees, is_graphical, least_edge_changes
-from celosia.graphs.kdegree.sequence import Way
+from celosia.graphs.kdegree.sequence import TargetRule
 from celosia.graphs.kdegree.vertex_addition import least_raises
 
 degree_lists = st.lists(st.integers(0, 9), min_size=2, max_size=10)
@@ -48,8 +48,8 @@ def partitions(count: int, k: int) -> list[list[tuple[int, int]]]:
     ids=str,
 )
 @pytest.mark.parametrize("way", ["raise", "greedy"])
-def test_the_costs_of_figures_9_and_10(graph: Graph, k: int, cost: int, way: Way) -> None:
-    targets = anonymous_degrees(graph.degrees, k, way=way)
+def test_the_costs_of_figures_9_and_10(graph: Graph, k: int, cost: int, way: TargetRule) -> None:
+    targets = anonymous_degrees(graph.degrees, k, target_rule=way)
     assert (targets - graph.degrees).sum() == cost
 
 
@@ -74,7 +74,7 @@ def test_raised_degrees_cost_the_least_of_all_partitions(given_list: list[int], 
     assert (targets >= degrees).all()
     assert min(Counter(targets.tolist()).values()) >= k
     assert (targets - degrees).sum() == least
-    greedy = anonymous_degrees(degrees, k, way="greedy")
+    greedy = anonymous_degrees(degrees, k, target_rule="greedy")
     assert (greedy >= degrees).all()
     assert min(Counter(greedy.tolist()).values()) >= k
     assert (greedy - degrees).sum() >= least
@@ -90,7 +90,7 @@ def test_medians_cost_the_least_of_all_partitions(given_list: list[int], k: int)
         sum(sum(abs(d - median(ranked[a:b])) for d in ranked[a:b]) for a, b in cut)
         for cut in partitions(len(ranked), k)
     )
-    targets = anonymous_degrees(degrees, k, way="median")
+    targets = anonymous_degrees(degrees, k, target_rule="median")
     assert min(Counter(targets.tolist()).values()) >= k
     assert np.abs(targets - degrees).sum() == least
     assert least_edge_changes(degrees, k, additions_only=False) == np.ceil(least / 2)
@@ -108,7 +108,7 @@ def test_no_other_targets_at_all_cost_less(given_list: list[int], k: int) -> Non
                 raised.append(moved[-1])
     degrees = np.array(given_list)
     assert (anonymous_degrees(degrees, k) - degrees).sum() == min(raised)
-    assert np.abs(anonymous_degrees(degrees, k, way="median") - degrees).sum() == min(moved)
+    assert np.abs(anonymous_degrees(degrees, k, target_rule="median") - degrees).sum() == min(moved)
 
 
 @settings(max_examples=100, deadline=None)
@@ -145,7 +145,7 @@ def plain_greedy(ranked: list[int], k: int) -> list[int]:
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=25), st.integers(2, 6))
 def test_the_greedy_walk_equals_its_plain_twin(given_list: list[int], k: int) -> None:
     k = min(k, len(given_list))
-    found = sorted(anonymous_degrees(np.array(given_list), k, way="greedy"), reverse=True)
+    found = sorted(anonymous_degrees(np.array(given_list), k, target_rule="greedy"), reverse=True)
     assert found == plain_greedy(sorted(given_list, reverse=True), k)
 
 

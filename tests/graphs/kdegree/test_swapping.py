@@ -12,7 +12,7 @@ from celosia.core.randomness import Seeded
 from celosia.graphs.examples import karate
 from celosia.graphs.generators import power_law, random_graph, ring
 from celosia.graphs.graph import Graph
-from celosia.graphs.kdegree import KDegree, construct_graph, swapped_back
+from celosia.graphs.kdegree import KDegree, construct_graph, swap_back
 from celosia.graphs.kdegree import method as ways
 
 Pairs = set[tuple[int, int]]
@@ -46,7 +46,7 @@ def test_degrees_stay_and_no_switch_could_gain_more(
     sizes = st.integers(0, order * (order - 1) // 2)
     graph = random_graph(order, data.draw(sizes), Seeded(seed))
     made = random_graph(order, data.draw(sizes), Seeded(seed + 1))
-    after = swapped_back(made, graph, rng=Seeded(seed))
+    after = swap_back(made, graph, rng=Seeded(seed))
     assert after.degrees.tolist() == made.degrees.tolist()
     assert len(pairs(after)) == made.size
     kept, before = len(pairs(after) & pairs(graph)), len(pairs(made) & pairs(graph))
@@ -59,7 +59,7 @@ def test_nearly_all_edges_of_a_graph_with_the_same_degrees_come_back() -> None:
     made = construct_graph(graph.degrees, rng=Seeded(2))
     assert made is not None
     assert graph.has_edges(made.edges).mean() < 0.4
-    after = swapped_back(made, graph, rng=Seeded(3))
+    after = swap_back(made, graph, rng=Seeded(3))
     assert graph.has_edges(after.edges).mean() > 0.95
     assert np.array_equal(after.degrees, graph.degrees)
 

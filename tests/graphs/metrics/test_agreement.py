@@ -14,9 +14,9 @@ from celosia.graphs.examples import g9
 from celosia.graphs.generators import power_law, ring
 from celosia.graphs.graph import Graph
 from celosia.graphs.metrics import (
-    Measured,
+    MetricValue,
     VertexVector,
-    aligned,
+    align_vertices,
     changed_degrees,
     degree_earth_mover,
     degree_total_variation,
@@ -116,14 +116,14 @@ def test_hubs_kept_are_the_most_that_ties_allow(
 
 def test_aligned_vertices_come_first_and_new_ones_after() -> None:
     changed = Graph.of([(0, 3), (1, 2)], order=5)
-    found = aligned(changed, np.array([3, 0, 4]))
+    found = align_vertices(changed, np.array([3, 0, 4]))
     assert found.edges.tolist() == [[0, 1], [3, 4]]
 
 
 @pytest.mark.parametrize("numbers", [[0, 0], [0, 9], [-1, 0], [0, 1, 2, 3]])
 def test_numbers_that_do_not_fit_are_refused(numbers: list[int]) -> None:
     with pytest.raises(InputError) as caught:
-        aligned(Graph.of([(0, 1)], order=3), np.array(numbers))
+        align_vertices(Graph.of([(0, 1)], order=3), np.array(numbers))
     assert caught.value.code == "CEL-G400"
 
 
@@ -139,10 +139,10 @@ def test_the_distance_of_a_sampled_vector_has_an_error() -> None:
 
 
 def test_a_measured_number_tells_its_error() -> None:
-    assert str(Measured(1234.5678)) == "1,234.57"
-    assert str(Measured(2.0, float("inf"))) == "2 ± ?"
-    assert Measured(3.0, 0.5).difference(Measured(1.0, 0.25)) == Measured(2.0, 0.75)
-    assert Measured(float("inf"), float("inf")).as_dict() == {"value": None, "error": None}
+    assert str(MetricValue(1234.5678)) == "1,234.57"
+    assert str(MetricValue(2.0, float("inf"))) == "2 ± ?"
+    assert MetricValue(3.0, 0.5).difference(MetricValue(1.0, 0.25)) == MetricValue(2.0, 0.75)
+    assert MetricValue(float("inf"), float("inf")).as_dict() == {"value": None, "error": None}
 
 
 def test_parts_of_a_loop_come_back_in_order_from_threads() -> None:

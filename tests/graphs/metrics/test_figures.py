@@ -11,8 +11,8 @@ from celosia.graphs import examples
 from celosia.graphs.generators import power_law
 from celosia.graphs.graph import Graph
 from celosia.graphs.metrics import compare, measure
-from celosia.graphs.naive import relabelled
 from celosia.graphs.perturbation import RandomPerturbation
+from celosia.graphs.relabelling import relabel
 
 
 def edited(graph: Graph, edits: examples.Edits, order: int) -> Graph:
@@ -121,7 +121,7 @@ def test_a_graph_compared_with_itself_has_no_error_even_when_sampled(steps: int)
 
 def test_a_relabelled_graph_is_compared_by_its_key() -> None:
     graph = power_law(100, 300, 2.5, Seeded(5))
-    made = relabelled(graph, Seeded(6))
+    made = relabel(graph, Seeded(6))
     found = compare(graph, made.graph, rng=Seeded(1), numbers=made.numbers)
     assert found.edge_intersection == 1.0
     assert compare(graph, made.graph, rng=Seeded(1)).edge_intersection < 0.5

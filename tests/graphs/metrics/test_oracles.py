@@ -22,7 +22,7 @@ from celosia.graphs.metrics import (
     modularity,
     pagerank,
     sources_of,
-    spectral,
+    spectral_metrics,
 )
 
 
@@ -96,7 +96,7 @@ def test_cores_and_pagerank_are_those_of_networkx(graph: Graph) -> None:
 
 @every_graph
 def test_eigenvalues_are_those_of_dense_algebra(graph: Graph) -> None:
-    found = spectral(graph, rng=Seeded(1))
+    found = spectral_metrics(graph, rng=Seeded(1))
     dense = nx.to_numpy_array(theirs(graph), nodelist=range(graph.order))
     values = np.linalg.eigvalsh(dense)
     laplacian = np.linalg.eigvalsh(np.diag(dense.sum(axis=1)) - dense)
@@ -186,13 +186,13 @@ def test_sampled_betweenness_is_within_its_stated_error() -> None:
 @pytest.mark.statistical
 def test_sampled_walks_are_within_their_stated_error(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = power_law(150, 600, 2.6, Seeded(11))
-    exact = spectral(graph, rng=Seeded(2)).subgraph_centrality
+    exact = spectral_metrics(graph, rng=Seeded(2)).subgraph_centrality
     assert exact.is_exact
-    module = import_module("celosia.graphs.metrics.spectral")
+    module = import_module("celosia.graphs.metrics.spectrum")
     monkeypatch.setattr(module, "MOST_EXACT", 50)
     steps = 30 * (graph.order + 2 * graph.size)
     rng = Seeded(3)
-    many = [spectral(graph, rng=rng, most_steps=20 * steps) for _ in range(5)]
+    many = [spectral_metrics(graph, rng=rng, most_steps=20 * steps) for _ in range(5)]
     found = [each.subgraph_centrality for each in many]
     # With 19 degrees of freedom 4 standard errors are passed with a chance of 8e-4.
     assert all(abs(each.value - exact.value) <= 2 * each.error for each in found)
@@ -203,7 +203,7 @@ def test_sampled_walks_are_within_their_stated_error(monkeypatch: pytest.MonkeyP
 def test_iterated_eigenvalues_are_within_what_their_vectors_leave_over() -> None:
     graph = power_law(401, 1600, 2.6, Seeded(11))  # one more than is computed to the last digit
     dense = nx.to_numpy_array(theirs(graph), nodelist=range(graph.order))
-    found = spectral(graph, rng=Seeded(2))
+    found = spectral_metrics(graph, rng=Seeded(2))
     assert not found.largest.is_exact
     values = np.linalg.eigvalsh(dense)
     assert abs(found.largest.value - values[-1]) <= found.largest.error + 1e-9

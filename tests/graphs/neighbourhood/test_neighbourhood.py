@@ -14,7 +14,7 @@ from celosia.graphs.generators import random_graph, ring
 from celosia.graphs.graph import Graph
 from celosia.graphs.neighbourhood import KNeighbourhood
 from celosia.graphs.neighbourhood.alignment import align
-from celosia.graphs.neighbourhood.surroundings import Surroundings
+from celosia.graphs.neighbourhood.neighbourhoods import Neighbourhoods
 from celosia.graphs.verification import contains
 
 
@@ -58,7 +58,7 @@ def test_any_graph_is_made_anonymous(order: int, seed: int, data: st.DataObject)
 @given(st.integers(3, 10), st.integers(0, 10**6), st.data())
 def test_two_neighbourhoods_are_made_alike(order: int, seed: int, data: st.DataObject) -> None:
     graph = random_graph(order, data.draw(st.integers(0, order * (order - 1) // 2)), Seeded(seed))
-    state = Surroundings.of(graph)
+    state = Neighbourhoods.of(graph)
     while align(state, 0, 1):
         pass
     after = graph.with_edges([*map(tuple, graph.edges.tolist()), *state.added])  # type: ignore[arg-type]
@@ -74,14 +74,14 @@ def test_signatures_after_changes_equal_fresh_ones_and_those_of_isomorphic_neigh
     order: int, seed: int, data: st.DataObject
 ) -> None:
     graph = random_graph(order, data.draw(st.integers(0, order * (order - 1) // 2)), Seeded(seed))
-    state = Surroundings.of(graph)
+    state = Neighbourhoods.of(graph)
     state.refresh()
     vertices = st.integers(0, order - 1)
     one, other = data.draw(vertices), data.draw(vertices)
     if one != other and other not in state.near[one]:
         state.join(one, other)
     state.refresh()
-    fresh = Surroundings([set(near) for near in state.near])
+    fresh = Neighbourhoods([set(near) for near in state.near])
     fresh.refresh()
     assert state.signatures == fresh.signatures
     after = graph.with_edges([*map(tuple, graph.edges.tolist()), *state.added])  # type: ignore[arg-type]

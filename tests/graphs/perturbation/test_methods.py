@@ -25,7 +25,7 @@ METHODS: dict[str, GraphMethod[Graph]] = {
     "spectral-switch": ways.SpectralSwitch(amount=10),
     "spectral-add-delete": ways.SpectralAddDelete(amount=10),
     "relevance": ways.Relevance(amount=0.3),
-    "relevance-lowest": ways.Relevance(amount=0.3, choice="lowest"),
+    "relevance-lowest": ways.Relevance(amount=0.3, selection="lowest"),
 }
 SWITCHES = ("switch", "spectral-switch")
 
@@ -213,10 +213,10 @@ def test_neighbourhood_centrality_equals_sets_of_python(order: int, seed: int) -
     assert ways.neighbourhood_centrality(graph, pairs).tolist() == pytest.approx(wanted)
 
 
-def test_the_lowest_choice_deletes_the_least_central_edges() -> None:
+def test_the_lowest_selection_deletes_the_least_central_edges() -> None:
     before = karate()
     central = ways.neighbourhood_centrality(before, before.edges)
-    after = ways.Relevance(amount=20, choice="lowest").apply(before, rng=Seeded(1)).graph
+    after = ways.Relevance(amount=20, selection="lowest").apply(before, rng=Seeded(1)).graph
     gone = ~np.isin(before.keys, after.keys)
     assert gone.sum() == 20
     assert central[gone].max() <= central[~gone].min()
@@ -275,7 +275,7 @@ def test_other_parameters_are_checked_on_creation() -> None:
         (lambda: ways.RandomSparsification(probability=1.1), "CEL-G055"),
         (lambda: ways.SpectralSwitch(amount=1, every=0), "CEL-G057"),
         (lambda: ways.SpectralAddDelete(amount=1, patience=0), "CEL-G057"),
-        (lambda: ways.Relevance(amount=1, choice="best"), "CEL-G058"),  # type: ignore[arg-type]
+        (lambda: ways.Relevance(amount=1, selection="best"), "CEL-G058"),  # type: ignore[arg-type]
     ):
         with pytest.raises(InputError) as error:
             make()

@@ -50,9 +50,9 @@ MECHANISMS: list[GraphMechanism[Any]] = [
     BoundedEdgeCount(epsilon=0.5),
     DegreeSequence(epsilon=0.5),
     DegreeHistogram(epsilon=0.5),
-    DegreeHistogram(epsilon=0.5, cap=5, way="bins"),
+    DegreeHistogram(epsilon=0.5, cap=5, strategy="bins"),
     BoundedDegreeHistogram(epsilon=0.5, cap=4),
-    BoundedDegreeHistogram(epsilon=0.5, cap=(1, 2, 4), way="bins"),
+    BoundedDegreeHistogram(epsilon=0.5, cap=(1, 2, 4), strategy="bins"),
     TriangleCount(epsilon=0.5),
     TriangleCount(epsilon=0.5, delta=1e-6),
     StarCount(epsilon=0.5),
@@ -154,7 +154,7 @@ def test_an_answer_is_paid_from_a_budget_for_the_same_neighbours(name: str) -> N
         (lambda: BoundedEdgeCount(epsilon=1, share=1), "CEL-G302"),
         (lambda: DegreeHistogram(epsilon=1, cap=2.5), "CEL-G302"),  # type: ignore[arg-type]
         (lambda: JointDegrees(epsilon=1, cap=5000), "CEL-G302"),
-        (lambda: DegreeHistogram(epsilon=1, way="plain"), "CEL-G305"),  # type: ignore[arg-type]
+        (lambda: DegreeHistogram(epsilon=1, strategy="plain"), "CEL-G305"),  # type: ignore[arg-type]
         (lambda: StarCount(epsilon=1, k=1), "CEL-G304"),
         (lambda: StarCount(epsilon=1, k=20).release(GRAPH, rng=UNTOUCHABLE), "CEL-G304"),
         (lambda: StarCount(epsilon=1e-6, k=9, delta=1e-6).release(GRAPH), "CEL-G304"),
@@ -186,7 +186,7 @@ def test_the_noise_of_the_number_of_edges_has_the_scale_of_one_edge() -> None:
         EdgeCount(epsilon=1),
         DegreeSequence(epsilon=1),
         DegreeHistogram(epsilon=1),
-        DegreeHistogram(epsilon=1, way="bins"),
+        DegreeHistogram(epsilon=1, strategy="bins"),
         JointDegrees(epsilon=1, cap=3),
     ],
     ids=str,

@@ -20,7 +20,7 @@ from celosia.graphs.generators import power_law
 from celosia.graphs.private._kernels import best_partners, pairs_with_shared
 from celosia.graphs.private.ladder import Ladder
 from celosia.graphs.private.local_sensitivity import Sensitive, stars, triangles
-from celosia.graphs.private.smooth import smooth_bound, smoothness
+from celosia.graphs.private.smooth_sensitivity import smooth_bound, smoothness
 
 Count = tuple[Callable[[Edges, int], int], Callable[[Edges, int], Sensitive]]
 

@@ -57,7 +57,7 @@ def test_an_edge_moves_the_sorted_degrees_by_two_at_two_places() -> None:
 def test_an_edge_moves_the_histogram_by_four_and_cumulated_counts_by_two() -> None:
     order = 5
     bins = {e: histogram(e, order) for e in all_edge_sets(order)}
-    assert worst(bins, order) == DegreeHistogram(epsilon=1, way="bins").sensitivity == 4
+    assert worst(bins, order) == DegreeHistogram(epsilon=1, strategy="bins").sensitivity == 4
     sums = {e: np.cumsum(counts) for e, counts in bins.items()}
     assert worst(sums, order) == DegreeHistogram(epsilon=1).sensitivity == 2
 
@@ -116,7 +116,7 @@ def test_a_vertex_moves_the_projection_by_no_more_than_stated_in_any_order(cap: 
     bound = (
         BoundedEdgeCount(epsilon=1, cap=cap).sensitivity,
         BoundedDegreeHistogram(epsilon=1, cap=cap).sensitivity,
-        BoundedDegreeHistogram(epsilon=1, cap=cap, way="bins").sensitivity,
+        BoundedDegreeHistogram(epsilon=1, cap=cap, strategy="bins").sensitivity,
     )
     worst_found = np.zeros(3, dtype=np.int64)
     rng = Seeded(cap)

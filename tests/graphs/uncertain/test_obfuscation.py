@@ -17,14 +17,14 @@ from celosia.graphs.generators import power_law, random_graph
 from celosia.graphs.graph import Graph
 from celosia.graphs.uncertain import (
     METHODS,
-    Uncertain,
+    KObfuscation,
     UncertainGraph,
     degree_distributions,
     obfuscation,
     recounted_failures,
 )
 from celosia.graphs.uncertain._candidate_kernels import alias_table
-from celosia.graphs.uncertain.candidates import Drawing, uniqueness
+from celosia.graphs.uncertain.candidates import UncertainGraphSampler, uniqueness
 
 FIGURE_11 = UncertainGraph.of({(u - 1, v - 1): p for (u, v), p in UNCERTAIN.items()}, order=4)
 
@@ -89,7 +89,9 @@ def test_both_checks_agree_with_the_definition(data: st.DataObject) -> None:
 
 def test_both_checks_agree_where_hubs_use_the_normal_curve() -> None:
     graph = power_law(3000, 30_000, 2.3, Seeded(4))
-    made = Drawing(graph=graph, spared=0, target=60_000, uniform=0.5).draw(1.0, Seeded(5))
+    made = UncertainGraphSampler(graph=graph, spared=0, target=60_000, uniform=0.5).draw(
+        1.0, Seeded(5)
+    )
     spread = made.probabilities * (1 - made.probabilities)
     variance = np.bincount(made.pairs[:, 0], weights=spread, minlength=3000)
     assert variance.max() > 225, "no hub is wide enough to try it"
@@ -125,7 +127,7 @@ def test_an_alias_table_gives_each_place_its_weight(weights: list[float]) -> Non
 
 
 def test_the_noise_is_half_normal_cut_at_one_but_for_a_uniform_share() -> None:
-    drawing = Drawing(graph=g9(), spared=0, target=12, uniform=0.2)
+    drawing = UncertainGraphSampler(graph=g9(), spared=0, target=12, uniform=0.2)
     for width in (0.05, 0.4, 5.0):
         drawn = drawing._noise(np.full(20_000, width), Seeded(9))
         inside = 2 * stats.norm.cdf(1 / width) - 1
@@ -141,7 +143,7 @@ def test_the_noise_is_half_normal_cut_at_one_but_for_a_uniform_share() -> None:
 
 def test_candidates_are_edges_and_new_pairs_up_to_the_target() -> None:
     graph = random_graph(60, 200, Seeded(1))
-    drawing = Drawing(graph=graph, spared=3, target=400, uniform=0.01)
+    drawing = UncertainGraphSampler(graph=graph, spared=3, target=400, uniform=0.01)
     keys, real = drawing._pairs(uniqueness(graph.degrees, 0.5), Seeded(2))
     assert keys.size == 400 == np.unique(keys).size
     assert np.array_equal(real, np.isin(keys, graph.keys))
@@ -152,7 +154,9 @@ def test_candidates_are_edges_and_new_pairs_up_to_the_target() -> None:
 
 def test_a_target_that_cannot_be_reached_ends_all_the_same() -> None:
     graph = Graph.of([*combinations(range(5), 2)][:-1], order=5)
-    made = Drawing(graph=graph, spared=0, target=30, uniform=0.01).draw(0.5, Seeded(1))
+    made = UncertainGraphSampler(graph=graph, spared=0, target=30, uniform=0.01).draw(
+        0.5, Seeded(1)
+    )
     assert made.size <= 10
 
 
@@ -160,7 +164,7 @@ def test_a_target_that_cannot_be_reached_ends_all_the_same() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_method_keeps_its_promise_on_the_club(k: int, tolerance: float, seed: int) -> None:
     graph = karate()
-    changed = Uncertain(k=k, tolerance=tolerance).apply(graph, rng=Seeded(seed))
+    changed = KObfuscation(k=k, tolerance=tolerance).apply(graph, rng=Seeded(seed))
     made = changed.graph
     told = plain_entropies(made, graph)
     failing = sum(bits < log2(k) - 1e-9 for bits in told)
@@ -177,7 +181,7 @@ def test_the_method_keeps_its_promise_on_the_club(k: int, tolerance: float, seed
 def test_more_is_asked_for_with_more_noise() -> None:
     graph = random_graph(200, 800, Seeded(3))
     widths = [
-        Uncertain(k=k, tolerance=0.05).apply(graph, rng=Seeded(1)).facts["width of the noise"]
+        KObfuscation(k=k, tolerance=0.05).apply(graph, rng=Seeded(1)).facts["width of the noise"]
         for k in (2, 40)
     ]
     assert widths[1] > widths[0]
@@ -185,7 +189,7 @@ def test_more_is_asked_for_with_more_noise() -> None:
 
 def test_a_seed_repeats_the_method_and_progress_is_told() -> None:
     steps: list[Step] = []
-    method = Uncertain(k=3, tolerance=0.2)
+    method = KObfuscation(k=3, tolerance=0.2)
     one = method.apply(karate(), rng=Seeded(7), progress=steps.append).graph
     same, other = (method.apply(karate(), rng=Seeded(seed)).graph for seed in (7, 8))
     assert np.array_equal(one.steps, same.steps)
@@ -195,14 +199,14 @@ def test_a_seed_repeats_the_method_and_progress_is_told() -> None:
 
 
 def test_a_graph_without_edges_is_all_alike() -> None:
-    changed = Uncertain(k=4, tolerance=0).apply(Graph.of([], order=5), rng=Seeded(1))
+    changed = KObfuscation(k=4, tolerance=0).apply(Graph.of([], order=5), rng=Seeded(1))
     assert (changed.graph.size, changed.facts["exposed"]) == (0, 0)
 
 
 def test_a_wish_beyond_reach_is_refused() -> None:
     star = Graph.of([(0, leaf) for leaf in range(1, 30)])
     with pytest.raises(PrivacyError) as error:
-        Uncertain(k=25, tolerance=0, c=1, trials=1).apply(star, rng=Seeded(1))
+        KObfuscation(k=25, tolerance=0, c=1, trials=1).apply(star, rng=Seeded(1))
     assert error.value.code == "CEL-G203"
 
 
@@ -221,20 +225,20 @@ def test_a_wish_beyond_reach_is_refused() -> None:
 )
 def test_parameters_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError) as error:
-        Uncertain(**wrong)  # type: ignore[arg-type]
+        KObfuscation(**wrong)  # type: ignore[arg-type]
     assert error.value.code == "CEL-G202"
 
 
 def test_k_above_the_number_of_vertices_is_refused() -> None:
     with pytest.raises(InputError) as error:
-        Uncertain(k=10).apply(g9(), rng=Seeded(1))
+        KObfuscation(k=10).apply(g9(), rng=Seeded(1))
     assert error.value.code == "CEL-G201"
 
 
 def test_the_method_says_what_it_promises_and_what_not() -> None:
-    method = Uncertain(k=20, tolerance=0.1)
-    assert [kind.kind for kind in METHODS] == ["uncertain"]
-    assert method.as_dict() == {"method": "uncertain", "k": 20, "tolerance": 0.1}
+    method = KObfuscation(k=20, tolerance=0.1)
+    assert [kind.kind for kind in METHODS] == ["k-obfuscation"]
+    assert method.as_dict() == {"method": "k-obfuscation", "k": 20, "tolerance": 0.1}
     promise = method.promise(karate())
     assert promise is not None
     assert "3 of 34" in promise

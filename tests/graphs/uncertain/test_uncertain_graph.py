@@ -25,7 +25,7 @@ from celosia.graphs.uncertain import (
     sampled_statistics,
     write_uncertain,
 )
-from celosia.graphs.uncertain._kernels import WIDE, convolved, near
+from celosia.graphs.uncertain._kernels import WIDE, convolve, near
 
 FIGURE_11 = UncertainGraph.of({(u - 1, v - 1): p for (u, v), p in UNCERTAIN.items()}, order=4)
 
@@ -96,7 +96,7 @@ def test_coins_two_at_a_time_are_as_one_after_the_other(coins: list[float]) -> N
     for chance in coins:
         told = np.convolve(told, [1 - chance, chance])
     room = np.zeros(chances.size + 3)
-    low, high, certain = convolved(chances, room)
+    low, high, certain = convolve(chances, room)
     found = np.zeros(told.size)
     found[low + certain : high + certain + 1] = room[low : high + 1]
     assert np.allclose(found, told, rtol=1e-9, atol=1e-20)
@@ -107,7 +107,7 @@ def test_the_normal_curve_of_hubs_is_within_the_stated_error(chance: float) -> N
     count = int(WIDE / (chance * (1 - chance))) + 1
     chances = np.full(count, chance)
     room = np.zeros(count + 3)
-    low, high, _ = convolved(chances, room)
+    low, high, _ = convolve(chances, room)
     spread = count * chance * (1 - chance)
     cumulants = (
         spread * (1 - 2 * chance),

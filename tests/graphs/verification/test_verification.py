@@ -18,7 +18,7 @@ from celosia.graphs.examples import (
     dan,
     g9,
     g10,
-    named,
+    graph_of_names,
 )
 from celosia.graphs.generators import random_graph, ring
 from celosia.graphs.graph import Graph
@@ -39,7 +39,7 @@ TRIANGLES = Graph.of([(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)])
 
 
 def after(edits: Edits) -> Graph:
-    return named([*(set(G10_EDGES) - set(edits.delete)), *edits.add])
+    return graph_of_names([*(set(G10_EDGES) - set(edits.delete)), *edits.add])
 
 
 def names(graph: Graph) -> set[frozenset[object]]:

@@ -101,7 +101,7 @@ def test_a_wrong_metric_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_another_graph_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    other = examples.named([*examples.G9_EDGES[:-1], (5, 8)])
+    other = examples.graph_of_names([*examples.G9_EDGES[:-1], (5, 8)])
     monkeypatch.setattr(examples, "g9", lambda: other)
     assert "Figure 9, candidates" in _noticed(shapes.rows())
     assert "SaNGreeA on G9, k=2" in _noticed(supervertices.rows())

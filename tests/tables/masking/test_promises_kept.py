@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from celosia import Schema, Seeded
-from celosia.assess.masked import SyntheticAccount
+from celosia.assess.accounts import SyntheticAccount
 from celosia.core.errors import InputError
 from celosia.tables import masking, private, synthesis
 from celosia.tables.masking import MaskedTable, Method, Recipe

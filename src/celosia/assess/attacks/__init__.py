@@ -1,4 +1,4 @@
-"""Attacks on a release, run as a person would: who is exposed, and how sure is the attacker."""
+"""Attacks on a release: who is exposed, and how confident the attacker is."""
 
 from celosia.assess.attacks.background import background, worst_background
 from celosia.assess.attacks.compatibility import Meanings

@@ -1,4 +1,4 @@
-"""Every way to deal out the sensitive values of published classes to the people in them."""
+"""Assignments of the sensitive values of published classes to the people in them."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Block:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is more than one way."""
+        """Whether there is more than one assignment."""
         return self.sizes.size > 1 and int(np.count_nonzero(self.counts)) > 1
 
     @property
     def is_deep(self) -> bool:
-        """Whether there are so many cells or values that trying all is out of the question."""
+        """Whether there are too many cells or values to try all assignments."""
         widest = max(self.sizes.size, int(np.count_nonzero(self.counts)))
         return self.is_open and widest > _DEEPEST
 
@@ -91,7 +91,7 @@ def all_worlds(blocks: Sequence[Block], cells: int) -> Iterator[tuple[float, Wor
 
 
 def drawn_worlds(
-    blocks: Sequence[Block], cells: int, samples: int, source: Source
+    blocks: Sequence[Block], cells: int, samples: int, rng: Source
 ) -> Iterator[tuple[float, World]]:
     """So many worlds drawn at random, all of the same weight; always the same array."""
     width = blocks[0].counts.size if blocks else 0
@@ -101,7 +101,7 @@ def drawn_worlds(
     for _ in range(samples):
         world[:] = 0
         for deck, owner in zip(decks, owners, strict=True):
-            np.add.at(world, (owner, deck[source.permutation(deck.size)]), 1)
+            np.add.at(world, (owner, deck[rng.permutation(deck.size)]), 1)
         yield 1.0, world
 
 

@@ -1,4 +1,4 @@
-"""Background knowledge: who can rule out some values of a class may be left with one."""
+"""Background knowledge: the attacker rules out values until few remain in a class."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from celosia.assess.attacks.classes import (
     TOLERANCE,
     Classes,
-    Spread,
+    ValueCounts,
     check_count,
     check_share,
-    picked,
-    seen,
+    classes_and_values,
+    pick,
 )
 from celosia.assess.attacks.result import Attack, Members, lists, singles
 
@@ -28,9 +28,11 @@ Excluded = (
     | Mapping[tuple[str | None, ...], Collection[str]]
     | Callable[[Labels], Collection[str]]
 )
-"""Values that she can rule out: the same for all, or by the quasi-identifiers of a class."""
+"""Values that the attacker can rule out: the same for all, or by the labels of a class."""
 
-_ASSUMPTION = "she knows that a person is in the release, the person's quasi-identifiers, and "
+_ASSUMPTION = (
+    "the attacker knows that a person is in the release, the person's quasi-identifiers, and "
+)
 _MITIGATION = (
     "ask for l-diversity with an l at least two above the number of values that may be ruled out"
 )
@@ -44,17 +46,17 @@ def background(
     *,
     left: int = 1,
 ) -> Attack:
-    """The classes in which at most `left` values remain once she has ruled out some.
+    """The classes in which at most `left` values remain after the attacker has ruled out some.
 
     Args:
         release: the table as published.
-        quasi_identifiers: what she knows of people.
-        sensitive: the column that she wants to learn.
-        excluded: the values ruled out, for everybody; or a mapping from the labels of a class, as a
-            tuple in the order of the quasi-identifiers; or a function of these labels by column.
+        quasi_identifiers: what the attacker knows about people.
+        sensitive: the column that the attacker wants to learn.
+        excluded: the values ruled out, for all people; or a mapping from the labels of a class, as
+            a tuple in the order of the quasi-identifiers; or a function of these labels by column.
         left: how many values may remain for a class to count as exposed.
 
-    A class in which all is ruled out contradicts what she knows; nothing is learnt there.
+    A class in which all is ruled out contradicts the attacker's knowledge; nothing is learnt there.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"age": ["<50"] * 3, "ill": ["vomiting", "back pain", "back pain"]})
@@ -64,7 +66,7 @@ def background(
     Reference: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
     """
     left = check_count(left, "the number of values left", 1)
-    classes, spread = seen(release, quasi_identifiers, sensitive)
+    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     out, lost = _ruled_out(classes, spread, excluded)
     distinct = np.bincount(spread.owner[~out], minlength=classes.sizes.size)
     hit = (distinct > 0) & (distinct <= left) & (spread.empty == 0)
@@ -97,10 +99,10 @@ def worst_background(
     exclusions: int = 1,
     certainty: float = 1.0,
 ) -> Attack:
-    """The same for an attacker who can rule out any so many values, whichever help her most.
+    """The same for an attacker who can rule out any `exclusions` values, in the worst case.
 
     In each class the most frequent value is left and the next most frequent ones are ruled out: no
-    other choice makes her surer of anything.
+    other choice makes the attacker surer.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"age": ["<50"] * 7, "ill": list("aaabbcd")})
@@ -109,7 +111,7 @@ def worst_background(
     """
     exclusions = check_count(exclusions, "the number of exclusions", 0)
     certainty = check_share(certainty, "the certainty")
-    classes, spread = seen(release, quasi_identifiers, sensitive)
+    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     order, rank = spread.ranked()
     out = np.zeros(order.size, dtype=np.bool_)
     out[order] = (rank >= 1) & (rank <= exclusions)
@@ -126,7 +128,7 @@ def worst_background(
         sizes=classes.sizes,
         confidence=confidence,
         hit=confidence >= certainty - TOLERANCE,
-        learnt=singles(spread.values, picked(spread.value + 1, top).astype(np.int64) - 1),
+        learnt=singles(spread.values, pick(spread.value + 1, top).astype(np.int64) - 1),
         members=Members.of(classes.of_row, classes.sizes.size),
         prior=_prior(spread, top, lost),
         facts={"classes": int(classes.sizes.size), "exclusions": exclusions},
@@ -134,24 +136,24 @@ def worst_background(
 
 
 def _confidence(
-    spread: Spread, top: NDArray[np.int64], out: NDArray[np.bool_]
+    spread: ValueCounts, top: NDArray[np.int64], out: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     remaining = spread.sizes - spread.total(np.where(out, spread.count, 0))
-    confidence: NDArray[np.float64] = picked(spread.count, top) / np.maximum(remaining, 1)
+    confidence: NDArray[np.float64] = pick(spread.count, top) / np.maximum(remaining, 1)
     return confidence
 
 
 def _prior(
-    spread: Spread, top: NDArray[np.int64], lost: NDArray[np.float64]
+    spread: ValueCounts, top: NDArray[np.int64], lost: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Her chance with the same knowledge and the distribution in the whole table alone."""
-    guess = picked(spread.overall[spread.value], top)
+    """The attacker's chance with the same knowledge and only the distribution in the table."""
+    guess = pick(spread.overall[spread.value], top)
     chance: NDArray[np.float64] = np.minimum(guess / np.maximum(1 - lost, TOLERANCE), 1.0)
     return chance
 
 
 def _ruled_out(
-    classes: Classes, spread: Spread, excluded: Excluded
+    classes: Classes, spread: ValueCounts, excluded: Excluded
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Which entries are ruled out, and the share of the whole table that each class rules out."""
     out = np.zeros(spread.owner.size, dtype=np.bool_)
@@ -167,7 +169,7 @@ def _ruled_out(
 
 
 def _exclusions(classes: Classes, excluded: Excluded) -> Iterator[frozenset[str]]:
-    """What she rules out in each class."""
+    """What the attacker rules out in each class."""
     if callable(excluded):
         return (frozenset(excluded(row)) for row in classes.labels.iter_rows(named=True))
     if isinstance(excluded, Mapping):

@@ -47,7 +47,9 @@ class Classes:
         >>> Classes.of(table).of_row.tolist(), Classes.of(table).sizes.tolist()
         ([0, -1, 0], [2])
         """
-        of_row = numbered([encode(column).codes.astype(np.int64) + 1 for column in texts])
+        of_row = number_combinations(
+            [encode(column).codes.astype(np.int64) + 1 for column in texts]
+        )
         hidden = np.ones(texts.height, dtype=np.bool_)
         for column in texts:
             hidden &= (column == SUPPRESSED).fill_null(value=False).to_numpy()
@@ -65,7 +67,7 @@ class Classes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spread:
+class ValueCounts:
     """How often each value of a column occurs in each class; one entry a pair that occurs.
 
     An empty cell counts in the size of its class, for it may be the record of the person sought,
@@ -85,7 +87,7 @@ class Spread:
     """The share of each value in the whole table, suppressed records included."""
 
     @classmethod
-    def of(cls, classes: Classes, column: pl.Series) -> Spread:
+    def of(cls, classes: Classes, column: pl.Series) -> ValueCounts:
         """Count the values of a column of text in each class."""
         coded = encode(column)
         codes = coded.codes.astype(np.int64)
@@ -141,19 +143,19 @@ class Spread:
         return found
 
 
-def picked(amount: NDArray[Any], entries: NDArray[np.int64]) -> NDArray[np.float64]:
+def pick(amount: NDArray[Any], entries: NDArray[np.int64]) -> NDArray[np.float64]:
     """What the chosen entries have; 0 where none was chosen.
 
-    >>> picked(np.array([5, 7]), np.array([1, -1])).tolist()
+    >>> pick(np.array([5, 7]), np.array([1, -1])).tolist()
     [7.0, 0.0]
     """
     return np.append(amount, 0).astype(np.float64)[entries]
 
 
-def numbered(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def number_combinations(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     """One number for each different combination of codes, dense and from 0, in sorted order.
 
-    >>> numbered([np.array([0, 1, 0]), np.array([2, 0, 2])]).tolist()
+    >>> number_combinations([np.array([0, 1, 0]), np.array([2, 0, 2])]).tolist()
     [0, 1, 0]
     """
     number, bound = np.zeros(columns[0].size, dtype=np.int64), 1
@@ -177,7 +179,7 @@ def texts_of(data: Any, columns: str | Sequence[str], *, table: str = "release")
         raise InputError(
             "CEL-A051",
             "no columns were given to attack by.",
-            why="An attacker finds people by what she knows of them.",
+            why="An attacker finds people by the columns that the attacker knows.",
             fix="Name at least one column.",
         )
     absent = [name for name in names if name not in frame.columns]
@@ -193,12 +195,12 @@ def texts_of(data: Any, columns: str | Sequence[str], *, table: str = "release")
     return pl.DataFrame([text.alias(name) for text, name in zip(texts, names, strict=True)])
 
 
-def seen(
+def classes_and_values(
     release: Any, quasi_identifiers: str | Sequence[str], sensitive: str
-) -> tuple[Classes, Spread]:
+) -> tuple[Classes, ValueCounts]:
     """The classes of a release and the values of one of its columns in them."""
     classes = Classes.of(texts_of(release, quasi_identifiers))
-    return classes, Spread.of(classes, texts_of(release, sensitive).get_column(sensitive))
+    return classes, ValueCounts.of(classes, texts_of(release, sensitive).get_column(sensitive))
 
 
 def check_share(value: float, what: str) -> float:
@@ -214,7 +216,7 @@ def check_share(value: float, what: str) -> float:
 
 
 def check_count(value: int, what: str, least: int) -> int:
-    """Refuse what is not a whole number of at least so many."""
+    """Refuse a value that is not a whole number of at least `least`."""
     number = whole(value)
     if number is None or number < least:
         raise InputError(

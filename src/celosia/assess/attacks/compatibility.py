@@ -1,4 +1,4 @@
-"""Which cells of two tables may belong to one person, by what released labels stand for."""
+"""Which cells of two tables may belong to one person, given the meaning of their labels."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.attacks.classes import numbered
-from celosia.assess.meaning import SUPPRESSED, Exact, Meaning
+from celosia.assess.attacks.classes import number_combinations
+from celosia.assess.meaning import SUPPRESSED, ExactMeaning, Meaning
 from celosia.core.errors import InputError
 from celosia.core.wording import counted
 from celosia.frames import encode
@@ -20,14 +20,14 @@ Meanings = Mapping[str, Meaning]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Coded:
+class CodedColumn:
     """A column as the places of its cells among its distinct ones; empty cells have place 0."""
 
     codes: NDArray[np.int64]
     cells: list[str | None]
 
     @classmethod
-    def of(cls, column: pl.Series) -> Coded:
+    def of(cls, column: pl.Series) -> CodedColumn:
         """Code a column of text."""
         coded = encode(column)
         return cls(coded.codes.astype(np.int64) + 1, [None, *coded.values.to_list()])
@@ -52,7 +52,12 @@ class Fit:
 
 
 def fit(
-    left: Coded, right: Coded, meaning: Meaning | None, column: str, *, raw: bool = False
+    left: CodedColumn,
+    right: CodedColumn,
+    meaning: Meaning | None,
+    column: str,
+    *,
+    raw: bool = False,
 ) -> Fit:
     """Match the distinct cells of two columns.
 
@@ -65,9 +70,9 @@ def fit(
     texts = [
         cell for side in (left, right) for cell in side.cells if cell not in (None, SUPPRESSED)
     ]
-    meant = Exact(tuple(dict.fromkeys(map(str, texts)))) if meaning is None else meaning
+    meant = ExactMeaning(tuple(dict.fromkeys(map(str, texts)))) if meaning is None else meaning
     place = {text: number for number, text in enumerate(meant.values)}
-    if raw:  # people of whom the hierarchy knows nothing fit `*` alone
+    if raw:  # people whose values are not in the hierarchy fit `*` alone
         for cell in left.cells:
             if cell is not None and cell != SUPPRESSED:
                 place.setdefault(cell, len(place))
@@ -88,7 +93,7 @@ def fit(
 
 
 def _readings(
-    side: Coded, place: Mapping[str, int], meaning: Meaning | None, column: str
+    side: CodedColumn, place: Mapping[str, int], meaning: Meaning | None, column: str
 ) -> pl.DataFrame:
     """One row for each cell and raw value that it may stand for; without a meaning, itself."""
     every = np.arange(len(place) + 1, dtype=np.int64)
@@ -109,7 +114,7 @@ def _readings(
         raise InputError(
             "CEL-A052",
             f"column '{column}': {counted(unknown, 'label stands', 'labels stand')} for nothing.",
-            why="An attack that cannot read the labels finds nobody, which proves nothing.",
+            why="An attack that cannot interpret the labels finds no one, which proves nothing.",
             fix="Give the hierarchy with which the column was released.",
             column=column,
             labels=unknown,
@@ -135,7 +140,7 @@ def fitting_pairs(
         steps = []
         for number, codes in enumerate((ours, theirs)):
             before = begun[number]
-            begun[number] = numbered([before, codes])
+            begun[number] = number_combinations([before, codes])
             step = {"before": before, "cell": codes, "after": begun[number]}
             steps.append(pl.DataFrame(step).unique())
         pairs = (

@@ -1,4 +1,4 @@
-"""Complementary release: two safe releases of the same people, joined on what both leave as is."""
+"""Complementary release: two releases of the same people, joined on their shared columns."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.attacks.classes import numbered, texts_of
-from celosia.assess.attacks.compatibility import Coded, Fit, Meanings, fit, fitting_pairs
+from celosia.assess.attacks.classes import number_combinations, texts_of
+from celosia.assess.attacks.compatibility import CodedColumn, Fit, Meanings, fit, fitting_pairs
 from celosia.assess.attacks.result import Attack, Members, lists
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
@@ -62,7 +62,7 @@ def complementary(  # noqa: PLR0913 - two releases, and how they are read
     left, right = pairs["left"].to_numpy(), pairs["right"].to_numpy()
     weight = sides[0].sizes[left] * sides[1].sizes[right]
     combined = [
-        _narrowed(codes[left], others[right], matching)
+        _number_raw_values(codes[left], others[right], matching)
         for codes, others, matching in zip(
             sides[0].codes()[len(shared) :],
             sides[1].codes()[len(shared) :],
@@ -75,19 +75,19 @@ def complementary(  # noqa: PLR0913 - two releases, and how they are read
         _partners(right, sides[0].sizes[left], sides[1].sizes.size)[right],
     )
     shared_pairs = sides[0].shared_with(sides[1], len(shared), fits)
-    return _attack(sides[0], numbered(combined), left, weight, chance, shared_pairs)
+    return _attack(sides[0], number_combinations(combined), left, weight, chance, shared_pairs)
 
 
 class _Side:
     """A release as its different rows, with how often each occurs."""
 
     def __init__(self, texts: pl.DataFrame) -> None:
-        coded = [Coded.of(column) for column in texts]
+        coded = [CodedColumn.of(column) for column in texts]
         self.rows = texts.height
-        self.of_row = numbered([column.codes for column in coded])
+        self.of_row = number_combinations([column.codes for column in coded])
         _, self.first_row, sizes = np.unique(self.of_row, return_index=True, return_counts=True)
         self.sizes = sizes.astype(np.int64)
-        self.columns = [Coded(column.codes[self.first_row], column.cells) for column in coded]
+        self.columns = [CodedColumn(column.codes[self.first_row], column.cells) for column in coded]
 
     def codes(self) -> list[NDArray[np.int64]]:
         return [column.codes for column in self.columns]
@@ -102,7 +102,7 @@ class _Side:
     @staticmethod
     def _distinct(side: _Side, columns: int) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
         codes = side.codes()[:columns]
-        number = numbered(codes)
+        number = number_combinations(codes)
         _, first = np.unique(number, return_index=True)
         sizes = np.zeros(first.size, dtype=np.int64)
         np.add.at(sizes, number, side.sizes)
@@ -137,7 +137,7 @@ def _attack(  # noqa: PLR0913, PLR0917 - one entry for each pair that the join f
     row_of[side.first_row[left[single]]] = group[single]
     return Attack(
         name="complementary release",
-        assumption="she has two releases of the same people that share a column",
+        assumption="the attacker has two releases of the same people that share a column",
         mitigation="make the shared column a quasi-identifier, or derive the later release from "
         "the earlier one",
         column=None,
@@ -157,7 +157,7 @@ def _attack(  # noqa: PLR0913, PLR0917 - one entry for each pair that the join f
     )
 
 
-def _narrowed(
+def _number_raw_values(
     left: NDArray[np.int64], right: NDArray[np.int64], matching: Fit
 ) -> NDArray[np.int64]:
     """A number for each pair of cells; the same where both leave the same raw values."""

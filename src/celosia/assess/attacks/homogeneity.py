@@ -1,11 +1,11 @@
-"""Homogeneity: a class in which everybody has the same value gives it away."""
+"""Homogeneity: a class in which all people have the same value discloses it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from celosia.assess.attacks.classes import TOLERANCE, check_share, picked, seen
+from celosia.assess.attacks.classes import TOLERANCE, check_share, classes_and_values, pick
 from celosia.assess.attacks.result import Attack, Members, singles
 
 
@@ -16,10 +16,10 @@ def homogeneity(
     *,
     certainty: float = 1.0,
 ) -> Attack:
-    """The classes of which the attacker knows the sensitive value by knowing the class.
+    """The classes whose sensitive value is known to an attacker who knows the class.
 
-    Nobody is linked to a record, and none needs to be. With a `certainty` below 1, classes count in
-    which at least that share of the people have one value.
+    No person is linked to a record, and none needs to be. With a `certainty` below 1, classes count
+    in which at least that share of the people have one value.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"age": ["<50"] * 3 + [">=50"] * 2, "ill": list("aaaab")})
@@ -30,21 +30,22 @@ def homogeneity(
     Reference: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
     """
     certainty = check_share(certainty, "the certainty")
-    classes, spread = seen(release, quasi_identifiers, sensitive)
+    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     top = spread.best(spread.share)
-    confidence = picked(spread.share, top)
+    confidence = pick(spread.share, top)
     hit = confidence >= certainty - TOLERANCE
     return Attack(
         name="homogeneity",
-        assumption="she knows that a person is in the release, and the person's quasi-identifiers",
+        assumption="the attacker knows that a person is in the release, and the person's "
+        "quasi-identifiers",
         mitigation="ask for l-diversity, so that every class has several sensitive values",
         column=sensitive,
         people=int(classes.sizes.sum()),
         sizes=classes.sizes,
         confidence=confidence,
         hit=hit,
-        learnt=singles(spread.values, picked(spread.value + 1, top).astype(int) - 1),
+        learnt=singles(spread.values, pick(spread.value + 1, top).astype(int) - 1),
         members=Members.of(classes.of_row, classes.sizes.size),
-        prior=picked(spread.overall[spread.value], top),
+        prior=pick(spread.overall[spread.value], top),
         facts={"classes": int(classes.sizes.size), "suppressed": classes.suppressed},
     )

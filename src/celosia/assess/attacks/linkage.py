@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.attacks.classes import Classes, Spread, numbered, texts_of
-from celosia.assess.attacks.compatibility import Coded, Meanings, fit, fitting_pairs
+from celosia.assess.attacks.classes import Classes, ValueCounts, number_combinations, texts_of
+from celosia.assess.attacks.compatibility import CodedColumn, Meanings, fit, fitting_pairs
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.core.progress import Progress, Step, silent
 
@@ -38,9 +38,9 @@ def linkage(  # noqa: PLR0913 - two tables, and how they are read
 
     Args:
         release: the table as published.
-        external: a table with one row a person, of whom the raw values are known.
+        external: a table with one row per person and raw values.
         on: the columns that both tables have.
-        learns: columns of the release that she wants to learn.
+        learns: columns of the release that the attacker wants to learn.
         meanings: what the labels of columns stand for; labels of others are compared as text.
         progress: called as the work proceeds; may raise `Cancelled`.
 
@@ -60,7 +60,7 @@ def linkage(  # noqa: PLR0913 - two tables, and how they are read
     shown = texts_of(release, known.columns)
     hidden_columns = texts_of(release, names) if names else pl.DataFrame()
     targets = _Targets.of(shown, hidden_columns)
-    sought = _Sought.of(known)
+    sought = _People.of(known)
     matched = _match(sought, targets, meanings or {}, progress)
     return (
         _identity(sought, targets, matched),
@@ -75,7 +75,7 @@ class _Targets:
     labels: pl.DataFrame
     sizes: NDArray[np.int64]
     suppressed: int
-    spreads: dict[str, Spread]
+    spreads: dict[str, ValueCounts]
 
     @classmethod
     def of(cls, shown: pl.DataFrame, columns: pl.DataFrame) -> _Targets:
@@ -89,32 +89,32 @@ class _Targets:
                 of_row=np.where(classes.of_row < 0, last, classes.of_row),
                 sizes=np.append(classes.sizes, suppressed),
             )
-        spreads = {column.name: Spread.of(whole, column) for column in columns}
+        spreads = {column.name: ValueCounts.of(whole, column) for column in columns}
         return cls(classes.labels, whole.sizes, suppressed, spreads)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sought:
-    """The different combinations of raw values that people have, and who has them."""
+class _People:
+    """The distinct combinations of raw values, and the people who have them."""
 
     combinations: pl.DataFrame
     of_person: NDArray[np.int64]
     sizes: NDArray[np.int64]
 
     @classmethod
-    def of(cls, known: pl.DataFrame) -> _Sought:
-        of_person = numbered([Coded.of(column).codes for column in known])
+    def of(cls, known: pl.DataFrame) -> _People:
+        of_person = number_combinations([CodedColumn.of(column).codes for column in known])
         _, first, sizes = np.unique(of_person, return_index=True, return_counts=True)
         return cls(known[first.tolist()], of_person, sizes.astype(np.int64))
 
 
 def _match(
-    sought: _Sought, targets: _Targets, meanings: Meanings, progress: Progress
+    sought: _People, targets: _Targets, meanings: Meanings, progress: Progress
 ) -> pl.DataFrame:
     """Each combination with each class that fits it, as `left` and `right`."""
     columns = sought.combinations.columns
-    people = [Coded.of(sought.combinations.get_column(name)) for name in columns]
-    labels = [Coded.of(targets.labels.get_column(name)) for name in columns]
+    people = [CodedColumn.of(sought.combinations.get_column(name)) for name in columns]
+    labels = [CodedColumn.of(targets.labels.get_column(name)) for name in columns]
     fits = [
         fit(ours, theirs, meanings.get(name), name, raw=True)
         for ours, theirs, name in zip(people, labels, columns, strict=True)
@@ -134,13 +134,13 @@ def _match(
     return pl.concat([pairs, pl.DataFrame({"left": lone, "right": last})])
 
 
-def _candidates(sought: _Sought, targets: _Targets, matched: pl.DataFrame) -> NDArray[np.int64]:
+def _candidates(sought: _People, targets: _Targets, matched: pl.DataFrame) -> NDArray[np.int64]:
     found = np.zeros(sought.sizes.size, dtype=np.int64)
     np.add.at(found, matched["left"].to_numpy(), targets.sizes[matched["right"].to_numpy()])
     return found
 
 
-def _identity(sought: _Sought, targets: _Targets, matched: pl.DataFrame) -> Attack:
+def _identity(sought: _People, targets: _Targets, matched: pl.DataFrame) -> Attack:
     candidates = _candidates(sought, targets, matched)
     confidence = np.where(candidates > 0, 1 / np.maximum(candidates, 1), 0.0)
     rivals = np.zeros(targets.sizes.size, dtype=np.int64)
@@ -152,7 +152,8 @@ def _identity(sought: _Sought, targets: _Targets, matched: pl.DataFrame) -> Atta
     records = int(targets.sizes.sum())
     return Attack(
         name="linkage",
-        assumption="she has a table with names, and knows that the people are in the release",
+        assumption="the attacker has a table with names, and knows that the people are in the "
+        "release",
         mitigation="ask for k-anonymity over every column that others may have",
         column=None,
         people=sought.of_person.size,
@@ -170,7 +171,7 @@ def _identity(sought: _Sought, targets: _Targets, matched: pl.DataFrame) -> Atta
     )
 
 
-def _attribute(sought: _Sought, targets: _Targets, matched: pl.DataFrame, name: str) -> Attack:
+def _attribute(sought: _People, targets: _Targets, matched: pl.DataFrame, name: str) -> Attack:
     spread = targets.spreads[name]
     candidates = _candidates(sought, targets, matched)
     entries = pl.DataFrame({"right": spread.owner, "value": spread.value, "count": spread.count})
@@ -180,7 +181,8 @@ def _attribute(sought: _Sought, targets: _Targets, matched: pl.DataFrame, name: 
     value[groups], count[groups] = best["value"].to_numpy(), best["count"].to_numpy()
     return Attack(
         name="attribute linkage",
-        assumption="she has a table with names, and knows that the people are in the release",
+        assumption="the attacker has a table with names, and knows that the people are in the "
+        "release",
         mitigation="ask for l-diversity or t-closeness besides k-anonymity",
         column=name,
         people=sought.of_person.size,

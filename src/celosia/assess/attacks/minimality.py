@@ -1,4 +1,4 @@
-"""Minimality: a publisher who does no more than needed tells why so much was needed."""
+"""Minimality: the attacker knows that the publisher generalised no more than necessary."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.attacks._worlds import Block, all_worlds, drawn_worlds, number_of_worlds
-from celosia.assess.attacks.classes import Classes, check_count, numbered, texts_of
-from celosia.assess.attacks.compatibility import Coded
+from celosia.assess.attacks.classes import Classes, check_count, number_combinations, texts_of
+from celosia.assess.attacks.compatibility import CodedColumn
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Progress, Step, silent
@@ -29,7 +29,7 @@ _RISE = 1e-9
 """A chance that rose by less than this rose by rounding."""
 
 
-def minimality(  # noqa: PLR0913 - what the attacker knows, and how long she may think
+def minimality(  # noqa: PLR0913 - what the attacker knows, and how long the attack may take
     release: Any,
     quasi_identifiers: str | Sequence[str],
     sensitive: str,
@@ -39,7 +39,7 @@ def minimality(  # noqa: PLR0913 - what the attacker knows, and how long she may
     watched: Collection[str] | None = None,
     cap: int = 20_000,
     samples: int = 2_000,
-    source: Source | None = None,
+    rng: Source | None = None,
     progress: Progress = silent,
 ) -> Attack:
     """Discard every way to deal out the values under which less would have been published.
@@ -48,7 +48,7 @@ def minimality(  # noqa: PLR0913 - what the attacker knows, and how long she may
         release: the table as published, one row a person; the attacker knows who is in each class,
             but not which record of it is whose.
         quasi_identifiers: the columns that were generalised.
-        sensitive: the column that she wants to learn.
+        sensitive: the column that the attacker wants to learn.
         finer: the quasi-identifiers of the same people, row by row, at each node right below the
             published one: generalised less, and therefore rejected by the publisher.
         holds: the model, for a whole table: takes one `Counter` of values a class. Empty cells are
@@ -57,16 +57,16 @@ def minimality(  # noqa: PLR0913 - what the attacker knows, and how long she may
         cap: up to so many ways are tried one by one, and the result is exact; above it, ways are
             drawn at random.
         samples: how many are drawn then.
-        source: where they are drawn from; needed above the cap.
+        rng: where they are drawn from; needed above the cap.
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Suppressed records are left out, as if the publisher had not been free to suppress. Groups are
-    people whom nothing sets apart; each shows the value whose chance rose most.
+    indistinguishable people; each shows the value whose chance rose most.
     `confidence` is the chance in the ways that remain, `prior` the share of the value in the class,
     which is all that the class alone would tell.
 
     Raises:
-        InputError: CEL-A061 a finer table is not finer, CEL-A062 too many ways and no source,
+        InputError: CEL-A061 a finer table is not finer, CEL-A062 too many ways and no rng,
             CEL-A065 no values.
         PrivacyError: CEL-A063 the release breaks the model, CEL-A064 no way remains.
 
@@ -82,22 +82,24 @@ def minimality(  # noqa: PLR0913 - what the attacker knows, and how long she may
     """
     check_count(cap, "the cap", 0)
     check_count(samples, "the number of samples", 1)
-    puzzle = _Puzzle.of(release, quasi_identifiers, sensitive, finer)
-    if not holds(puzzle.counted([block.counts for block in puzzle.blocks])):
+    structure = _Structure.of(release, quasi_identifiers, sensitive, finer)
+    if not holds(structure.counted([block.counts for block in structure.blocks])):
         raise PrivacyError(
             "CEL-A063",
             "the release does not meet the model.",
             why="The attack asks why no less was published; this was not enough.",
             fix="Give the model with which the table was published.",
         )
-    ways = number_of_worlds(puzzle.blocks, cap)
-    believed, tried, kept = _believe(puzzle, holds, ways, cap, samples, source, progress)
-    return _attack(puzzle, believed, sensitive, watched, {"ways_tried": tried, "ways_left": kept})
+    ways = number_of_worlds(structure.blocks, cap)
+    believed, tried, kept = _believe(structure, holds, ways, cap, samples, rng, progress)
+    return _attack(
+        structure, believed, sensitive, watched, {"ways_tried": tried, "ways_left": kept}
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Puzzle:
-    """People whom nothing sets apart as cells, the classes that hold them, and the finer ones."""
+class _Structure:
+    """Indistinguishable people as cells, the classes that hold them, and the finer ones."""
 
     blocks: list[Block]
     """Each published class: its cells and the values to be dealt out to them."""
@@ -111,17 +113,19 @@ class _Puzzle:
     @classmethod
     def of(
         cls, release: Any, names: str | Sequence[str], sensitive: str, finer: Sequence[Any]
-    ) -> _Puzzle:
+    ) -> _Structure:
         texts = texts_of(release, names)
         classes = Classes.of(texts)
         kept = np.flatnonzero(classes.of_row >= 0)
         coarse = classes.of_row[kept]
         below = _partitions(finer, texts.columns, classes.of_row)
-        cell = numbered([coarse, *below])
+        cell = number_combinations([coarse, *below])
         _, first, sizes = np.unique(cell, return_index=True, return_counts=True)
         cell_of_row = np.full(texts.height, -1, dtype=np.int64)
         cell_of_row[kept] = cell
-        values, counts = _dealt(classes, texts_of(release, sensitive).get_column(sensitive))
+        values, counts = _values_by_class(
+            classes, texts_of(release, sensitive).get_column(sensitive)
+        )
         # Cells are numbered class by class, so those of a class are neighbours.
         starts = np.searchsorted(coarse[first], np.arange(classes.sizes.size + 1))
         return cls(
@@ -164,21 +168,21 @@ def _partitions(
         texts = texts_of(table, names, table="finer table")
         if texts.height != of_row.size:
             raise _not_finer(number)
-        fine = numbered([Coded.of(column).codes for column in texts])[kept]
-        if int(numbered([fine, of_row[kept]]).max()) + 1 != np.unique(fine).size:
+        fine = number_combinations([CodedColumn.of(column).codes for column in texts])[kept]
+        if int(number_combinations([fine, of_row[kept]]).max()) + 1 != np.unique(fine).size:
             raise _not_finer(number)
         found.append(fine)
     return found
 
 
-def _dealt(classes: Classes, column: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:
+def _values_by_class(classes: Classes, column: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:
     """The values to deal out, and how many of each a class has; empty cells come last."""
     coded = encode(column)
     if not len(coded.values) or not classes.sizes.size:
         raise InputError(
             "CEL-A065",
             f"column '{column.name}' has no value to learn.",
-            why="There is nothing to deal out to people.",
+            why="There are no values to assign to people.",
             fix="Name a column that holds values.",
             column=column.name,
         )
@@ -190,41 +194,41 @@ def _dealt(classes: Classes, column: pl.Series) -> tuple[pl.Series, NDArray[np.i
 
 
 def _believe(  # noqa: PLR0913, PLR0917 - the choice between counting and drawing
-    puzzle: _Puzzle,
+    structure: _Structure,
     holds: Holds,
     ways: int | None,
     cap: int,
     samples: int,
-    source: Source | None,
+    rng: Source | None,
     progress: Progress,
 ) -> tuple[NDArray[np.float64], int, int]:
     """The expected counts of each cell over the ways that remain, and how many those are."""
-    if ways is None and source is None:
+    if ways is None and rng is None:
         raise InputError(
             "CEL-A062",
-            f"there are more than {cap:,} ways to deal out the values.",
+            f"there are more than {cap:,} assignments of the values to people.",
             why="They cannot be tried one by one, and drawing some needs a source of randomness.",
-            fix="Give source=Seeded(2026) for a repeatable draw, or raise the cap.",
+            fix="Give rng=Seeded(2026) for a repeatable draw, or raise the cap.",
         )
     total = samples if ways is None else ways
     if ways is not None:
-        worlds = all_worlds(puzzle.blocks, puzzle.cell_sizes.size)
+        worlds = all_worlds(structure.blocks, structure.cell_sizes.size)
     else:
-        assert source is not None
-        worlds = drawn_worlds(puzzle.blocks, puzzle.cell_sizes.size, total, source)
-    believed = np.zeros((puzzle.cell_sizes.size, len(puzzle.values) + 1))
+        assert rng is not None
+        worlds = drawn_worlds(structure.blocks, structure.cell_sizes.size, total, rng)
+    believed = np.zeros((structure.cell_sizes.size, len(structure.values) + 1))
     mass, kept = 0.0, 0
     for number, (weight, world) in enumerate(worlds):
         if number % 256 == 0:
-            progress(Step("Dealing out values", number, total))
-        if not puzzle.would_do(world, holds):
+            progress(Step("Assigning values", number, total))
+        if not structure.would_do(world, holds):
             believed += weight * world
             mass += weight
             kept += 1
     if not kept:
         raise PrivacyError(
             "CEL-A064",
-            "no way to deal out the values explains the release.",
+            "no assignment of the values explains the release.",
             why="Whatever the values are, a finer table would have met the model as well.",
             fix="Check the model and the finer tables; a publisher who does more than needed, or "
             "by another rule, is safe from this attack. Draw more samples if they were drawn.",
@@ -233,26 +237,26 @@ def _believe(  # noqa: PLR0913, PLR0917 - the choice between counting and drawin
 
 
 def _attack(
-    puzzle: _Puzzle,
+    structure: _Structure,
     believed: NDArray[np.float64],
     sensitive: str,
     watched: Collection[str] | None,
     facts: dict[str, int],
 ) -> Attack:
-    sizes, width = puzzle.cell_sizes, len(puzzle.values)
-    counts = np.array([block.counts for block in puzzle.blocks])
+    sizes, width = structure.cell_sizes, len(structure.values)
+    counts = np.array([block.counts for block in structure.blocks])
     of_class = counts[:, :width] / counts.sum(axis=1, keepdims=True)
-    naive = of_class[puzzle.class_of_cell]
+    naive = of_class[structure.class_of_cell]
     after = believed[:, :width] / sizes[:, None]
     cells = np.arange(sizes.size)
     wanted = {watched} if isinstance(watched, str) else watched
-    matters = [wanted is None or text in wanted for text in puzzle.values]
+    matters = [wanted is None or text in wanted for text in structure.values]
     risen = np.argmax(np.where(matters, after - naive, -1.0), axis=1)
     confidence, prior = after[cells, risen], naive[cells, risen]
     return Attack(
         name="minimality",
-        assumption="she knows the quasi-identifiers of everybody, the model, and that the "
-        "publisher generalised no more than it needs",
+        assumption="the attacker knows the quasi-identifiers of all people, the model, and that "
+        "the publisher generalised no more than it needs",
         mitigation="publish more than the model needs, or choose the generalisation without "
         "looking at the sensitive values",
         column=sensitive,
@@ -260,8 +264,8 @@ def _attack(
         sizes=sizes,
         confidence=confidence,
         hit=confidence - prior > _RISE,
-        learnt=singles(puzzle.values, risen),
-        members=Members.of(puzzle.cell_of_row, sizes.size),
+        learnt=singles(structure.values, risen),
+        members=Members.of(structure.cell_of_row, sizes.size),
         prior=prior,
         facts=facts,
     )

@@ -1,4 +1,4 @@
-"""Tuple order: two releases of the same rows in the same order can be laid side by side."""
+"""Tuple order: two releases of the same rows in the same order can be joined by position."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.attacks.classes import TOLERANCE, texts_of
-from celosia.assess.attacks.compatibility import Coded, Fit, Meanings, fit
+from celosia.assess.attacks.compatibility import CodedColumn, Fit, Meanings, fit
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
@@ -41,7 +41,8 @@ def tuple_order(  # noqa: PLR0913 - two releases, and how they are read
         first: a release.
         second: another release of the same rows.
         columns: the generalised columns to be recovered, which both releases have.
-        also: further columns of both, by which she checks whether the rows are in the same order.
+        also: further columns of both, by which the attacker checks whether the rows are in the same
+            order.
         meanings: what the labels of columns stand for; labels of others are compared as text.
         progress: called as the work proceeds; may raise `Cancelled`.
 
@@ -88,11 +89,11 @@ class _Pair:
 
     @classmethod
     def of(cls, left: pl.Series, right: pl.Series, meanings: Meanings, name: str) -> _Pair:
-        ours, theirs = Coded.of(left), Coded.of(right)
+        ours, theirs = CodedColumn.of(left), CodedColumn.of(right)
         return cls(ours.codes, theirs.codes, fit(ours, theirs, meanings.get(name), name))
 
     def shared(self, shift: int = 0) -> NDArray[np.int64]:
-        """How many raw values fit each row of the first and the row so much further on."""
+        """The number of raw values that fit each row of the first and its shifted row."""
         return self.fit.shared(self.left, np.roll(self.right, -shift))
 
 
@@ -107,7 +108,8 @@ def _attack(pairs: Sequence[_Pair], columns: int, rows: int, progress: Progress)
     recovered = choices == 1
     return Attack(
         name="tuple order",
-        assumption="she has two releases of the same rows, and takes them to be in the same order",
+        assumption="the attacker has two releases of the same rows, and assumes that they are in "
+        "the same order",
         mitigation="shuffle the rows before every release",
         column=None,
         people=rows,

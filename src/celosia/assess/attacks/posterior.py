@@ -14,12 +14,12 @@ def posterior(
     f_given_q: Mapping[str, float],
     f_given_class: Mapping[str, float],
 ) -> dict[str, float]:
-    """What she believes of a person, value by value, once she has seen the person's class.
+    """The attacker's belief in each value of a person, given the person's class.
 
     Args:
         class_counts: n(q*, s), how many records of the class have each value.
-        f_given_q: f(s | q), how common each value is among people with her quasi-identifiers; what
-            she believed before.
+        f_given_q: f(s | q), how common each value is among people with the same quasi-identifiers:
+            the prior belief.
         f_given_class: f(s | q*), the same among all whose quasi-identifiers generalise to q*.
 
     The belief in s is n(q*, s) f(s|q) / f(s|q*), divided by the sum of this over all values. Where
@@ -44,7 +44,7 @@ def posterior(
 
 
 def positive_disclosures(beliefs: Mapping[str, float], *, delta: float) -> tuple[str, ...]:
-    """The values that she is nearly sure of: belief above 1 - delta.
+    """The values that the attacker is nearly sure of: belief above 1 - delta.
 
     >>> positive_disclosures({"flu": 0.95, "cold": 0.05}, delta=0.1)
     ('flu',)
@@ -53,7 +53,7 @@ def positive_disclosures(beliefs: Mapping[str, float], *, delta: float) -> tuple
 
 
 def negative_disclosures(beliefs: Mapping[str, float], *, epsilon: float) -> tuple[str, ...]:
-    """The values that she can nearly rule out: belief below epsilon.
+    """The values that the attacker can nearly rule out: belief below epsilon.
 
     >>> negative_disclosures({"flu": 0.95, "cold": 0.05}, epsilon=0.1)
     ('cold',)

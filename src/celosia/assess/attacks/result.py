@@ -1,4 +1,4 @@
-"""What an attack found: who was exposed, and how sure the attacker is."""
+"""The result of an attack: exposed people, and the confidence of the attacker."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """People of whom the attacker learns the same, for they look alike to her."""
+    """People about whom the attacker learns the same, because they look equal."""
 
     group: int
-    """The number of the class, or of the combination by which she knows them."""
+    """The number of the class, or of the combination by which the attacker knows them."""
     people: int
     column: str | None
     """The column learnt; None if it is which record is theirs."""
     confidence: float
-    """How sure she is, in [0, 1]."""
+    """The confidence of the attacker, in [0, 1]."""
     prior: float | None
-    """How sure she could have been without the release, where that makes sense."""
+    """The confidence without the release, where that makes sense."""
     learnt: tuple[str, ...] = field(repr=False)
     """The value, or the few that are left; values of private data, so never in a log."""
     rows: tuple[int, ...] = ()
@@ -37,7 +37,7 @@ class Exposure:
 
     @property
     def gain(self) -> float | None:
-        """What the release added to her confidence."""
+        """What the release added to the attacker's confidence."""
         return None if self.prior is None else self.confidence - self.prior
 
     def as_dict(self, *, values: bool = False) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Attack:
-    """One attack on a release. People who look alike to the attacker are one group.
+    """One attack on a release. People who look equal to the attacker are one group.
 
     The arrays have one entry a group, so that a large table stays small here; `exposed` makes
     objects of the groups that were exposed.
@@ -91,11 +91,11 @@ class Attack:
     assumption: str
     """What the attacker must know or have."""
     mitigation: str
-    """What repairs it."""
+    """How to prevent it."""
     column: str | None
-    """The column she wants to learn; None if it is which record is whose."""
+    """The column that the attacker wants to learn; None for the identity of records."""
     people: int
-    """How many people she tried."""
+    """How many people were tried."""
     sizes: NDArray[np.int64]
     """People in each group."""
     confidence: NDArray[np.float64]
@@ -130,18 +130,18 @@ class Attack:
 
     @property
     def greatest(self) -> float:
-        """Her confidence about the person of whom she is surest."""
+        """The greatest confidence about a person."""
         return float(self.confidence.max(initial=0.0))
 
     @property
     def average(self) -> float:
-        """Her confidence about a person drawn at random from those tried."""
+        """The mean confidence about a person drawn at random from those tried."""
         total = int(self.sizes.sum())
         return float(self.confidence @ self.sizes) / total if total else 0.0
 
     @property
     def greatest_gain(self) -> float | None:
-        """The most that the release added to her confidence about anybody."""
+        """The most that the release added to the confidence about a person."""
         if self.prior is None:
             return None
         return float((self.confidence - self.prior).max(initial=0.0))
@@ -184,7 +184,7 @@ class Attack:
 
     def __str__(self) -> str:
         """The one line that matters most."""
-        aim = "whose record is whose" if self.column is None else f"'{self.column}'"
+        aim = "identity of the records" if self.column is None else f"'{self.column}'"
         return (
             f"{self.name}, {aim}: {self.exposed_people:,} of "
             f"{counted(self.people, 'person', 'people')} exposed ({self.share:.2%}), "

@@ -1,4 +1,4 @@
-"""Similarity: different values that mean nearly the same give the meaning away."""
+"""Similarity: different values with nearly the same meaning disclose that meaning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.attacks.classes import TOLERANCE, Classes, Spread, check_share, picked, seen
+from celosia.assess.attacks.classes import (
+    TOLERANCE,
+    Classes,
+    ValueCounts,
+    check_share,
+    classes_and_values,
+    pick,
+)
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.assess.meaning import Meaning
 from celosia.core.errors import InputError
@@ -32,7 +39,7 @@ def similarity(
     Args:
         release: the table as published.
         quasi_identifiers: what the attacker knows of people.
-        sensitive: the column that she wants to learn.
+        sensitive: the column that the attacker wants to learn.
         categories: the category of every value (see `categories_of` for those of a hierarchy).
         certainty: the share of a class in one category from which it counts as exposed.
 
@@ -44,18 +51,18 @@ def similarity(
     Reference: Li, Li, Venkatasubramanian 2007.
     """
     certainty = check_share(certainty, "the certainty")
-    classes, spread = seen(release, quasi_identifiers, sensitive)
-    kinds = _merged(spread, categories, sensitive)
+    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
+    kinds = _merge(spread, categories, sensitive)
     top = kinds.best(kinds.share)
-    confidence = picked(kinds.share, top)
+    confidence = pick(kinds.share, top)
     return _attack(
         classes,
         spread,
         sensitive,
         confidence=confidence,
         hit=confidence >= certainty - TOLERANCE,
-        learnt=singles(kinds.values, picked(kinds.value + 1, top).astype(np.int64) - 1),
-        prior=picked(kinds.overall[kinds.value], top),
+        learnt=singles(kinds.values, pick(kinds.value + 1, top).astype(np.int64) - 1),
+        prior=pick(kinds.overall[kinds.value], top),
     )
 
 
@@ -86,7 +93,7 @@ def near_numbers(
             f"the width of a range must be a number of at least 0, got {width!r}.",
             fix="Give the difference below which two values tell the same.",
         )
-    classes, spread = seen(release, quasi_identifiers, sensitive)
+    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     number, spread = _by_number(spread, sensitive)
     last = np.searchsorted(number, number + reach, side="right") - 1
     # Entries are sorted by class and, within it, by number: whole keys find the end of a range.
@@ -96,7 +103,7 @@ def near_numbers(
     summed = np.concatenate([[0], np.cumsum(spread.count)])
     share = (summed[ends] - summed[:-1]) / spread.sizes[spread.owner]
     top = spread.best(share)
-    confidence = picked(share, top)
+    confidence = pick(share, top)
     low, high = top, np.where(top >= 0, np.append(ends - 1, -1)[top], -1)
     texts = pl.DataFrame(
         {
@@ -113,15 +120,15 @@ def near_numbers(
         confidence=confidence,
         hit=confidence >= certainty - TOLERANCE,
         learnt=texts.select(pl.concat_list("low", "high").list.drop_nulls()).to_series(),
-        prior=picked(before[spread.value], top),
+        prior=pick(before[spread.value], top),
     )
 
 
 def categories_of(meaning: Meaning, labels: Iterable[str]) -> dict[str, str]:
     """The category of every value under these labels, such as those of one level of a hierarchy.
 
-    >>> from celosia.assess.meaning import Exact
-    >>> categories_of(Exact(("flu", "cold")), ["*"])
+    >>> from celosia.assess.meaning import ExactMeaning
+    >>> categories_of(ExactMeaning(("flu", "cold")), ["*"])
     {'flu': '*', 'cold': '*'}
     """
     return {
@@ -131,11 +138,12 @@ def categories_of(meaning: Meaning, labels: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _attack(classes: Classes, spread: Spread, sensitive: str, **found: Any) -> Attack:
+def _attack(classes: Classes, spread: ValueCounts, sensitive: str, **found: Any) -> Attack:
     alike = (spread.distinct == 1) & (spread.empty == 0)
     return Attack(
         name="similarity",
-        assumption="she knows a person's quasi-identifiers, and which values mean nearly the same",
+        assumption="the attacker knows a person's quasi-identifiers, and which values mean "
+        "nearly the same",
         mitigation="ask for t-closeness with a distance that knows which values are near",
         column=sensitive,
         people=int(classes.sizes.sum()),
@@ -149,7 +157,7 @@ def _attack(classes: Classes, spread: Spread, sensitive: str, **found: Any) -> A
     )
 
 
-def _merged(spread: Spread, categories: Mapping[str, str], column: str) -> Spread:
+def _merge(spread: ValueCounts, categories: Mapping[str, str], column: str) -> ValueCounts:
     """The same counts by category."""
     kinds = pl.Series([categories.get(text) for text in spread.values], dtype=pl.String)
     if kinds.null_count():
@@ -157,7 +165,7 @@ def _merged(spread: Spread, categories: Mapping[str, str], column: str) -> Sprea
             "CEL-A055",
             f"{counted(kinds.null_count(), 'value', 'values')} of column '{column}' "
             "have no category.",
-            why="Whoever left them out would take a class for safe that is not.",
+            why="Without them an unsafe class could look safe.",
             fix="Give every value that occurs its category.",
             column=column,
             values=kinds.null_count(),
@@ -180,7 +188,7 @@ def _merged(spread: Spread, categories: Mapping[str, str], column: str) -> Sprea
     )
 
 
-def _by_number(spread: Spread, column: str) -> tuple[NDArray[np.float64], Spread]:
+def _by_number(spread: ValueCounts, column: str) -> tuple[NDArray[np.float64], ValueCounts]:
     """The distinct numbers in order, and the counts with values numbered in that order."""
     cast = spread.values.cast(pl.Float64, strict=False)
     strange = int((~cast.is_finite()).fill_null(value=True).sum())
@@ -210,5 +218,5 @@ def _by_number(spread: Spread, column: str) -> tuple[NDArray[np.float64], Spread
     return number[order], ranked
 
 
-def _places(spread: Spread, entries: NDArray[np.int64]) -> pl.Series:
+def _places(spread: ValueCounts, entries: NDArray[np.int64]) -> pl.Series:
     return pl.Series(np.append(spread.value, -1)[entries]).replace(-1, None)

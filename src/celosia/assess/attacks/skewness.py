@@ -1,4 +1,4 @@
-"""Skewness: a class far from the whole table teaches much, however diverse it is."""
+"""Skewness: a class whose distribution is far from that of the table discloses much."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.attacks.classes import TOLERANCE, Spread, check_share, picked, seen
+from celosia.assess.attacks.classes import (
+    TOLERANCE,
+    ValueCounts,
+    check_share,
+    classes_and_values,
+    pick,
+)
 from celosia.assess.attacks.result import Attack, Members, singles
 
 
@@ -25,7 +31,7 @@ def skewness(
     Args:
         release: the table as published.
         quasi_identifiers: what the attacker knows of people.
-        sensitive: the column that she wants to learn.
+        sensitive: the column that the attacker wants to learn.
         watched: the values that matter, such as a positive test; all of them if not given.
         gain: the rise of the chance, from table to class, at which a class counts as exposed.
 
@@ -43,7 +49,7 @@ def skewness(
     Reference: Li, Li, Venkatasubramanian 2007.
     """
     gain = check_share(gain, "the gain")
-    classes, spread = seen(release, quasi_identifiers, sensitive)
+    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     keep = np.ones(spread.owner.size, dtype=np.bool_)
     if watched is not None:
         wanted = {watched} if isinstance(watched, str) else set(watched)
@@ -51,19 +57,19 @@ def skewness(
         keep = watched_value[spread.value]
     before = spread.overall[spread.value]
     top = spread.best(spread.share - before, keep)
-    confidence, prior = picked(spread.share, top), picked(before, top)
+    confidence, prior = pick(spread.share, top), pick(before, top)
     effective = _effective_by_class(spread)
     ratio = (spread.share / before)[keep]
     return Attack(
         name="skewness",
-        assumption="she knows a person's quasi-identifiers and how common each value is",
+        assumption="the attacker knows a person's quasi-identifiers and how common each value is",
         mitigation="ask for t-closeness, so that no class is far from the whole table",
         column=sensitive,
         people=int(classes.sizes.sum()),
         sizes=classes.sizes,
         confidence=confidence,
         hit=confidence - prior >= gain - TOLERANCE,
-        learnt=singles(spread.values, picked(spread.value + 1, top).astype(np.int64) - 1),
+        learnt=singles(spread.values, pick(spread.value + 1, top).astype(np.int64) - 1),
         members=Members.of(classes.of_row, classes.sizes.size),
         prior=prior,
         facts={
@@ -86,7 +92,7 @@ def effective_values(counts: Iterable[float]) -> float:
     return float(np.exp(-(shares * np.log(shares)).sum())) if amounts.size else 0.0
 
 
-def _effective_by_class(spread: Spread) -> NDArray[np.float64]:
+def _effective_by_class(spread: ValueCounts) -> NDArray[np.float64]:
     filled = spread.sizes - spread.empty
     share = spread.count / filled[spread.owner]
     entropy = np.bincount(spread.owner, -share * np.log(share), minlength=filled.size)

@@ -1,4 +1,4 @@
-"""Every attack that what is known allows, on one release."""
+"""All attacks that the given data allow, on one release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An audit that tries to break the promise of a mechanism, by nothing but its outputs."""
+"""Audits: try to disprove the privacy claim of a mechanism from its outputs alone."""
 
 from celosia.assess.audit.bounds import Estimate
 from celosia.assess.audit.cases import SHIPPED, Case, audit_all

@@ -1,4 +1,4 @@
-"""How surely counts bound probabilities, and two probabilities bound an epsilon."""
+"""Confidence bounds: from counts to probabilities, and from two probabilities to an epsilon."""
 
 from __future__ import annotations
 

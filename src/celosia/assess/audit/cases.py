@@ -1,13 +1,14 @@
-"""The mechanisms that ship, each with neighbouring inputs near the worst that is known for it."""
+"""The mechanisms of Celosía, each with neighbouring inputs near the worst known case."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from celosia.assess.audit.batches import AtOnce, Streamed
-from celosia.assess.audit.pairs import Pair, keyed, streams
+import numpy as np
+
+from celosia.assess.audit.pairs import Pair, key_rows, streams
 from celosia.assess.audit.result import Audit
 from celosia.assess.audit.sampling import Auditable
 from celosia.assess.audit.search import search
@@ -26,7 +27,13 @@ from celosia.mechanisms.selection.exponential import Exponential
 from celosia.mechanisms.selection.noisy_max import NoisyMax
 from celosia.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from celosia.mechanisms.selection.top_selection import TopSelection
-from celosia.mechanisms.sparse import AboveThreshold, NumericSparse, Sparse, SparseVector
+from celosia.mechanisms.sparse import (
+    AboveThreshold,
+    NumericSparse,
+    Sparse,
+    SparseMechanism,
+    SparseVector,
+)
 from celosia.mechanisms.statistics import DirectMean, NormalisedMean, SumCountMean
 from celosia.mechanisms.statistics.contributions import per_unit
 from celosia.mechanisms.statistics.count import Count
@@ -44,6 +51,52 @@ CANDIDATES = 20
 
 
 @dataclass(frozen=True, slots=True)
+class EntrywiseMechanism:
+    """A mechanism that treats every entry of a list by itself, asked about many equal entries.
+
+    Each entry of such a release is an independent output on one entry, drawn by the same code: the
+    answers of randomised response, the coordinates of additive noise. A mechanism that fixes its
+    dimension is given a wider one, which must leave the law of a coordinate as it is.
+    """
+
+    mechanism: Mechanism[Any, Any]
+
+    @property
+    def __name__(self) -> str:
+        return str(self.mechanism)
+
+    def draw(self, data: Any, rng: Source, size: int) -> Any:
+        """`size` independent outputs on one number or category."""
+        wide = self.mechanism
+        if any(item.name == "dimension" for item in fields(wide)):
+            changed: dict[str, Any] = {"dimension": size, "one_coordinate": True}
+            wide = replace(wide, **changed)
+            assert wide.law == self.mechanism.law, "a wider release must not change the noise"  # type: ignore[attr-defined]
+        equal = np.full(size, data) if isinstance(data, int | float) else [data] * size
+        return wide.release(equal, rng=rng)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedMechanism:
+    """A sparse vector mechanism asked one question at a time, as its users ask it."""
+
+    mechanism: SparseMechanism
+
+    @property
+    def __name__(self) -> str:
+        return f"a stream of {self.mechanism}"
+
+    def __call__(self, data: Any, rng: Source) -> tuple[Any, ...]:
+        """The replies until the stream is exhausted."""
+        replies = []
+        with self.mechanism.stream(rng=rng) as stream:
+            for answer in data:
+                if stream.left:
+                    replies.append(stream.ask(answer))
+        return tuple(replies)
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A mechanism with example parameters and pairs of inputs to try it on."""
 
@@ -55,7 +108,7 @@ class Case:
     @property
     def at_once(self) -> bool:
         """Whether many outputs are drawn by one call."""
-        return isinstance(self.run, AtOnce)
+        return isinstance(self.run, EntrywiseMechanism)
 
     def __str__(self) -> str:
         return f"a stream of {self.mechanism}" if self.streamed else str(self.mechanism)
@@ -63,7 +116,7 @@ class Case:
     @property
     def streamed(self) -> bool:
         """Whether questions are asked one at a time."""
-        return isinstance(self.run, Streamed)
+        return isinstance(self.run, StreamedMechanism)
 
     def audit(
         self,
@@ -103,7 +156,7 @@ def audit_all(
         samples: outputs drawn from each input.
         rng: a seeded source makes the audits repeatable.
         confidence: how surely all lower bounds hold.
-        progress: told how many mechanisms are done.
+        progress: reports how many mechanisms are done.
         cases: by default `SHIPPED`.
     """
     cases = SHIPPED if cases is None else cases
@@ -125,22 +178,22 @@ def _additive() -> Iterator[Case]:
     ):
         moved = float(mechanism.sensitivity)
         pair = Pair(0.0, moved, f"0.0 against {moved}")
-        yield Case(mechanism, (pair,), AtOnce(mechanism))
+        yield Case(mechanism, (pair,), EntrywiseMechanism(mechanism))
     for whole in (
         Geometric(epsilon=1),
         Geometric(epsilon=0.5, sensitivity=3),
         GaussianCounts(rho=0.5),
     ):
         steps = int(whole.sensitivity)
-        yield Case(whole, (Pair(0, steps, f"0 against {steps}"),), AtOnce(whole))
+        yield Case(whole, (Pair(0, steps, f"0 against {steps}"),), EntrywiseMechanism(whole))
     vector = Laplace(epsilon=1, sensitivity=1, dimension=2)
     yield Case(vector, (Pair([0.0, 0.0], [0.5, 0.5], "0, 0 against a half each"),))
     yes, first = Pair(False, True, "no against yes"), Pair("a", "b", "a against b")
     for response in (RandomisedResponse.two_coins(), RandomisedResponse.for_epsilon(0.5)):
-        yield Case(response, (yes,), AtOnce(response))
+        yield Case(response, (yes,), EntrywiseMechanism(response))
     for names in (("a", "b"), tuple("abcdefgh")):
         kary = KaryResponse(epsilon=1, categories=names)
-        yield Case(kary, (first,), AtOnce(kary))
+        yield Case(kary, (first,), EntrywiseMechanism(kary))
 
 
 def _selections() -> Iterator[Case]:
@@ -177,9 +230,10 @@ def _columns() -> Iterator[Case]:
     ):
         yield Case(MostFrequent(**bins, neighbours=relation), (pair,))
     for relation in (ADD_REMOVE, CHANGE_ONE):
-        # A delta that samples can see: at 1e-6 nobody could tell a threshold that is a little low.
+        # A delta that samples can see: at 1e-6 no audit could detect a threshold that is a little
+        # low.
         keys = KeyHistogram(epsilon=1, delta=0.05, may_be_empty=True, neighbours=relation)
-        yield Case(keys, tuple(keyed(neighbours=relation)))
+        yield Case(keys, tuple(key_rows(neighbours=relation)))
     units = per_unit(Count(epsilon=1, may_be_empty=True), 3)
     yield Case(units, (Pair([], [True] * 3, "no row against three of one customer"),))
 
@@ -217,7 +271,7 @@ def _sparse() -> Iterator[Case]:
         pairs = tuple(streams(mechanism.limit, monotone=monotone, lengths=(1, 3)))
         yield Case(mechanism, pairs)
         if mechanism in (first, several):
-            yield Case(mechanism, pairs, Streamed(mechanism))
+            yield Case(mechanism, pairs, StreamedMechanism(mechanism))
 
 
 SHIPPED: tuple[Case, ...] = (*_additive(), *_selections(), *_columns(), *_sparse())

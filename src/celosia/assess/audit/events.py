@@ -1,4 +1,4 @@
-"""Events: unions of cells that a view cuts the outputs into, and the choice of the best one."""
+"""Events: unions of cells of a view of the outputs, and the selection of the best event."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.audit.bounds import promise
-from celosia.assess.audit.learned import learned_views
+from celosia.assess.audit.learned_views import learned_views
 from celosia.assess.audit.outputs import Outputs, Values
 from celosia.assess.audit.result import Claim
 from celosia.assess.audit.views import View, frequent_paths, views
@@ -48,9 +48,9 @@ class Event:
         parts = [self._run(int(run[0]), int(run[-1])) for run in runs]
         if self.inside[last]:
             parts.append(self.view.absent)
-        told = " or ".join(parts[:SHOWN])
+        shown = " or ".join(parts[:SHOWN])
         more = f" or one of {len(parts) - SHOWN} more parts" if len(parts) > SHOWN else ""
-        return f"{self.view.words} {told}{more}"
+        return f"{self.view.words} {shown}{more}"
 
     def _run(self, start: int, stop: int) -> str:
         low = -inf if start == 0 else float(self.edges[start - 1])
@@ -82,7 +82,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class SelectedEvent:
     """The most telling event, under which input it is likelier, and which claim it speaks to."""
 
     event: Event
@@ -93,7 +93,7 @@ class Choice:
     """What the lower bound may exceed the claim by."""
 
 
-def choose(  # noqa: PLR0913 - two samples, and how the choice will be confirmed
+def select_event(  # noqa: PLR0913 - two samples, and how the choice will be confirmed
     learn: tuple[Outputs, Outputs],
     pick: tuple[Outputs, Outputs],
     claims: Sequence[Claim],
@@ -101,7 +101,7 @@ def choose(  # noqa: PLR0913 - two samples, and how the choice will be confirmed
     error: float,
     confirming: int,
     last_bits: bool,
-) -> Choice:
+) -> SelectedEvent:
     """The event that promises the largest lower bound beyond a claim.
 
     Cells and scores are made from `learn` and judged on `pick`: an event that fits the noise of
@@ -115,16 +115,16 @@ def choose(  # noqa: PLR0913 - two samples, and how the choice will be confirmed
         confirming: how many samples of each input will confirm the choice.
         last_bits: whether to look at the last digits of floats.
     """
-    best: Choice | None = None
+    best: SelectedEvent | None = None
     scale = confirming / len(pick[0])
-    pooled = _pooled(learn)
+    pooled = _pool(learn)
     scored = learned_views(*learn, frequent_paths(pooled))
     for view in chain(views(pooled, last_bits=last_bits), scored):
         learnt = [view.values(outputs) for outputs in learn]
         edges = _edges(view, *learnt)
         size = edges.size + 2
         first, second = (np.bincount(cells(v, edges), minlength=size) for v in learnt)
-        masks = Candidates(first, second, ordered=view.ordered)
+        masks = CandidateEvents(first, second, ordered=view.ordered)
         picked = (view.values(outputs) for outputs in pick)
         counts = [masks.counts(np.bincount(cells(v, edges), minlength=size)) for v in picked]
         scaled = [np.rint(count * scale).astype(np.int64) for count in counts]
@@ -137,12 +137,12 @@ def choose(  # noqa: PLR0913 - two samples, and how the choice will be confirmed
                 found = float(excess[place]) - claim.epsilon
                 if best is None or found > best.excess:
                     event = Event(view, edges, masks.mask(place))
-                    best = Choice(event, swapped, claim, found)
+                    best = SelectedEvent(event, swapped, claim, found)
     assert best is not None, "every output is a number or has a pattern"
     return best
 
 
-class Candidates:
+class CandidateEvents:
     """Unions of cells worth trying, by their counts only; a mask is made for the one chosen."""
 
     def __init__(self, first: Counts, second: Counts, *, ordered: bool):
@@ -227,7 +227,7 @@ def _atoms(values: Values, starts: Counts, first: Values, total: int) -> Iterato
         yield values[np.argsort(-telling, kind="stable")[: ATOMS // 2]]
 
 
-def _pooled(pair: tuple[Outputs, Outputs]) -> Outputs:
+def _pool(pair: tuple[Outputs, Outputs]) -> Outputs:
     """Both samples as one table."""
     first, second = pair
     paths = dict.fromkeys([*first.columns, *second.columns])

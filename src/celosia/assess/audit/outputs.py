@@ -1,4 +1,4 @@
-"""Outputs of any shape as a table: a pattern for what is not a number, columns for what is."""
+"""Outputs of any shape as a table: a pattern for other parts, columns for numbers."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ NUMBER = _Number()
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
+class SequencePattern:
     """The pattern of a tuple, a list or an array."""
 
     items: tuple[Hashable, ...]
 
     def __str__(self) -> str:
         runs = groupby(map(pattern_words, self.items))
-        told = [(word, len(list(run))) for word, run in runs]
-        return f"({', '.join(w if times == 1 else f'{w} x{times}' for w, times in told)})"
+        runs_of_words = [(word, len(list(run))) for word, run in runs]
+        return f"({', '.join(w if times == 1 else f'{w} x{times}' for w, times in runs_of_words)})"
 
 
 @dataclass(frozen=True, slots=True)
-class Keyed:
+class MappingPattern:
     """The pattern of a dictionary, in the order in which it holds its keys."""
 
     items: tuple[tuple[Hashable, Hashable], ...]
@@ -113,7 +113,7 @@ class Encoder:
 
     def _array(self, values: Values) -> Outputs:
         if values.ndim == 2:
-            codes = np.full(len(values), self._code(Entries((NUMBER,) * values.shape[1])))
+            codes = np.full(len(values), self._code(SequencePattern((NUMBER,) * values.shape[1])))
             columns: dict[Path, Values] = {(j,): values[:, j] for j in range(values.shape[1])}
             return Outputs(codes, self.patterns, columns)
         codes = np.full(values.size, self._code(NUMBER))
@@ -142,7 +142,7 @@ class Encoder:
 
 def _pattern(output: Any, path: Path, numbers: list[tuple[Path, float]]) -> Hashable:
     """What an output is apart from its numbers, which are appended to `numbers`."""
-    kind = type(output)  # the two most frequent kinds are told first: there are millions of them
+    kind = type(output)  # the two most frequent kinds are tested first: there are millions of them
     if kind is str or output is None or isinstance(output, str | bytes | bool | Enum):
         return output  # type: ignore[no-any-return]
     if kind is float or isinstance(output, Real | Decimal):
@@ -150,14 +150,14 @@ def _pattern(output: Any, path: Path, numbers: list[tuple[Path, float]]) -> Hash
     if isinstance(output, np.ndarray | np.bool_):
         return _pattern(output.tolist(), path, numbers)
     if isinstance(output, list | tuple):
-        return Entries(
+        return SequencePattern(
             tuple(_pattern(item, (*path, place), numbers) for place, item in enumerate(output))
         )
     if is_dataclass(output) and not isinstance(output, type):
         output = {item.name: getattr(output, item.name) for item in fields(output)}
     if isinstance(output, Mapping):
-        # In their own order: whoever sees the output sees that too, and it can betray.
-        return Keyed(
+        # In their own order: a reader of the output sees that too, and it can disclose something.
+        return MappingPattern(
             tuple((key, _pattern(value, (*path, key), numbers)) for key, value in output.items())
         )
     return output if _hashable(output) else repr(output)

@@ -1,4 +1,4 @@
-"""Neighbouring inputs on which mechanisms tend to give themselves away."""
+"""Neighbouring inputs on which mechanisms tend to show their privacy loss."""
 
 from __future__ import annotations
 
@@ -115,10 +115,10 @@ def categories(items: Sequence[Any]) -> Iterator[Pair]:
         yield Pair(first, second, f"{first} against {second}")
 
 
-def keyed(
+def key_rows(
     key: Any = "new", *, most: int = 1, neighbours: Neighbours = ADD_REMOVE
 ) -> Iterator[Pair]:
-    """Rows of keys, one of which only one unit has: does its key give it away?
+    """Rows of keys, with one key that only one unit has: does the release show that key?
 
     Args:
         key: the key that is at stake.
@@ -136,7 +136,7 @@ def keyed(
 
 
 def pairs_for(mechanism: Mechanism[Any, Any]) -> tuple[Pair, ...]:
-    """Pairs for a mechanism of ours, told from its fields.
+    """Pairs for a mechanism of ours, derived from its fields.
 
     Raises:
         InputError: CEL-A105 its kind of input is not known here.
@@ -174,7 +174,7 @@ def pairs_for(mechanism: Mechanism[Any, Any]) -> tuple[Pair, ...]:
     raise InputError(
         "CEL-A105",
         f"no neighbouring inputs are known for a {type(mechanism).__name__}.",
-        why="What its inputs look like cannot be told from its fields.",
+        why="Its fields do not say what its inputs look like.",
         fix="Give the pairs to search, such as [Pair([], [1], 'no row against one')].",
     )
 

@@ -1,4 +1,4 @@
-"""The report of audits: what mechanisms claim beside what they were shown to lose."""
+"""The report of audits: the claimed privacy loss beside the loss shown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def document(audits: Sequence[Audit]) -> Document:
             "chose the event that tells the inputs apart best; the other half bound its two "
             "probabilities, and so the least epsilon that the mechanism can have. A bound above "
             "the claim proves a violation; a bound below it proves nothing, but near the claim "
-            "it shows that the audit was not blind."
+            "it shows that the audit was sensitive enough."
         ),
         Heading("Claims and lower bounds"),
         figure(audits),
@@ -56,7 +56,7 @@ def figure(audits: Sequence[Audit]) -> Figure:
             x_label="epsilon",
             horizontal=True,
         ),
-        "What is claimed, and what is certainly lost",
+        "Epsilon claimed, and the lower bound shown",
         "; ".join(f"{a.name}: {_claim(a)}, at least {a.lower:.3g}" for a in audits) + ".",
     )
 
@@ -105,8 +105,8 @@ def _one(audit: Audit) -> list[Block]:
             ("Time", f"{audit.seconds:.1f} s"),
         ]
     )
-    told = f"{_claim(audit)}; epsilon is at least {audit.lower:.4g}: {audit.verdict}."
-    return [Heading(audit.name, level=3), Paragraph(told[:1].upper() + told[1:]), found]
+    sentence = f"{_claim(audit)}; epsilon is at least {audit.lower:.4g}: {audit.verdict}."
+    return [Heading(audit.name, level=3), Paragraph(sentence[:1].upper() + sentence[1:]), found]
 
 
 def _claim(audit: Audit) -> str:

@@ -1,4 +1,4 @@
-"""What an audit found: an epsilon that the mechanism certainly has, beside the one it claims."""
+"""The result of an audit: a lower bound of epsilon beside the claimed epsilon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawing many outputs from a mechanism of ours or from anybody's function."""
+"""Draw many outputs of a mechanism or of a user's function."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def draw(
     if isinstance(mechanism, Mechanism):
         return _one_by_one(lambda: _everything(mechanism.measure(data, rng=rng)), size, progress)
     if isinstance(mechanism, Sampler):
-        return _checked(mechanism.draw(data, rng, size), size)
+        return _check_outputs(mechanism.draw(data, rng, size), size)
     if not callable(mechanism):
         raise InputError(
             "CEL-A102",
@@ -58,7 +58,7 @@ def draw(
             fix="Give a mechanism, a function f(data, rng) or a function f(data, rng, size).",
         )
     if _takes_size(mechanism):
-        return _checked(mechanism(data, rng, size), size)
+        return _check_outputs(mechanism(data, rng, size), size)
     return _one_by_one(lambda: mechanism(data, rng), size, progress)
 
 
@@ -89,7 +89,7 @@ def _takes_size(function: Callable[..., Any]) -> bool:
     return plain[2:3] == ["size"]
 
 
-def _checked(outputs: Any, size: int) -> Any:
+def _check_outputs(outputs: Any, size: int) -> Any:
     found = len(outputs) if isinstance(outputs, np.ndarray | list | tuple) else -1
     if found != size:
         raise InputError(

@@ -1,4 +1,4 @@
-"""A search for the pair of neighbouring inputs that hurts a mechanism most."""
+"""A search for the pair of neighbouring inputs with the greatest privacy loss."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def search(  # noqa: PLR0913 - what is audited, how surely, and a name
             about as many again, spread over all pairs.
         confidence: as in `audit`.
         rng: as in `audit`.
-        progress: told how many pairs of a round were tried.
+        progress: reports how many pairs of a round were tried.
         name: the mechanism in words.
         last_bits: as in `audit`.
 
@@ -74,8 +74,10 @@ def search(  # noqa: PLR0913 - what is audited, how surely, and a name
         for done, pair in enumerate(left):
             progress(Step("search for the worst pair", done, len(left)))
             trial = Trial(mechanism, pair.first, pair.second, rng=rng, progress=silent)
-            choice = trial.choose(share, claims, error=error, confirming=half, last_bits=last_bits)
-            promised.append(choice.excess)
+            selected = trial.select_event(
+                share, claims, error=error, confirming=half, last_bits=last_bits
+            )
+            promised.append(selected.excess)
         best = sorted(range(len(left)), key=lambda place: -promised[place])
         left = [left[place] for place in best[: max(1, len(left) // 4)]]
     (worst,) = left
@@ -100,6 +102,6 @@ def _pairs(mechanism: Auditable) -> tuple[Pair, ...]:
     raise InputError(
         "CEL-A106",
         "there are no pairs to search.",
-        why="What the inputs of a function look like cannot be told from it.",
+        why="A function does not say what its inputs look like.",
         fix="Give pairs of neighbouring inputs, such as those of celosia.assess.audit.pairs.",
     )

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 from celosia.assess.audit.bounds import clopper_pearson, epsilon_below
-from celosia.assess.audit.events import Choice, choose
+from celosia.assess.audit.events import SelectedEvent, select_event
 from celosia.assess.audit.outputs import Encoder, Outputs
 from celosia.assess.audit.result import Audit, Claim, claims_of
 from celosia.assess.audit.sampling import Auditable, draw, name_of
@@ -25,7 +25,7 @@ from celosia.mechanisms.parameters import check_confidence
 FEWEST = 100
 MOST = 10**8
 UNCLAIMED = (Claim(0.0),)
-"""Whoever claims nothing is asked for the largest bound at delta 0."""
+"""Without a claim the largest bound at delta 0 is sought."""
 
 
 def audit(  # noqa: PLR0913 - what is audited, how surely, and two names
@@ -58,7 +58,7 @@ def audit(  # noqa: PLR0913 - what is audited, how surely, and two names
         samples: outputs drawn from each input, at least 100.
         confidence: how surely the lower bound holds.
         rng: a seeded source makes the audit repeatable.
-        progress: told how many outputs were drawn.
+        progress: reports how many outputs were drawn.
         name: the mechanism in words.
         pair: the pair in words.
         last_bits: also look at the last digits of floats; False for a sketch of a mechanism that
@@ -82,22 +82,22 @@ def audit(  # noqa: PLR0913 - what is audited, how surely, and two names
     claims = claims_for(mechanism, claim)
     trial = Trial(mechanism, first, second, rng=rng, progress=progress)
     half = samples // 2
-    choice = trial.choose(
+    selected = trial.select_event(
         samples - half, claims or UNCLAIMED, error=error, confirming=half, last_bits=last_bits
     )
-    counts = [choice.event.count(outputs) for outputs in trial.draw(half)]
-    seen, rare = counts[::-1] if choice.swapped else counts
+    counts = [selected.event.count(outputs) for outputs in trial.draw(half)]
+    seen, rare = counts[::-1] if selected.swapped else counts
     more = clopper_pearson(seen, half, error=error)
     less = clopper_pearson(rare, half, error=error)
     return Audit(
         name=name or name_of(mechanism),
         pair=pair or "the pair given",
-        claim=choice.claim if claims else None,
-        lower=epsilon_below(more, less, delta=choice.claim.delta),
-        event=str(choice.event),
+        claim=selected.claim if claims else None,
+        lower=epsilon_below(more, less, delta=selected.claim.delta),
+        event=str(selected.event),
         more=more,
         less=less,
-        swapped=choice.swapped,
+        swapped=selected.swapped,
         samples=samples,
         confidence=confidence,
         seconds=perf_counter() - started,
@@ -125,7 +125,7 @@ class Trial:
         )
         return first, second
 
-    def choose(
+    def select_event(
         self,
         samples: int,
         claims: Sequence[Claim],
@@ -133,14 +133,16 @@ class Trial:
         error: float,
         confirming: int,
         last_bits: bool,
-    ) -> Choice:
+    ) -> SelectedEvent:
         """The most telling event by `samples` outputs of each input."""
         drawn = self.draw(samples)
         middle = samples // 2
         learn = drawn[0].part(0, middle), drawn[1].part(0, middle)
         pick = drawn[0].part(middle, samples), drawn[1].part(middle, samples)
         self._progress(Step("choose an event", 0))
-        return choose(learn, pick, claims, error=error, confirming=confirming, last_bits=last_bits)
+        return select_event(
+            learn, pick, claims, error=error, confirming=confirming, last_bits=last_bits
+        )
 
 
 def claims_for(mechanism: Auditable, claim: object) -> tuple[Claim, ...]:

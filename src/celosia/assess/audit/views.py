@@ -1,4 +1,4 @@
-"""Ways to look at an output as one number or one category, so that events can be cut out of it.
+"""Views: an output as one number or one category, from which events are made.
 
 Whatever a view does is a fixed function of the output, that is post-processing: it can hide a leak
 but never make one up.
@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.audit.outputs import (
-    Entries,
-    Keyed,
+    MappingPattern,
     Outputs,
     Path,
+    SequencePattern,
     Values,
     path_words,
     pattern_words,
@@ -58,7 +58,7 @@ class View(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column(View):
+class ColumnView(View):
     """A number at one place of the output."""
 
     words: str
@@ -66,7 +66,7 @@ class Column(View):
     detour: int = 0
 
     @classmethod
-    def at(cls, path: Path) -> Column:
+    def at(cls, path: Path) -> ColumnView:
         """The number at a place."""
         return cls(path_words(path), path)
 
@@ -75,7 +75,7 @@ class Column(View):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LastBit(View):
+class LastBitView(View):
     """The place of the last binary digit of a float: noise made of floats betrays itself there.
 
     Sums of floats keep the coarser grid of their larger part, so some outputs are possible under
@@ -86,7 +86,7 @@ class LastBit(View):
     path: Path
 
     @classmethod
-    def at(cls, path: Path) -> LastBit:
+    def at(cls, path: Path) -> LastBitView:
         """The last digit of the number at a place."""
         return cls(f"the binary exponent of the last digit of {path_words(path)}", path)
 
@@ -100,7 +100,7 @@ class LastBit(View):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Summary(View):
+class SummaryView(View):
     """One number from all columns: their sum, greatest or least, or which is the greatest."""
 
     words: str
@@ -117,7 +117,7 @@ class Summary(View):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Category(View):
+class CategoryView(View):
     """A property of the pattern of an output, among those that were seen often enough."""
 
     words: str
@@ -136,7 +136,7 @@ class Category(View):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally(View):
+class TallyView(View):
     """How often a symbol or a key is in an output."""
 
     words: str
@@ -148,12 +148,12 @@ class Tally(View):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Paired(View):
+class PairedView(View):
     """A category together with the part of the line that a number lies in."""
 
     words: str
-    category: Category
-    column: Column
+    category: CategoryView
+    column: ColumnView
     edges: Values
     ordered: bool = False
     detour: int = 2
@@ -181,9 +181,9 @@ class Paired(View):
 
 def symbols(pattern: Hashable) -> tuple[Hashable, ...]:
     """What a pattern is made of: the entries of a sequence, the keys of a dictionary."""
-    if isinstance(pattern, Entries):
+    if isinstance(pattern, SequencePattern):
         return pattern.items
-    if isinstance(pattern, Keyed):
+    if isinstance(pattern, MappingPattern):
         return tuple(key for key, _ in pattern.items)
     return (pattern,)
 
@@ -192,14 +192,16 @@ def views(outputs: Outputs, *, last_bits: bool) -> Iterator[View]:
     """The views that make sense for outputs of this shape, apart from learned ones."""
     paths = tuple(frequent_paths(outputs))
     for path in paths:
-        yield Column.at(path)
+        yield ColumnView.at(path)
         if last_bits and _has_fractions(outputs.column(path)):
-            yield LastBit.at(path)
+            yield LastBitView.at(path)
     if len(paths) > 1:
-        yield Summary("the sum of the numbers", paths, lambda table: np.nansum(table, axis=1))
-        yield Summary("the greatest number", paths, lambda table: np.nanmax(table, axis=1))
-        yield Summary("the least number", paths, lambda table: np.nanmin(table, axis=1))
-        yield Summary("the place of the greatest number", paths, _place_of_greatest, ordered=False)
+        yield SummaryView("the sum of the numbers", paths, lambda table: np.nansum(table, axis=1))
+        yield SummaryView("the greatest number", paths, lambda table: np.nanmax(table, axis=1))
+        yield SummaryView("the least number", paths, lambda table: np.nanmin(table, axis=1))
+        yield SummaryView(
+            "the place of the greatest number", paths, _place_of_greatest, ordered=False
+        )
     counts = np.bincount(outputs.codes, minlength=len(outputs.patterns))
     if np.count_nonzero(counts) > 1 or not paths:
         yield from _pattern_views(outputs, counts, paths)
@@ -217,23 +219,23 @@ def _pattern_views(
 ) -> Iterator[View]:
     whole = _category("output", lambda pattern: pattern, outputs.patterns, counts)
     yield whole
-    sequences = [pattern for pattern in outputs.patterns if isinstance(pattern, Entries)]
+    sequences = [pattern for pattern in outputs.patterns if isinstance(pattern, SequencePattern)]
     longest = max((len(pattern.items) for pattern in sequences), default=0)
     for length in _spread(longest - 1, MOST_PREFIXES):
         of = _prefix(length)
         yield _category(f"the first {length} of output", of, outputs.patterns, counts)
     tally: Counter[Hashable] = Counter()
     for pattern, count in zip(outputs.patterns, counts.tolist(), strict=True):
-        if isinstance(pattern, Entries | Keyed):
+        if isinstance(pattern, SequencePattern | MappingPattern):
             tally.update(dict.fromkeys(symbols(pattern), count))
     for symbol, _ in tally.most_common(MOST_SYMBOLS):
-        yield Tally(f"how often {pattern_words(symbol)!r} is in output", symbol)
+        yield TallyView(f"how often {pattern_words(symbol)!r} is in output", symbol)
     for path in paths[:MOST_PAIRED]:
         numbers = outputs.column(path)
         numbers = numbers[~np.isnan(numbers)]
         edges = np.unique(np.quantile(numbers, np.arange(1, 16) / 16, method="inverted_cdf"))
-        column = Column.at(path)
-        yield Paired(f"{whole.words} with {column.words}", whole, column, edges)
+        column = ColumnView.at(path)
+        yield PairedView(f"{whole.words} with {column.words}", whole, column, edges)
 
 
 def _category(
@@ -241,17 +243,21 @@ def _category(
     of_pattern: Callable[[Hashable], Hashable],
     patterns: list[Hashable],
     counts: NDArray[np.int64],
-) -> Category:
+) -> CategoryView:
     tally: Counter[Hashable] = Counter()
     for pattern, count in zip(patterns, counts.tolist(), strict=True):
         tally[of_pattern(pattern)] += count
     known = [name for name, count in tally.most_common(MOST_CATEGORIES) if count]
-    return Category(words, {name: code for code, name in enumerate(known)}, of_pattern)
+    return CategoryView(words, {name: code for code, name in enumerate(known)}, of_pattern)
 
 
 def _prefix(length: int) -> Callable[[Hashable], Hashable]:
     def of_pattern(pattern: Hashable) -> Hashable:
-        return Entries(pattern.items[:length]) if isinstance(pattern, Entries) else pattern
+        return (
+            SequencePattern(pattern.items[:length])
+            if isinstance(pattern, SequencePattern)
+            else pattern
+        )
 
     return of_pattern
 

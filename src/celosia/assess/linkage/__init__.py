@@ -1,13 +1,13 @@
-"""Risk of masked and synthetic tables: linking records back, and what the links tell.
+"""Risk of masked and synthetic tables: record linkage, and what the links disclose.
 
 Put the two tables side by side with `align`, and give that to the single measures; or ask for all
-of them at once with `celosia.assess.masked`.
+of them at once with `celosia.assess.accounts`.
 """
 
-from celosia.assess.aligned import Aligned, align, rows_by
+from celosia.assess.alignment import AlignedTables, align, rows_by
 from celosia.assess.linkage.attribute import AttributeDisclosure, attribute_disclosure
 from celosia.assess.linkage.distance import Linkage, distance_linkage, rank_linkage
-from celosia.assess.linkage.interval import Interval, IntervalDisclosure, interval_disclosure
+from celosia.assess.linkage.interval import ColumnInterval, IntervalDisclosure, interval_disclosure
 from celosia.assess.linkage.membership import (
     Membership,
     Synthesiser,
@@ -20,9 +20,9 @@ from celosia.assess.linkage.replicas import Replicas, replicated_uniques
 
 __all__ = [
     "AgreementModel",
-    "Aligned",
+    "AlignedTables",
     "AttributeDisclosure",
-    "Interval",
+    "ColumnInterval",
     "IntervalDisclosure",
     "Linkage",
     "Membership",

@@ -1,4 +1,4 @@
-"""Attribute disclosure: what does the nearest masked record tell of a person's other columns?"""
+"""Attribute disclosure: infer a person's other columns from the nearest masked record."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned
-from celosia.assess.linkage.nearest import nearest, standardised
+from celosia.assess.alignment import AlignedTables
+from celosia.assess.linkage.nearest import nearest, standardise
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, silent
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeDisclosure:
-    """How well a sensitive column can be told from what an attacker knows of a person."""
+    """How well a sensitive column can be inferred from what an attacker knows about a person."""
 
     column: str
     measure: Literal["accuracy", "variance explained"]
@@ -47,7 +47,7 @@ class AttributeDisclosure:
 
 
 def attribute_disclosure(
-    tables: Aligned,
+    tables: AlignedTables,
     *,
     known: Sequence[str],
     sensitive: Sequence[str],
@@ -64,14 +64,14 @@ def attribute_disclosure(
     Args:
         tables: both tables, with all the columns.
         known: what the attacker knows of a person.
-        sensitive: what she wants to know.
+        sensitive: what the attacker wants to know.
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Raises:
         InputError: CEL-A200 no known column, CEL-A201 unknown column, CEL-A209 a column that is
             both known and sensitive.
 
-    >>> from celosia.assess.aligned import align
+    >>> from celosia.assess.alignment import align
     >>> people = {"age": [20, 21, 60, 61], "ill": ["flu", "flu", "cold", "cold"]}
     >>> tables = align(people, {"age": [22, 19, 63, 58], "ill": people["ill"]})
     >>> print(*attribute_disclosure(tables, known=["age"], sensitive=["ill"]))
@@ -82,7 +82,7 @@ def attribute_disclosure(
         raise InputError(
             "CEL-A209",
             f"column '{both[0]}' is both known and sensitive.",
-            why="What the attacker knows cannot be disclosed to her.",
+            why="A column that the attacker knows cannot be disclosed.",
             fix="Leave it out of one of the two.",
             column=both[0],
         )
@@ -90,28 +90,28 @@ def attribute_disclosure(
         raise InputError(
             "CEL-A200",
             "there is no column that the attacker knows.",
-            why="She finds a person by what she knows.",
+            why="The attacker finds a person by known columns.",
             fix="Name at least one column of both tables.",
         )
     if not sensitive:
         return ()
     keys = tables.only(known)
-    shown, asked = standardised(keys.after, keys.before, keys.nominal)
+    shown, asked = standardise(keys.after, keys.before, keys.nominal)
     found = nearest(asked, shown, keys.nominal, progress=progress, stage="attribute disclosure")
     _, look = np.unique(shown, axis=0, return_inverse=True)
     look = look.reshape(-1)
-    return tuple(_disclosed(tables, name, look, look[found.first]) for name in sensitive)
+    return tuple(_disclose(tables, name, look, look[found.first]) for name in sensitive)
 
 
-def _disclosed(
-    tables: Aligned, name: str, look: NDArray[np.int64], person: NDArray[np.int64]
+def _disclose(
+    tables: AlignedTables, name: str, look: NDArray[np.int64], person: NDArray[np.int64]
 ) -> AttributeDisclosure:
     place = tables.place(name)
     true, shown = tables.before[:, place], tables.after[:, place]
     present = ~np.isnan(true)
     true, person = true[present], person[present]
-    told = ~np.isnan(shown)
-    shown, look = shown[told], look[told]
+    filled = ~np.isnan(shown)
+    shown, look = shown[filled], look[filled]
     if not true.size or not shown.size:
         attack = baseline = 0.0
     elif tables.nominal[place]:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned
-from celosia.assess.linkage.nearest import as_near, nearest, squared_distances, standardised
+from celosia.assess.alignment import AlignedTables
+from celosia.assess.linkage.nearest import is_as_near, nearest, squared_distances, standardise
 from celosia.core.progress import Progress, silent
 
 Measure = Literal["distance", "rank"]
@@ -17,7 +17,7 @@ Measure = Literal["distance", "rank"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Linkage:
-    """How many masked records an attacker who has the original links rightly."""
+    """The masked records that an attacker with the original links correctly."""
 
     measure: Measure
     columns: tuple[str, ...]
@@ -31,7 +31,7 @@ class Linkage:
 
     @property
     def share(self) -> float:
-        """The expected share of masked records that are linked rightly (DLD)."""
+        """The expected share of masked records that are linked correctly (DLD)."""
         return float(self.chances.mean())
 
     @property
@@ -45,7 +45,7 @@ class Linkage:
         return int(((self.chances > 0) & (self.chances < 1)).sum())
 
     def exposed(self, most: int = 10) -> tuple[int, ...]:
-        """The rows of the masked table (from 0) that are linked most surely, at most so many."""
+        """The rows of the masked table (from 0) with the surest links, at most `most`."""
         order = np.argsort(-self.chances, kind="stable")[:most]
         return tuple(order[self.chances[order] > 0].tolist())
 
@@ -70,7 +70,7 @@ class Linkage:
         return f"Linkage({self.measure!r}, records={self.chances.size}, share={self.share:.4f})"
 
 
-def distance_linkage(tables: Aligned, *, progress: Progress = silent) -> Linkage:
+def distance_linkage(tables: AlignedTables, *, progress: Progress = silent) -> Linkage:
     """Link each masked record to the nearest original one.
 
     Amounts are in standard deviations of the original column and the distance is Euclidean;
@@ -81,18 +81,18 @@ def distance_linkage(tables: Aligned, *, progress: Progress = silent) -> Linkage
     Raises:
         InputError: CEL-A206 the table is synthetic.
 
-    >>> from celosia.assess.aligned import align
+    >>> from celosia.assess.alignment import align
     >>> tables = align({"pay": [10, 20, 30]}, {"pay": [11, 25, 29]})
     >>> print(distance_linkage(tables))
     distance linkage: 83.33% of 3 masked records, 2 of them certain
 
     Reference: Pagliuca & Seri 1999; Domingo-Ferrer & Torra 2001.
     """
-    scaled = standardised(tables.before, tables.after, tables.nominal)
-    return _linked(tables, "distance", *scaled, progress)
+    scaled = standardise(tables.before, tables.after, tables.nominal)
+    return _link(tables, "distance", *scaled, progress)
 
 
-def rank_linkage(tables: Aligned, *, progress: Progress = silent) -> Linkage:
+def rank_linkage(tables: AlignedTables, *, progress: Progress = silent) -> Linkage:
     """Link each masked record to the original one whose ranks are most like its own.
 
     Each amount is replaced by its rank within its own table, ties by their mean rank, in parts of
@@ -103,14 +103,14 @@ def rank_linkage(tables: Aligned, *, progress: Progress = silent) -> Linkage:
     Raises:
         InputError: CEL-A206 the table is synthetic.
 
-    >>> from celosia.assess.aligned import align
+    >>> from celosia.assess.alignment import align
     >>> tables = align({"pay": [10, 20, 30]}, {"pay": [100, 400, 900]})
     >>> distance_linkage(tables).share < rank_linkage(tables).share == 1
     True
 
     Reference: Nin, Herranz & Torra 2008.
     """
-    return _linked(
+    return _link(
         tables,
         "rank",
         ranks(tables.before, tables.nominal),
@@ -137,8 +137,8 @@ def ranks(matrix: NDArray[np.float64], nominal: NDArray[np.bool_]) -> NDArray[np
     return ranked
 
 
-def _linked(
-    tables: Aligned,
+def _link(
+    tables: AlignedTables,
     measure: Measure,
     before: NDArray[np.float64],
     after: NDArray[np.float64],
@@ -147,7 +147,7 @@ def _linked(
     origins = tables.origins()
     found = nearest(after, before, tables.nominal, progress=progress, stage=f"{measure} linkage")
     true = squared_distances(after, before[origins], tables.nominal)
-    right = as_near(true, found.squared)
+    right = is_as_near(true, found.squared)
     return Linkage(
         measure=measure,
         columns=tables.columns,

@@ -1,4 +1,4 @@
-"""Interval disclosure: does a masked value say closely what the original was?"""
+"""Interval disclosure: how closely masked values show the original values."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import AlignedTables
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ColumnInterval:
     """One column: the share of original values inside the interval around their masked value."""
 
     column: str
@@ -35,7 +35,7 @@ class IntervalDisclosure:
     """How closely masked amounts tell the original ones."""
 
     width: float
-    columns: tuple[Interval, ...]
+    columns: tuple[ColumnInterval, ...]
     whole_records: float
     """Share of records with every amount inside its interval of standard deviations; a record
     counts by the columns that both tables have, and one without any is left out."""
@@ -67,7 +67,7 @@ class IntervalDisclosure:
         )
 
 
-def interval_disclosure(tables: Aligned, *, width: float = 0.05) -> IntervalDisclosure:
+def interval_disclosure(tables: AlignedTables, *, width: float = 0.05) -> IntervalDisclosure:
     """The share of original amounts inside an interval around their masked value.
 
     By rank, the interval reaches from the least to the greatest masked value whose mean rank
@@ -78,7 +78,7 @@ def interval_disclosure(tables: Aligned, *, width: float = 0.05) -> IntervalDisc
         InputError: CEL-A206 a synthetic table, CEL-A207 no amounts, CEL-A210 a width that is not
             above 0 and at most 1.
 
-    >>> from celosia.assess.aligned import align
+    >>> from celosia.assess.alignment import align
     >>> tables = align({"pay": [10, 20, 30, 40]}, {"pay": [10.5, 20, 33, 26]})
     >>> print(interval_disclosure(tables, width=0.25))
     interval disclosure at 25%: 50.00% by rank, 75.00% by standard deviation
@@ -103,7 +103,7 @@ def interval_disclosure(tables: Aligned, *, width: float = 0.05) -> IntervalDisc
         near = np.abs(true - shown) <= size * deviation
         inside[known, place] = near
         found.append(
-            Interval(
+            ColumnInterval(
                 column=name,
                 by_rank=_share(_in_rank(true, shown, size)),
                 by_deviation=_share(near),

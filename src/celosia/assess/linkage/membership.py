@@ -1,4 +1,4 @@
-"""Membership inference against a synthetic table: are those it was made from nearer to it?"""
+"""Membership inference against a synthetic table, by the distance to its records."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import align
-from celosia.assess.linkage.nearest import nearest, standardised
+from celosia.assess.alignment import align
+from celosia.assess.linkage.nearest import nearest, standardise
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
@@ -28,7 +28,7 @@ Synthesiser = Callable[[pl.DataFrame], TableLike]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """How well an attacker tells who was in the table, by the distance to the synthetic one."""
+    """How well an attacker infers membership from the distance to the synthetic table."""
 
     members: int
     outsiders: int
@@ -46,7 +46,7 @@ class Membership:
 
     @property
     def is_shown(self) -> bool:
-        """Whether members are told from outsiders beyond chance."""
+        """Whether the attack distinguishes members better than chance."""
         return self.advantage_low > 0 or self.auc_low > 0.5
 
     def as_dict(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def membership(  # noqa: PLR0913 - three tables, and how they are read
     The attacker takes a person for a member if the closest synthetic record is near enough.
     Distances are as in `distance_linkage`, amounts in standard deviations of the synthetic table;
     an empty cell is left out of a comparison. The people outside must be of the same population
-    and unknown to whoever made the table: a holdout.
+    and unknown to the maker of the table: a holdout.
 
     Raises:
         InputError: CEL-A220 fewer than ten members or outsiders, CEL-A221 a confidence out of
@@ -93,7 +93,7 @@ def membership(  # noqa: PLR0913 - three tables, and how they are read
             "CEL-A220",
             f"there are {inside.height:,} members and {outside.height:,} others; at least "
             f"{FEWEST} of each are needed.",
-            why="Fewer tell nothing of an attack.",
+            why="With fewer records the attack gives no evidence.",
             fix="Hold back more records before the synthetic table is made.",
         )
     made = as_frame(synthetic)
@@ -177,7 +177,7 @@ def _closeness(
 ) -> NDArray[np.float64]:
     """How near the closest synthetic record is to each person; greater is nearer."""
     tables = align(people, made, columns, nominal=nominal, synthetic=True)
-    points, queries = standardised(tables.after, tables.before, tables.nominal)
+    points, queries = standardise(tables.after, tables.before, tables.nominal)
     found = nearest(queries, points, tables.nominal, progress=progress, stage="closest records")
     return -found.squared
 

@@ -96,19 +96,19 @@ def fit_agreement(
     digits = patterns(len(columns))
     seen = counts > 0
     weight, digits = counts[seen].astype(np.float64), digits[seen]
-    agree, told = (digits == 1).astype(np.float64), (digits != 2).astype(np.float64)
-    compared = np.maximum(weight @ told, 1.0)
+    agree, compared_cells = (digits == 1).astype(np.float64), (digits != 2).astype(np.float64)
+    compared = np.maximum(weight @ compared_cells, 1.0)
     u = np.clip(weight @ agree / compared, _EDGE, 1 - _EDGE)
     m = np.maximum(np.full(len(columns), 0.9), np.sqrt(u))
     pi, done, converged = min(max(share, _EDGE), 1 - _EDGE), 0, False
     while done < _ROUNDS and not converged:
-        chance = _matching(agree, told, m, u, pi)
+        chance = _matching(agree, compared_cells, m, u, pi)
         if not share_is_known:
             new_pi = float(np.clip(weight @ chance / weight.sum(), _EDGE, 1 - _EDGE))
         else:
             new_pi = pi
-        new_m = _rates(weight * chance, agree, told, m)
-        new_u = _rates(weight * (1 - chance), agree, told, u)
+        new_m = _rates(weight * chance, agree, compared_cells, m)
+        new_u = _rates(weight * (1 - chance), agree, compared_cells, u)
         moved = max(np.abs(new_m - m).max(), np.abs(new_u - u).max(), abs(new_pi - pi) / pi)
         m, u, pi, done = new_m, new_u, new_pi, done + 1
         converged = bool(moved < _STILL)
@@ -121,13 +121,13 @@ def fit_agreement(
 
 def _matching(
     agree: NDArray[np.float64],
-    told: NDArray[np.float64],
+    compared_cells: NDArray[np.float64],
     m: NDArray[np.float64],
     u: NDArray[np.float64],
     pi: float,
 ) -> NDArray[np.float64]:
     """The chance of each pattern that the pair matches."""
-    differ = told - agree
+    differ = compared_cells - agree
     log_odds = agree @ np.log(m / u) + differ @ np.log((1 - m) / (1 - u)) + np.log(pi / (1 - pi))
     return np.asarray(1 / (1 + np.exp(-np.clip(log_odds, -700, 700))))
 
@@ -135,9 +135,9 @@ def _matching(
 def _rates(
     weight: NDArray[np.float64],
     agree: NDArray[np.float64],
-    told: NDArray[np.float64],
+    compared_cells: NDArray[np.float64],
     before: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    compared = weight @ told
+    compared = weight @ compared_cells
     rate = np.divide(weight @ agree, compared, out=before.copy(), where=compared > 0)
     return np.clip(rate, _EDGE, 1 - _EDGE)

@@ -1,4 +1,4 @@
-"""The nearest records of a table to those of another, and how many there are."""
+"""The nearest records of one table to the records of another, and the number of ties."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIE = 1e-9
 """Distances whose ratio is this close to 1 are equal: they differ by rounding only."""
 
 
-class Nearest(NamedTuple):
+class NearestRecords(NamedTuple):
     """For each query, what lies nearest."""
 
     squared: Matrix
@@ -43,10 +43,10 @@ class _Points(NamedTuple):
         return _Points(self.places[chosen], self.first[chosen], self.weights[chosen])
 
 
-Search = Callable[[Matrix], Nearest]
+Search = Callable[[Matrix], NearestRecords]
 
 
-def standardised(reference: Matrix, other: Matrix, nominal: Mask) -> tuple[Matrix, Matrix]:
+def standardise(reference: Matrix, other: Matrix, nominal: Mask) -> tuple[Matrix, Matrix]:
     """Amounts in standard deviations of the reference from its mean; codes stay as they are.
 
     A column without any spread is left in its own unit: it is as far from every point.
@@ -67,7 +67,7 @@ def nearest(
     *,
     progress: Progress = silent,
     stage: str = "nearest records",
-) -> Nearest:
+) -> NearestRecords:
     """The points nearest to each query: Euclidean, with 0 or 1 for a category.
 
     Two records are compared on the columns that both have, and the squared distance is scaled up
@@ -90,7 +90,7 @@ def nearest(
     lost = np.isinf(squared)
     origin[lost], ties[lost] = 0, len(points)
     row = back.reshape(-1)
-    return Nearest(squared[row], origin[row], ties[row])
+    return NearestRecords(squared[row], origin[row], ties[row])
 
 
 def squared_distances(one: Matrix, other: Matrix, nominal: Mask) -> Matrix:
@@ -103,7 +103,7 @@ def squared_distances(one: Matrix, other: Matrix, nominal: Mask) -> Matrix:
     return np.asarray(np.divide(total * one.shape[1], shared, out=far, where=shared > 0))
 
 
-def as_near(true: Matrix, best: Matrix) -> Mask:
+def is_as_near(true: Matrix, best: Matrix) -> Mask:
     """Whether a squared distance is the best one, but for rounding."""
     return np.asarray(true <= best * (1 + 3 * TIE))
 
@@ -112,11 +112,11 @@ def _searcher(points: _Points, nominal: Mask) -> Search:
     """Trees for what is whole, a scan for records with gaps, whichever side has them."""
     gappy = np.asarray(np.isnan(points.places).any(axis=1))
     whole, rest = points.at(~gappy), points.at(gappy)
-    in_whole = _in_trees(whole, nominal) if len(whole.places) else None
-    in_rest = _scanned(rest, nominal) if len(rest.places) else None
-    in_all = _scanned(points, nominal)
+    in_whole = _search_trees(whole, nominal) if len(whole.places) else None
+    in_rest = _search_by_scan(rest, nominal) if len(rest.places) else None
+    in_all = _search_by_scan(points, nominal)
 
-    def search(queries: Matrix) -> Nearest:
+    def search(queries: Matrix) -> NearestRecords:
         found = _nothing(len(queries))
         has_gaps = np.isnan(queries).any(axis=1)
         for wanted, part in ((~has_gaps, in_whole), (~has_gaps, in_rest), (has_gaps, in_all)):
@@ -128,11 +128,13 @@ def _searcher(points: _Points, nominal: Mask) -> Search:
     return search
 
 
-def _nothing(count: int) -> Nearest:
-    return Nearest(np.full(count, np.inf), np.zeros(count, np.int64), np.zeros(count, np.int64))
+def _nothing(count: int) -> NearestRecords:
+    return NearestRecords(
+        np.full(count, np.inf), np.zeros(count, np.int64), np.zeros(count, np.int64)
+    )
 
 
-def _take(found: Nearest, at: NDArray[np.int64], new: Nearest) -> None:
+def _take(found: NearestRecords, at: NDArray[np.int64], new: NearestRecords) -> None:
     """Take what was found among further points where it is nearer, or as near."""
     old = found.squared[at]
     nearer = new.squared < old * (1 - TIE)
@@ -143,18 +145,18 @@ def _take(found: Nearest, at: NDArray[np.int64], new: Nearest) -> None:
         mine[at[nearer]] = other[nearer]
 
 
-def _in_trees(points: _Points, nominal: Mask) -> Search:
+def _search_trees(points: _Points, nominal: Mask) -> Search:
     """Search by k-d trees, one for each combination of categories, those most alike first."""
     combinations, member = np.unique(points.places[:, nominal], axis=0, return_inverse=True)
     member = member.reshape(-1)
     if nominal.all() or len(combinations) > _MOST_TREES:
-        return _scanned(points, nominal)
+        return _search_by_scan(points, nominal)
     trees = [
-        _in_tree(points.at(np.flatnonzero(member == group)), ~nominal)
+        _search_tree(points.at(np.flatnonzero(member == group)), ~nominal)
         for group in range(len(combinations))
     ]
 
-    def search(queries: Matrix) -> Nearest:
+    def search(queries: Matrix) -> NearestRecords:
         found = _nothing(len(queries))
         looks, look = np.unique(queries[:, nominal], axis=0, return_inverse=True)
         for number, own in enumerate(looks):
@@ -172,13 +174,13 @@ def _in_trees(points: _Points, nominal: Mask) -> Search:
     return search
 
 
-def _in_tree(points: _Points, amounts: Mask) -> Search:
+def _search_tree(points: _Points, amounts: Mask) -> Search:
     from scipy.spatial import cKDTree  # noqa: PLC0415 - heavy
 
     # Points are different, so sliding midpoints cannot degenerate, and they are quicker to build.
     tree = cKDTree(points.places[:, amounts], balanced_tree=False)
 
-    def search(queries: Matrix) -> Nearest:
+    def search(queries: Matrix) -> NearestRecords:
         where = queries[:, amounts]
         distance, place = tree.query(where, k=[1, 2])
         best, at = distance[:, 0], place[:, 0]
@@ -189,12 +191,12 @@ def _in_tree(points: _Points, amounts: Mask) -> Search:
         for query, places in zip(shared.tolist(), found, strict=True):
             first[query] = points.first[places].min()
             ties[query] = points.weights[places].sum()
-        return Nearest(best**2, first, ties)
+        return NearestRecords(best**2, first, ties)
 
     return search
 
 
-def _scanned(points: _Points, nominal: Mask) -> Search:
+def _search_by_scan(points: _Points, nominal: Mask) -> Search:
     """Search along a sorted column."""
     # Categories first: where one differs, a pair is mostly too far already.
     turn = np.argsort(~nominal, kind="stable")
@@ -207,10 +209,10 @@ def _scanned(points: _Points, nominal: Mask) -> Search:
     column = int(np.argmax(values))
     line = points.at(np.argsort(points.places[:, column], kind="stable"))  # NaN goes last
 
-    def search(queries: Matrix) -> Nearest:
+    def search(queries: Matrix) -> NearestRecords:
         from celosia.assess.linkage._kernels import scan  # noqa: PLC0415 - compiled on first use
 
-        return Nearest(
+        return NearestRecords(
             *scan(
                 np.ascontiguousarray(queries[:, turn]),
                 np.ascontiguousarray(line.places),

@@ -1,4 +1,4 @@
-"""Probabilistic record linkage: link by how columns agree, weighted by what agreement tells."""
+"""Probabilistic record linkage: link records by weighted agreement of their columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import AlignedTables
 from celosia.assess.linkage.mixture import AgreementModel, fit_agreement
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
@@ -118,7 +118,7 @@ class _Scale(NamedTuple):
 
 
 def probabilistic_linkage(  # noqa: PLR0913 - what to compare, and when to link
-    tables: Aligned,
+    tables: AlignedTables,
     *,
     tolerance: float = 0.1,
     blocking: Sequence[str] = (),
@@ -140,7 +140,7 @@ def probabilistic_linkage(  # noqa: PLR0913 - what to compare, and when to link
         matches: how many pairs match, if the attacker knows it; else it is estimated.
         threshold: the least chance to match at which a pair is linked.
         one_to_one: link each original record once at most, so that the sum of weights is greatest
-            (equally good assignments are told apart by nothing, and one of them is taken).
+            (of equally good assignments an arbitrary one is taken).
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Raises:
@@ -160,7 +160,7 @@ def probabilistic_linkage(  # noqa: PLR0913 - what to compare, and when to link
     after = np.ascontiguousarray(part.after)
     reach = _reach(part, tolerance)
     pairs = _Pairs(before, after, blocks, reach)
-    counts = _counted(pairs, progress)
+    counts = _count_patterns(pairs, progress)
     known = after.shape[0] if matches is None else matches
     model = fit_agreement(
         counts,
@@ -170,11 +170,11 @@ def probabilistic_linkage(  # noqa: PLR0913 - what to compare, and when to link
         progress=progress,
     )
     scale = _Scale.of(model, threshold)
-    found = _assigned(pairs, scale, origins) if one_to_one else _best(pairs, scale, origins)
+    found = _assign(pairs, scale, origins) if one_to_one else _best(pairs, scale, origins)
     return ProbabilisticLinkage(model, blocks.pairs, float(threshold), one_to_one, *found)
 
 
-def _reach(tables: Aligned, tolerance: float) -> NDArray[np.float64]:
+def _reach(tables: AlignedTables, tolerance: float) -> NDArray[np.float64]:
     """How far two cells of each column may be apart to agree; codes differ by 1 at least."""
     spread = np.zeros(len(tables.columns))
     for column in np.flatnonzero(~tables.nominal):
@@ -183,7 +183,7 @@ def _reach(tables: Aligned, tolerance: float) -> NDArray[np.float64]:
     return np.where(tables.nominal, 0.5, tolerance * spread)
 
 
-def _blocks(tables: Aligned, blocking: Sequence[str]) -> _Blocks:
+def _blocks(tables: AlignedTables, blocking: Sequence[str]) -> _Blocks:
     total, count = len(tables.before), len(tables.after)
     if not blocking:
         whole = np.zeros(count, np.int64), np.full(count, total, dtype=np.int64)
@@ -200,7 +200,7 @@ def _blocks(tables: Aligned, blocking: Sequence[str]) -> _Blocks:
     return _Blocks(order, low.astype(np.int64), high.astype(np.int64))
 
 
-def _counted(pairs: _Pairs, progress: Progress) -> NDArray[np.int64]:
+def _count_patterns(pairs: _Pairs, progress: Progress) -> NDArray[np.int64]:
     from celosia.assess.linkage._kernels import count_patterns  # noqa: PLC0415 - compiled
 
     before, after, blocks, reach = pairs
@@ -234,10 +234,10 @@ def _best(
     return np.where(right, 1.0 / np.maximum(ties, 1), 0.0), claimed
 
 
-def _assigned(
+def _assign(
     pairs: _Pairs, scale: _Scale, origins: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Pairs of which no two share a record, their weights adding up to the most; links only."""
+    """A one-to-one assignment of records with the greatest total weight; links only."""
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - heavy
 
     from celosia.assess.linkage._kernels import fill_patterns  # noqa: PLC0415 - compiled

@@ -1,4 +1,4 @@
-"""Synthetic records that repeat a real one of which there is only one."""
+"""Synthetic records that repeat a unique original record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from celosia.assess.aligned import align
+from celosia.assess.alignment import align
 from celosia.frames import TableLike
 
 

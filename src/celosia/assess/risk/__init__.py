@@ -1,4 +1,4 @@
-"""Risk of re-identification: of class sizes, tables and files, of attackers and of columns."""
+"""Re-identification risk: of classes, tables, attackers, records and sets of columns."""
 
 from celosia.assess.risk.attackers import (
     AttackerRisk,
@@ -6,7 +6,7 @@ from celosia.assess.risk.attackers import (
     attacker_risks,
     expected_risk,
 )
-from celosia.assess.risk.detect import Finding, detect
+from celosia.assess.risk.detection import Finding, detect
 from celosia.assess.risk.individual import IndividualRisk, individual_risk
 from celosia.assess.risk.measure import measure
 from celosia.assess.risk.profile import THRESHOLD, RiskProfile

@@ -130,7 +130,7 @@ def fit_pitman(sizes: Array, counts: Array) -> tuple[float, float]:
 
 @njit(cache=True, nogil=True)
 def pitman_uniques(theta: float, alpha: float, people: float) -> float:
-    """Expected classes of one among so many people drawn from an Ewens-Pitman model."""
+    """Expected classes of size 1 among `people` drawn from an Ewens-Pitman model."""
     start = log_gamma_step(theta + alpha, 1.0 - alpha)
     return people * math.exp(start - log_gamma_step(theta + alpha + people - 1.0, 1.0 - alpha))
 

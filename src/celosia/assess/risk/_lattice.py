@@ -1,4 +1,4 @@
-"""All small sets of columns in turn, each grouped by refining the groups of a smaller set."""
+"""All small sets of columns, each grouped by refining the groups of a smaller set."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Looked:
-    """What was found of one set of columns."""
+class SubsetCounts:
+    """Counts for one set of columns."""
 
     columns: Subset
     unique: int
@@ -64,8 +64,8 @@ class Subsets:
         merged.row_of = row_of
         return merged
 
-    def walk(self, largest: int) -> Iterator[Looked]:
-        """Every set of up to so many columns, smaller ones first.
+    def walk(self, largest: int) -> Iterator[SubsetCounts]:
+        """Every set of up to `largest` columns, smaller ones first.
 
         A row that is alone on a part of a set is so on the set, so sizes are walked one by one
         and the flags of one size tell what is minimal in the next.
@@ -82,7 +82,7 @@ class Subsets:
 
     def _descend(
         self, prefix: Subset, held: _Groups, size: int, before: dict[Subset, NDArray[np.uint8]]
-    ) -> Iterator[tuple[Looked, NDArray[np.bool_]]]:
+    ) -> Iterator[tuple[SubsetCounts, NDArray[np.bool_]]]:
         """The sets of one size that start with these columns."""
         start = prefix[-1] + 1 if prefix else 0
         for column in range(start, len(self._codes) - (size - len(prefix)) + 1):
@@ -103,7 +103,7 @@ class Subsets:
                 minimal = minimal[~_flags(before[part], minimal)]
             flags = np.ones(self.rows, dtype=np.bool_)
             flags[held.rows[~single]] = False
-            yield Looked(subset, alone, held.alone + sizes.size, minimal), flags
+            yield SubsetCounts(subset, alone, held.alone + sizes.size, minimal), flags
 
 
 def _flags(bits: NDArray[np.uint8], rows: Rows) -> NDArray[np.bool_]:

@@ -1,9 +1,9 @@
 """Three attackers and what each may hope for: prosecutor, journalist and marketer.
 
 They differ in what they know. The prosecutor knows that the person is in the release, so only the
-class of the release hides her (f records). The journalist and the marketer know the population
-that the release was drawn from, so the class of the population does (F people): the journalist
-wants to find somebody, whoever it is, and the marketer as many as possible.
+class of the release hides that person (f records). The journalist and the marketer know the
+population that the release was drawn from, so the class of the population does (F people): the
+journalist wants to find any person, and the marketer as many as possible.
 
 References: El Emam, Dankar 2008 (the three risks); Benedetti, Franconi 1998 (F given f).
 """
@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.risk.measure import Classes, count_classes
+from celosia.assess.risk.measure import ClassCounts, count_classes
 from celosia.assess.risk.profile import THRESHOLD, check_threshold
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
@@ -101,7 +101,7 @@ def attacker_risks(
         raise InputError(
             "CEL-A020",
             "both a population and a sampling fraction were given.",
-            why="The fraction stands in for a population table that nobody has.",
+            why="The fraction is for a population of which no table is available.",
             fix="Give one of them.",
         )
     classes = count_classes(data, quasi_identifiers)
@@ -188,7 +188,7 @@ def _risk(
     )
 
 
-def _population_sizes(release: Classes, population: Any) -> NDArray[np.int64]:
+def _population_sizes(release: ClassCounts, population: Any) -> NDArray[np.int64]:
     """How many people of the population are in each class of the release."""
     people = count_classes(population, release.values.columns)
     mine = _texts(release.values)

@@ -1,4 +1,4 @@
-"""What the name of a column says of its content, in English and Spanish."""
+"""What the name of a column says about its content, in English and Spanish."""
 
 from __future__ import annotations
 

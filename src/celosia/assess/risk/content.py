@@ -1,4 +1,4 @@
-"""What the cells of a column look like: patterns, each told by regular expressions.
+"""What the cells of a column look like: patterns by regular expressions.
 
 Every function takes distinct texts (none missing) and tells for each whether it matches.
 """
@@ -109,7 +109,7 @@ PATTERNS: tuple[Pattern, ...] = (
         0.8,
     ),
 )
-"""Content that is told by itself, the surest first."""
+"""Content that is recognised by itself, the surest first."""
 
 LIKELY: tuple[Pattern, ...] = (
     Pattern("social security number", _social_security, None, 0.5),

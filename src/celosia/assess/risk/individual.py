@@ -29,7 +29,7 @@ from celosia.assess.risk.profile import THRESHOLD, check_threshold
 from celosia.core.errors import InputError
 from celosia.frames import as_frame, encode
 
-Reading = Literal["own", "any"]
+BlankRule = Literal["own", "any"]
 
 _MANY = 20
 """From so many records on, the series is short whatever the weights."""
@@ -44,9 +44,9 @@ class IndividualRisk:
     population_frequency: NDArray[np.float64] = field(repr=False)
     """The sum of their weights: an estimate of how many people do."""
     risk: NDArray[np.float64] = field(repr=False)
-    """The chance that whoever looks for the record's person finds it."""
+    """The probability that an attacker who searches for the record's person finds it."""
     household_risk: NDArray[np.float64] | None = field(default=None, repr=False)
-    """The chance that somebody of the record's household is found; None without households."""
+    """The probability that a member of the record's household is found; None without households."""
     threshold: float = THRESHOLD
 
     @property
@@ -72,7 +72,7 @@ class IndividualRisk:
 
     def as_dict(self) -> dict[str, Any]:
         """The figures of the file as plain values."""
-        told: dict[str, Any] = {
+        facts: dict[str, Any] = {
             "records": int(self.risk.size),
             "sample_uniques": int((self.sample_frequency == 1).sum()),
             "expected_reidentifications": self.expected,
@@ -82,8 +82,8 @@ class IndividualRisk:
             "records_above_threshold": int((self.risk > self.threshold).sum()),
         }
         if self.household_risk is not None:
-            told["expected_reidentifications_by_household"] = float(self.household_risk.sum())
-        return told
+            facts["expected_reidentifications_by_household"] = float(self.household_risk.sum())
+        return facts
 
     def __str__(self) -> str:
         return (
@@ -97,7 +97,7 @@ def individual_risk(  # noqa: PLR0913 - each keyword is one thing to know of a s
     *,
     keys: Sequence[str],
     weights: str,
-    missing: Reading = "own",
+    missing: BlankRule = "own",
     household: str | None = None,
     threshold: float = THRESHOLD,
 ) -> IndividualRisk:
@@ -108,8 +108,8 @@ def individual_risk(  # noqa: PLR0913 - each keyword is one thing to know of a s
         keys: what an attacker may know of a person.
         weights: the column with how many people each record stands for.
         missing: what an empty key is: a value of its own, or "any", which matches every value.
-        household: the column that says which records belong together; whoever finds one of them
-            has found all.
+        household: the column that says which records belong together; an attacker who finds one of
+            them has found all.
         threshold: from which risk on a record counts as exposed.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Which records are alike in their key columns, in both readings of an empty cell.
+"""Records with equal key columns, under both treatments of an empty cell.
 
 Key columns are a matrix of codes, one row a record, with `BLANK` for an empty cell. It is either a
 value of its own, or something that matches every value, as sdcMicro and mu-Argus count.

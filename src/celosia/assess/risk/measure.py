@@ -1,4 +1,4 @@
-"""The risk of a table as it stands, raw or released, however large."""
+"""The risk of a table, raw or released, of any size."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def measure(
 
 
 @dataclass(frozen=True, slots=True)
-class Classes:
+class ClassCounts:
     """The kept classes of a table, and how many records were suppressed."""
 
     values: pl.DataFrame = field(repr=False)  # raw cells, which a traceback must not show
@@ -55,7 +55,7 @@ class Classes:
     suppressed: int
 
 
-def count_classes(data: Any, quasi_identifiers: str | Sequence[str]) -> Classes:
+def count_classes(data: Any, quasi_identifiers: str | Sequence[str]) -> ClassCounts:
     """The classes of a frame, of a file or of chunks; what is suppressed is as `measure` says."""
     named = [quasi_identifiers] if isinstance(quasi_identifiers, str) else quasi_identifiers
     columns = list(dict.fromkeys(named))
@@ -78,13 +78,13 @@ def count_classes(data: Any, quasi_identifiers: str | Sequence[str]) -> Classes:
     return classes_of(groups)
 
 
-def classes_of(groups: Groups) -> Classes:
+def classes_of(groups: Groups) -> ClassCounts:
     """The classes of groups that an engine has counted; what is suppressed is as `measure` says."""
     hidden = _all_stars(groups.values)
     if hidden.all():
-        return Classes(groups.values, groups.sizes, 0)
+        return ClassCounts(groups.values, groups.sizes, 0)
     kept = groups.values.filter(pl.Series(~hidden))
-    return Classes(kept, groups.sizes[~hidden], int(groups.sizes[hidden].sum()))
+    return ClassCounts(kept, groups.sizes[~hidden], int(groups.sizes[hidden].sum()))
 
 
 def _chunks(data: Any) -> Iterator[pl.DataFrame]:

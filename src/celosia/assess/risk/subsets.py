@@ -30,7 +30,7 @@ MOST_SUBSETS = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubsetRisk:
-    """What somebody finds who knows these columns."""
+    """The risk from an attacker who knows these columns."""
 
     columns: tuple[str, ...]
     unique: float
@@ -150,7 +150,7 @@ def _largest(names: Sequence[str], at_most: int, most_subsets: int) -> int:
         raise InputError(
             "CEL-A002",
             "no columns were given.",
-            why="Uniqueness is judged by what somebody may know of a person.",
+            why="Uniqueness is judged by what an attacker may know about a person.",
             fix="Name the columns.",
         )
     wanted, limit = whole(at_most), whole(most_subsets)

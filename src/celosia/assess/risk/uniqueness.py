@@ -1,7 +1,7 @@
 """How many people are unique in the population, estimated from a sample of it.
 
 A record that is alone in a sample need not be alone in the population, and only the latter is
-surely found by somebody who knows the population. Four ways to estimate, from the sizes of the
+surely found by an attacker who knows the population. Four ways to estimate, from the sizes of the
 sample's classes and the share of the population that was sampled:
 
 - Zayatz 1991: the population's class sizes are spread as the sample's are; Bayes gives the chance

@@ -1,4 +1,4 @@
-"""What a release is still good for: distributions, associations, counts, learning, aggregates.
+"""Utility of a release: distributions, associations, counts, learning, aggregates.
 
 Put the two tables side by side with `compare` and give that to the single measures, or ask for all
 of them at once with `utility`.
@@ -11,6 +11,7 @@ from celosia.assess.utility.associations import (
     associations,
     cramers_v,
 )
+from celosia.assess.utility.column_pair import EMPTY, ColumnPair
 from celosia.assess.utility.comparison import Combinations, Comparison, compare
 from celosia.assess.utility.distances import (
     Distances,
@@ -21,13 +22,12 @@ from celosia.assess.utility.distances import (
     ordered_distance,
 )
 from celosia.assess.utility.distributions import Distribution, distributions
-from celosia.assess.utility.joint import Joint, joint
-from celosia.assess.utility.learning import Learning, Lesson, learning
+from celosia.assess.utility.joint import JointDistribution, joint
+from celosia.assess.utility.learning import ClassifierScores, Learning, learning
 from celosia.assess.utility.queries import QueryErrors, query_errors
 from celosia.assess.utility.spread import Spread, SpreadRule
 from celosia.assess.utility.statistics import Statistics, statistics
 from celosia.assess.utility.summary import AggregateChange, UtilityReport, utility
-from celosia.assess.utility.two_sided import EMPTY, TwoSided
 
 __all__ = [
     "EMPTY",
@@ -35,18 +35,18 @@ __all__ = [
     "Aggregates",
     "Association",
     "Associations",
+    "ClassifierScores",
+    "ColumnPair",
     "Combinations",
     "Comparison",
     "Distances",
     "Distribution",
-    "Joint",
+    "JointDistribution",
     "Learning",
-    "Lesson",
     "QueryErrors",
     "Spread",
     "SpreadRule",
     "Statistics",
-    "TwoSided",
     "UtilityReport",
     "aggregates",
     "associations",

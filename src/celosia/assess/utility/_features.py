@@ -1,4 +1,4 @@
-"""Columns as features in which released labels and raw values can both be written.
+"""Columns as features that hold both released labels and raw values.
 
 A classifier trained on a release knows labels; the people it is tried on have raw values. So each
 test value is mapped up, to what the release would have made of it: the mixture of the labels that
@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.spread import Spread, tally
-from celosia.assess.utility.two_sided import TwoSided
 
 MOST_LABELS = 200
 """Of a category, the labels with a feature of their own; rarer ones have none."""
@@ -30,7 +30,7 @@ class Features(NamedTuple):
     of_value: Table
 
 
-def features(column: TwoSided, codes: NDArray[np.int32], spread: Spread) -> Features:
+def features(column: ColumnPair, codes: NDArray[np.int32], spread: Spread) -> Features:
     """The features of a column, learnt from the labels of the training rows.
 
     A category has one feature for each label, 1 where the row has it; an amount has one feature,

@@ -1,4 +1,4 @@
-"""Two columns of one table together: on distinct pairs of labels, never row by row."""
+"""Two columns of one table together, computed on distinct pairs of labels."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Aggregates:
 
     def __str__(self) -> str:
         names = ("minimum", "maximum", "mean_lower", "mean_midpoint")
-        low, high, lower, middle = (_written(getattr(self, name)) for name in names)
+        low, high, lower, middle = (_format(getattr(self, name)) for name in names)
         return (
             f"minimum {low}, maximum {high}, mean {middle} (lower limits {lower}), "
             f"mode {self.mode} ({self.mode_count:,})"
@@ -149,5 +149,5 @@ def _plain(value: Fraction | None) -> int | float | None:
     return int(value) if value.denominator == 1 else float(value)
 
 
-def _written(value: Fraction | None) -> str:
+def _format(value: Fraction | None) -> str:
     return "none" if value is None else f"{float(value):g}"

@@ -1,4 +1,4 @@
-"""How strongly columns go together, two by two, and how much of it a release keeps."""
+"""Associations of pairs of columns, before and after."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.utility._pairs import Side, joint_mass, pair_counts
+from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import tally
-from celosia.assess.utility.two_sided import TwoSided
 from celosia.core.progress import Progress, Step, silent
 
 MOST_VALUES = 1_000
@@ -119,7 +119,7 @@ def cramers_v(joint: NDArray[np.float64]) -> float:
     return min(1.0, math.sqrt(square / least)) if least > 0 else 0.0
 
 
-def _association(first: TwoSided, second: TwoSided) -> Association:
+def _association(first: ColumnPair, second: ColumnPair) -> Association:
     before = (Side(first.before, first.itself()), Side(second.before, second.itself()))
     after = (Side(first.after, first.spread), Side(second.after, second.spread))
     numbers = (first.numbers, second.numbers)

@@ -1,4 +1,4 @@
-"""The original and the released table side by side, as codes that every measure can use.
+"""The original and the released table side by side, as codes that every measure uses.
 
 Rows are never matched: a release may be shuffled, and its suppressed records may be gone. What is
 compared is how often values occur, alone and together.
@@ -14,8 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.meaning import SUPPRESSED, Meaning
+from celosia.assess.utility.column_pair import ColumnPair, holds_amounts, pair_column
 from celosia.assess.utility.spread import SpreadRule
-from celosia.assess.utility.two_sided import TwoSided, holds_amounts, two_sided
 from celosia.core.errors import InputError
 from celosia.core.wording import counted, did_you_mean
 from celosia.frames import TableLike, as_frame, as_text
@@ -34,7 +34,7 @@ class Combinations:
 class Comparison:
     """Two tables over the same columns, ready to be measured; made by `compare`."""
 
-    columns: tuple[TwoSided, ...]
+    columns: tuple[ColumnPair, ...]
     rows_before: int
     rows_after: int
     suppressed: int
@@ -42,7 +42,7 @@ class Comparison:
     is_aligned: bool
     """Whether row i of the release is known to be row i of the original."""
 
-    def column(self, name: str) -> TwoSided:
+    def column(self, name: str) -> ColumnPair:
         """The column of that name.
 
         Raises:
@@ -116,7 +116,7 @@ def compare(  # noqa: PLR0913 - what to compare, and how to read it
     hidden = suppressed_rows(after, [name for name in names if name in known] or names)
     kept = after.filter(~hidden) if drop_suppressed and not hidden.all() else after
     found = tuple(
-        two_sided(
+        pair_column(
             before.get_column(name),
             kept.get_column(name),
             known.get(name),
@@ -180,7 +180,7 @@ def _check_tables(
         )
 
 
-def _check_aligned(columns: Sequence[TwoSided]) -> None:
+def _check_aligned(columns: Sequence[ColumnPair]) -> None:
     """Refuse a claim that the labels disprove; columns without a meaning may have been changed."""
     for column in columns:
         wrong = int((~column.covers()).sum())
@@ -202,7 +202,7 @@ def _check_choices(names: Sequence[str], numeric: Collection[str] | None, spread
         raise InputError(
             "CEL-A076",
             f"the spread must be 'uniform' or 'original', got {spread!r}.",
-            why="It says how a label counts that stands for several values.",
+            why="It says how to count a label that stands for several values.",
             fix="Write 'uniform' unless you know better.",
         )
     absent = [name for name in numeric or () if name not in names]

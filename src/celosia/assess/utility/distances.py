@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.distributions import shares
-from celosia.assess.utility.two_sided import TwoSided
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ def kullback_leibler(p: NDArray[np.float64], q: NDArray[np.float64]) -> float:
     return max(0.0, float((p[occurs] * np.log2(p[occurs] / q[occurs])).sum()))
 
 
-def _distances(column: TwoSided, *, divergence: bool) -> Distances:
+def _distances(column: ColumnPair, *, divergence: bool) -> Distances:
     before, after = column.counts_before(), column.counts_after()
     p, q = shares(before), shares(after)
     moved = equal_distance(p, q)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import tally
-from celosia.assess.utility.two_sided import TwoSided
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 
@@ -75,17 +75,17 @@ def shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     return counts / total if total else counts
 
 
-def _distribution(column: TwoSided, bins: int) -> Distribution:
+def _distribution(column: ColumnPair, bins: int) -> Distribution:
     values: tuple[str, ...] = column.values
     before, after = shares(column.counts_before()), shares(column.counts_after())
     if column.numbers is not None and len(values) > bins:
-        values, place = binned(column.numbers, values, bins)
+        values, place = assign_bins(column.numbers, values, bins)
         before = tally(place, before, len(values))
         after = tally(place, after, len(values))
     return Distribution(column.name, values, tuple(before.tolist()), tuple(after.tolist()))
 
 
-def binned(
+def assign_bins(
     numbers: NDArray[np.float64], values: tuple[str, ...], bins: int
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Names of the bins, and the bin of each value; what is no amount comes last, by its name."""

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.utility._pairs import Side, joint_mass
+from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
-from celosia.assess.utility.distributions import binned, shares
+from celosia.assess.utility.distributions import assign_bins, shares
 from celosia.assess.utility.spread import Spread
-from celosia.assess.utility.two_sided import TwoSided
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 
@@ -24,7 +24,7 @@ OTHERS = "(others)"
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
+class JointDistribution:
     """The shares of all pairs of values in both tables; each side adds up to 1."""
 
     first: str
@@ -55,7 +55,9 @@ class Joint:
         return f"{self.first} and {self.second}: total variation {self.moved:.4f}"
 
 
-def joint(comparison: Comparison, first: str, second: str, *, bins: int = BINS) -> Joint:
+def joint(
+    comparison: Comparison, first: str, second: str, *, bins: int = BINS
+) -> JointDistribution:
     """The pairs of values of two columns, before and after.
 
     Released labels are spread over what they stand for, independently in the two columns. Amounts
@@ -79,21 +81,21 @@ def joint(comparison: Comparison, first: str, second: str, *, bins: int = BINS) 
             fix="Write 12, or leave it out.",
         )
     one, other = comparison.column(first), comparison.column(second)
-    names, place = _grouped(one, number)
-    other_names, other_place = _grouped(other, number)
+    names, place = _group(one, number)
+    other_names, other_place = _group(other, number)
     groups = ((place, len(names)), (other_place, len(other_names)))
     before = _map(((one.before, one.itself()), (other.before, other.itself())), groups)
     after = _map(((one.after, one.spread), (other.after, other.spread)), groups)
-    return Joint(first, second, names, other_names, before, after)
+    return JointDistribution(first, second, names, other_names, before, after)
 
 
-def _grouped(column: TwoSided, bins: int) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+def _group(column: ColumnPair, bins: int) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """The names on one side of the map, and the place there of each value."""
     size = len(column.values)
     if size <= bins:
         return column.values, np.arange(size, dtype=np.int64)
     if column.numbers is not None:
-        return binned(column.numbers, column.values, bins)
+        return assign_bins(column.numbers, column.values, bins)
     frequent = np.sort(np.argsort(-column.counts_before(), kind="stable")[: bins - 1])
     place = np.full(size, bins - 1, dtype=np.int64)
     place[frequent] = np.arange(bins - 1)

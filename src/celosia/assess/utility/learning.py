@@ -1,4 +1,4 @@
-"""What a classifier learns from the release, tried on the original records."""
+"""Machine learning: train on the release, test on the original records."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from celosia.assess.meaning import SUPPRESSED
 from celosia.assess.utility._features import features
+from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import Spread
-from celosia.assess.utility.two_sided import TwoSided
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
@@ -25,7 +25,7 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lesson:
+class ClassifierScores:
     """One kind of classifier, trained on the release and trained on the original."""
 
     model: str
@@ -64,7 +64,7 @@ class Learning:
     majority: float
     """Accuracy of always guessing the most frequent class."""
     majority_balanced: float
-    lessons: tuple[Lesson, ...]
+    lessons: tuple[ClassifierScores, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -79,7 +79,7 @@ def learning(  # noqa: PLR0913 - what to learn, and how to try it
     comparison: Comparison,
     target: str,
     *,
-    source: Source,
+    rng: Source,
     models: Sequence[str] = ("logistic regression", "gradient boosting"),
     folds: int = 3,
     progress: Progress = silent,
@@ -93,7 +93,7 @@ def learning(  # noqa: PLR0913 - what to learn, and how to try it
     gets the majority guess.
 
     With `aligned` tables each fold of the records is tested by classifiers that saw neither them
-    nor their released versions. Otherwise nobody can tell which released record belongs to whom: a
+    nor their released versions. Otherwise released records cannot be matched with people: a
     classifier then learns from a random sample of the release (all but one fold), and the one to
     compare it with from an independent sample of the original of the same share, so that both have
     seen the tested people equally often. Read such accuracies as relative to each other.
@@ -101,7 +101,7 @@ def learning(  # noqa: PLR0913 - what to learn, and how to try it
     Args:
         comparison: the two tables; its columns are the features and the target.
         target: the column to predict.
-        source: where the folds come from; a seeded one gives the same figures again.
+        rng: where the folds come from; a seeded one gives the same figures again.
         models: "logistic regression", "gradient boosting" or "random forest".
         folds: how many parts the records are split into.
         progress: called before each training.
@@ -114,16 +114,16 @@ def learning(  # noqa: PLR0913 - what to learn, and how to try it
     inputs = [column for column in comparison.columns if column.name != target]
     _check(inputs, models, folds, comparison.rows_before)
     makers = _makers()
-    seed = int(source.integers(2**31 - 1, 1)[0])
-    splits = _splits(comparison, folds, source)
+    seed = int(rng.integers(2**31 - 1, 1)[0])
+    splits = _splits(comparison, folds, rng)
     guesses = {(name, side): np.empty_like(goal.before) for name in models for side in (0, 1)}
     done = 0
     for test, *training in splits:
         for side, rows in enumerate(training):
-            x, y, questions = _lesson(inputs, goal, rows, test, from_release=side == 0)
+            x, y, questions = _training_set(inputs, goal, rows, test, from_release=side == 0)
             for name in models:
                 progress(Step("learning", done, 2 * folds * len(models)))
-                guesses[name, side][test] = _answers(makers[name](seed), x, y, questions, goal)
+                guesses[name, side][test] = _predict(makers[name](seed), x, y, questions, goal)
                 done += 1
     progress(Step("learning", done, done))
     most = np.full_like(goal.before, int(np.argmax(goal.counts_before())))
@@ -136,7 +136,7 @@ def learning(  # noqa: PLR0913 - what to learn, and how to try it
         majority=majority,
         majority_balanced=majority_balanced,
         lessons=tuple(
-            Lesson(
+            ClassifierScores(
                 model=name,
                 accuracy=scores[name, 0][0],
                 balanced_accuracy=scores[name, 0][1],
@@ -148,13 +148,13 @@ def learning(  # noqa: PLR0913 - what to learn, and how to try it
     )
 
 
-def _splits(comparison: Comparison, folds: int, source: Source) -> list[tuple[Rows, Rows, Rows]]:
+def _splits(comparison: Comparison, folds: int, rng: Source) -> list[tuple[Rows, Rows, Rows]]:
     """For each fold: the tested records, the released rows and the original rows to train on."""
-    tested = source.permutation(comparison.rows_before)
+    tested = rng.permutation(comparison.rows_before)
     released, original = tested, tested
     if not comparison.is_aligned:
-        released = source.permutation(comparison.rows_after)
-        original = source.permutation(comparison.rows_before)
+        released = rng.permutation(comparison.rows_after)
+        original = rng.permutation(comparison.rows_before)
     return [
         (tested[fold::folds], _without(released, fold, folds), _without(original, fold, folds))
         for fold in range(folds)
@@ -165,12 +165,12 @@ def _without(order: Rows, fold: int, folds: int) -> Rows:
     return np.sort(order[np.arange(order.size) % folds != fold])
 
 
-def _lesson(
-    inputs: Sequence[TwoSided], goal: TwoSided, rows: Rows, test: Rows, *, from_release: bool
+def _training_set(
+    inputs: Sequence[ColumnPair], goal: ColumnPair, rows: Rows, test: Rows, *, from_release: bool
 ) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.float32]]:
     """Features and classes to train on, and the features of the tested records."""
     if from_release:
-        rows, classes = _teaching(inputs, goal, rows)
+        rows, classes = _training_rows(inputs, goal, rows)
     else:
         classes = goal.before[rows]
     known, asked = [], []
@@ -183,12 +183,12 @@ def _lesson(
     return x, classes, questions
 
 
-def _side(column: TwoSided, *, from_release: bool) -> tuple[NDArray[np.int32], Spread]:
+def _side(column: ColumnPair, *, from_release: bool) -> tuple[NDArray[np.int32], Spread]:
     return (column.after, column.spread) if from_release else (column.before, column.itself())
 
 
-def _teaching(
-    inputs: Sequence[TwoSided], goal: TwoSided, rows: Rows
+def _training_rows(
+    inputs: Sequence[ColumnPair], goal: ColumnPair, rows: Rows
 ) -> tuple[Rows, NDArray[np.int32]]:
     """The released rows that say something, and their classes."""
     empty = np.ones(rows.size, dtype=np.bool_)
@@ -202,12 +202,12 @@ def _teaching(
     return clear, class_of[goal.after[clear]]
 
 
-def _answers(
+def _predict(
     model: Any,
     x: NDArray[np.float32],
     y: NDArray[np.int32],
     questions: NDArray[np.float32],
-    goal: TwoSided,
+    goal: ColumnPair,
 ) -> NDArray[np.int32]:
     if y.size == 0:
         return np.full(len(questions), int(np.argmax(goal.counts_before())), dtype=np.int32)
@@ -256,7 +256,7 @@ def _makers() -> dict[str, Callable[[int], Any]]:
     }
 
 
-def _check(inputs: Sequence[TwoSided], models: Sequence[str], folds: object, rows: int) -> None:
+def _check(inputs: Sequence[ColumnPair], models: Sequence[str], folds: object, rows: int) -> None:
     unknown = [name for name in models if name not in MODELS]
     if not inputs or not models or unknown:
         names = ", ".join(f"{name!r}{did_you_mean(name, MODELS)}" for name in unknown)

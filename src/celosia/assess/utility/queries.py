@@ -1,4 +1,4 @@
-"""How wrong counts come out that somebody takes from the release instead of the original."""
+"""Errors of counts that are taken from the release instead of the original."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Combinations, Comparison
 from celosia.assess.utility.spread import Spread
-from celosia.assess.utility.two_sided import TwoSided
 from celosia.core.errors import InputError
 from celosia.core.numbers import real, whole
 from celosia.core.progress import Progress, Step, silent
@@ -55,7 +55,7 @@ class Query:
 def query_errors(  # noqa: PLR0913 - what to ask, and how to judge the answers
     comparison: Comparison,
     *,
-    source: Source,
+    rng: Source,
     queries: int = 1_000,
     most_columns: int | None = None,
     sanity: float = SANITY,
@@ -68,7 +68,7 @@ def query_errors(  # noqa: PLR0913 - what to ask, and how to judge the answers
     random set of them. The release answers with an expected count: a label that stands for several
     values counts by the share that lies in the query, independently in each column. Records that
     are missing from the release are missed by its counts. The error is
-    |released - true| / max(true, sanity * rows), so that a count of almost nobody, where any
+    |released - true| / max(true, sanity * rows), so that a count of almost no records, where any
     answer is far off, does not decide the result.
 
     Raises:
@@ -78,7 +78,7 @@ def query_errors(  # noqa: PLR0913 - what to ask, and how to judge the answers
     >>> from celosia.assess.utility import compare
     >>> from celosia.core.randomness import Seeded
     >>> table = {"age": [20, 30, 40], "sex": ["F", "M", "F"]}
-    >>> query_errors(compare(table, table, ["age", "sex"]), source=Seeded(1), queries=50).largest
+    >>> query_errors(compare(table, table, ["age", "sex"]), rng=Seeded(1), queries=50).largest
     0.0
 
     Reference: Xiao, Tao 2006, section 6; Garofalakis, Kumar 2004 (the sanity bound).
@@ -93,7 +93,7 @@ def query_errors(  # noqa: PLR0913 - what to ask, and how to judge the answers
     for number in range(queries):
         if number % 50 == 0:
             progress(Step("queries", number, queries))
-        query = random_query(comparison.columns, min(most, width), source)
+        query = random_query(comparison.columns, min(most, width), rng)
         true = expected_count(query, before, own)
         seen = expected_count(query, after, spreads)
         errors[number] = abs(seen - true) / max(true, sanity * comparison.rows_before)
@@ -110,11 +110,11 @@ def query_errors(  # noqa: PLR0913 - what to ask, and how to judge the answers
     )
 
 
-def random_query(columns: Sequence[TwoSided], most: int, source: Source) -> Query:
+def random_query(columns: Sequence[ColumnPair], most: int, rng: Source) -> Query:
     """A random conjunction over 1 to `most` of the columns."""
-    size = 1 + int(source.integers(most, 1)[0])
-    chosen = source.permutation(len(columns))[:size]
-    return Query({int(place): _allowed(columns[place], source) for place in chosen.tolist()})
+    size = 1 + int(rng.integers(most, 1)[0])
+    chosen = rng.permutation(len(columns))[:size]
+    return Query({int(place): _draw_allowed(columns[place], rng) for place in chosen.tolist()})
 
 
 def expected_count(query: Query, rows: Combinations, spreads: Sequence[Spread]) -> float:
@@ -125,16 +125,16 @@ def expected_count(query: Query, rows: Combinations, spreads: Sequence[Spread]) 
     return float(matching.sum())
 
 
-def _allowed(column: TwoSided, source: Source) -> NDArray[np.float64]:
+def _draw_allowed(column: ColumnPair, rng: Source) -> NDArray[np.float64]:
     allowed = np.zeros(len(column.values))
     if column.numbers is not None and not np.isnan(column.numbers[0]):
         amounts = int((~np.isnan(column.numbers)).sum())
-        low, high = sorted(source.integers(amounts, 2).tolist())
+        low, high = sorted(rng.integers(amounts, 2).tolist())
         allowed[low : high + 1] = 1.0
         return allowed
     # All values at once would ask nothing of the column.
-    size = 1 + int(source.integers(max(1, allowed.size - 1), 1)[0])
-    allowed[source.permutation(allowed.size)[:size]] = 1.0
+    size = 1 + int(rng.integers(max(1, allowed.size - 1), 1)[0])
+    allowed[rng.permutation(allowed.size)[:size]] = 1.0
     return allowed
 
 

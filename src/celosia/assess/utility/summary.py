@@ -1,4 +1,4 @@
-"""Everything that a release keeps, in one report."""
+"""All utility measures of a release in one report."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def utility(  # noqa: PLR0913 - the two tables, what to ask of them, and how to 
     *,
     quasi_identifiers: Sequence[str],
     meanings: Mapping[str, Meaning],
-    source: Source,
+    rng: Source,
     target: str | None = None,
     queries: int = 1_000,
     spread: SpreadRule = "uniform",
@@ -106,7 +106,7 @@ def utility(  # noqa: PLR0913 - the two tables, what to ask of them, and how to 
         released: the table after, in any row order, with or without its suppressed records.
         quasi_identifiers: the columns that were recoded; all but the learning is about them.
         meanings: for each of them that was generalised, what its labels may stand for.
-        source: where random queries and folds come from; a seeded one gives the same report again.
+        rng: where random queries and folds come from; a seeded one gives the same report again.
         target: a column to predict from the quasi-identifiers; it may be one of them.
         queries: how many random counts to ask.
         spread: how labels count that stand for several values; see `compare`.
@@ -119,7 +119,7 @@ def utility(  # noqa: PLR0913 - the two tables, what to ask of them, and how to 
     >>> from celosia.core.randomness import Seeded
     >>> table = {"age": [29, 31, 31, 50], "sex": ["F", "M", "F", "M"]}
     >>> report = utility(table, table, quasi_identifiers=["age", "sex"], meanings={},
-    ...                  source=Seeded(1))
+    ...                  rng=Seeded(1))
     >>> report.queries.largest, report.associations.mean_change
     (0.0, 0.0)
     """
@@ -136,7 +136,7 @@ def utility(  # noqa: PLR0913 - the two tables, what to ask of them, and how to 
             everything = compare(
                 before, after, [*columns, target], meanings=meanings, spread=spread, aligned=aligned
             )
-        lesson = learning(everything, target, source=source, progress=progress)
+        lesson = learning(everything, target, rng=rng, progress=progress)
     return UtilityReport(
         rows_before=tables.rows_before,
         rows_after=tables.rows_after,
@@ -144,10 +144,10 @@ def utility(  # noqa: PLR0913 - the two tables, what to ask of them, and how to 
         distributions=shown,
         distances=moved,
         associations=associations(tables, progress=progress),
-        queries=query_errors(tables, source=source, queries=queries, progress=progress),
+        queries=query_errors(tables, rng=rng, queries=queries, progress=progress),
         aggregates=_aggregate_changes(tables, before, after),
         learning=lesson,
-        is_simulation=source.simulation,
+        is_simulation=rng.simulation,
     )
 
 

@@ -1,4 +1,4 @@
-"""`celosia assess`: what risk a table leaves, and what use; one module per question."""
+"""`celosia assess`: risk and utility of a table; one module per command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from celosia.cli.assess.columns import columns
 from celosia.cli.assess.identifiers import identifiers
 from celosia.cli.assess.individual import individual
 from celosia.cli.assess.linkage import linkage
-from celosia.cli.assess.mapping import map_maskings
+from celosia.cli.assess.map import map_maskings
 from celosia.cli.assess.risk import risk
 from celosia.cli.assess.synthetic import synthetic
 from celosia.cli.assess.uniqueness import uniqueness

@@ -1,4 +1,4 @@
-"""`celosia assess attack`: attacks on a release, run as a person would."""
+"""`celosia assess attack`: attacks on a release."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options, wishes
-from celosia.cli.assess.reading import read_people, read_released
+from celosia.cli.assess.readers import read_people, read_released
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
 
@@ -38,7 +38,7 @@ def attack(
     quasi_identifiers: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     external: Annotated[
-        Path | None, typer.Option(help="What an attacker may have: a table with names.")
+        Path | None, typer.Option(help="Table with names that an attacker may have.")
     ] = None,
     on: Annotated[
         list[str] | None,
@@ -49,27 +49,32 @@ def attack(
     ] = None,
     original: Annotated[
         Path | None,
-        typer.Option(help="The table before it was released, only to read the labels by."),
+        typer.Option(help="The original table, used only to interpret the released labels."),
     ] = None,
     similar: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN=LEVEL",
-            help="Sensitive values that share a label at this level of their hierarchy are alike.",
+            help="Sensitive values that share a label at this hierarchy level count as equal.",
         ),
     ] = None,
     near: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN=WIDTH", help="Sensitive numbers within this range are alike."),
+        typer.Option(
+            metavar="COLUMN=WIDTH", help="Sensitive numbers within this range count as equal."
+        ),
     ] = None,
     exclusions: Annotated[
-        int, typer.Option(help="How many values an attacker may be able to rule out.")
+        int, typer.Option(help="Number of values that an attacker may rule out.")
     ] = 1,
     gain: Annotated[
-        float, typer.Option(help="The rise of a chance at which a class counts as skewed.")
+        float, typer.Option(help="Increase of a probability from which a class counts as skewed.")
     ] = 0.2,
     values: Annotated[
-        bool, typer.Option("--values", help="With --json: also what would be learnt.")
+        bool,
+        typer.Option(
+            "--values", help="With --json: also the values that the attacker would learn."
+        ),
     ] = False,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
@@ -81,10 +86,10 @@ def attack(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Attack a release as a person would: who is exposed, and how sure is the attacker?
+    """Run attacks on a release: how many people are exposed, and how confident is the attacker?
 
     The hierarchies of the schema say what released labels stand for. Rules that build a hierarchy
-    from values need these: of --original, or else of --external.
+    from the values of a column need these values: from --original, or else from --external.
     """
     from celosia.assess import attack_report
     from celosia.assess.attacks import attack_release
@@ -109,7 +114,7 @@ def attack(
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
         frame = read_released(table, roles, **reading)
-        people = None if external is None else _picked(read_people(external, roles), roles, on)
+        people = None if external is None else _pick(read_people(external, roles), roles, on)
         explained = meanings(
             roles,
             original=None if original is None else read(original, types=roles.types()),
@@ -123,7 +128,7 @@ def attack(
             external=people,
             earlier=None if earlier is None else read_released(earlier, roles),
             meanings=explained,
-            categories={name: _alike(roles, frame, name, levels[name]) for name in levels},
+            categories={name: _categories(roles, frame, name, levels[name]) for name in levels},
             widths=widths,
             exclusions=exclusions,
             gain=gain,
@@ -148,7 +153,7 @@ def attack(
     if as_json:
         console.show_json([each.as_dict(values=values) for each in found])
         return
-    _tell(found)
+    _show(found)
     if report is not None:
         console.show(f"report: {report}")
     worst = max(found, key=lambda each: (each.share, each.greatest))
@@ -167,13 +172,13 @@ def _check_sensitive(roles: Schema, names: Sequence[str]) -> None:
             raise InputError(
                 "CEL-I055",
                 f"'{name}'{did_you_mean(name, known)} is no sensitive column.",
-                why="Values can be alike only in a column that must not be learnt.",
+                why="Similarity of values matters only in sensitive columns.",
                 fix='Give it the role "sensitive" in the schema, or --sensitive COLUMN.',
                 column=name,
             )
 
 
-def _picked(people: pl.DataFrame, roles: Schema, on: list[str] | None) -> pl.DataFrame:
+def _pick(people: pl.DataFrame, roles: Schema, on: list[str] | None) -> pl.DataFrame:
     """The columns of an external table to link on: those named, or all that both have."""
     from celosia.frames import pick
     from celosia.tables import Role
@@ -194,11 +199,11 @@ def _picked(people: pl.DataFrame, roles: Schema, on: list[str] | None) -> pl.Dat
 
 
 def _unread(roles: Schema, explained: Mapping[str, Meaning]) -> list[str]:
-    """The quasi-identifiers whose labels nobody explains."""
+    """The quasi-identifiers whose labels have no explanation."""
     return [column.name for column in roles.quasi_identifiers if column.name not in explained]
 
 
-def _alike(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> dict[str, str]:
+def _categories(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> dict[str, str]:
     """The category of each sensitive value: its label at a level of its hierarchy."""
     from celosia.assess.attacks import categories_of
     from celosia.frames import encode
@@ -209,7 +214,7 @@ def _alike(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> dict[st
         raise InputError(
             "CEL-I057",
             f"sensitive column '{name}' has no hierarchy, or no values.",
-            why="Which values are alike is what its hierarchy says.",
+            why="The hierarchy says which values are similar.",
             fix="Give it a hierarchy in the schema file.",
             column=name,
         )
@@ -218,13 +223,13 @@ def _alike(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> dict[st
         raise InputError(
             "CEL-I057",
             f"the hierarchy of '{name}' has levels 0 to {hierarchy.height}, not {level}.",
-            fix="Choose a level at which values that tell the same share a label.",
+            fix="Choose a level at which similar values share a label.",
             column=name,
         )
     return categories_of(hierarchy, hierarchy.labels[level])
 
 
-def _tell(found: Sequence[Attack]) -> None:
+def _show(found: Sequence[Attack]) -> None:
     console.show_table(
         "Attacks on the release (confidence: the attacker's chance to be right)",
         ["attack", "learns", "people", "exposed", "share", "average", "greatest"],

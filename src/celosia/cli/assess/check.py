@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celosia.cli import console, options, wishes
-from celosia.cli.assess.reading import read_released, released_schema
+from celosia.cli.assess.readers import read_released, released_schema
 from celosia.core.errors import PrivacyError
 from celosia.core.wording import counted
 
@@ -55,7 +55,7 @@ def check(
         progress(Step("Checking the classes", 0))
         found = tables.check(frame, released_schema(roles, frame), models)
     if not found.holds:
-        raise _broken(found)
+        raise _failure(found)
     if as_json:
         console.show_json(found.as_dict())
         return
@@ -71,7 +71,7 @@ def check(
 check.__doc__ = f"{check.__doc__}\n\n{EXAMPLES}"
 
 
-def _broken(found: Check) -> PrivacyError:
+def _failure(found: Check) -> PrivacyError:
     failed = [
         f"{each.promise} ({counted(each.classes, 'class', 'classes')}, "
         f"{counted(each.records, 'record', 'records')})"

@@ -27,8 +27,8 @@ def columns(
     table: options.Input,
     schema: options.SchemaFile = None,
     quasi_identifiers: options.QuasiIdentifiers = None,
-    at_most: Annotated[int, typer.Option(help="Look at all sets of up to so many columns.")] = 3,
-    show: Annotated[int, typer.Option(min=1, help="How many sets to list.")] = 15,
+    at_most: Annotated[int, typer.Option(help="Maximum number of columns in a set.")] = 3,
+    show: Annotated[int, typer.Option(min=1, help="Number of sets to list.")] = 15,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
@@ -57,7 +57,7 @@ def columns(
     if as_json:
         console.show_json(found.as_dict() | {"suda": _scores(found)})
     else:
-        _tell(found, show)
+        _show(found, show)
 
 
 columns.__doc__ = f"{columns.__doc__}\n\n{EXAMPLES}"
@@ -73,7 +73,7 @@ def _scores(found: ColumnRisks) -> dict[str, float]:
     }
 
 
-def _tell(found: ColumnRisks, most: int) -> None:
+def _show(found: ColumnRisks, most: int) -> None:
     by_share = sorted(found.contributions.items(), key=lambda each: -each[1])
     console.show_table(
         "What each column adds to the share of unique records",
@@ -82,12 +82,12 @@ def _tell(found: ColumnRisks, most: int) -> None:
     )
     worst = sorted(found.subsets, key=lambda each: (-each.unique, len(each.columns)))[:most]
     console.show_table(
-        f"Sets of at most {found.at_most} columns, those that single out most people first",
+        f"Sets of at most {found.at_most} columns, the most identifying first",
         ["columns", "unique records", "average risk"],
         [[", ".join(each.columns), f"{each.unique:.2%}", f"{each.average:.2%}"] for each in worst],
     )
     _list("Keys (every record is unique, and no part of the set is enough):", found.minimal_keys)
-    _list("Smallest sets that single somebody out:", found.minimal_unique_sets[:most])
+    _list("Smallest sets that make a record unique:", found.minimal_unique_sets[:most])
     scores = _scores(found)
     console.show(
         f"SUDA: {scores['special_records']:,} special records, highest score "

@@ -1,4 +1,4 @@
-"""`celosia assess identifiers`: what columns seem to hold, and a first draft of a schema."""
+"""`celosia assess identifiers`: what columns seem to hold, and a draft of a schema."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def identifiers(
         console.note("Read the draft before you use it: a role that is guessed may be wrong.")
         if draft.nominal:
             console.note(no_groups(draft.nominal))
-    _tell_decimal_mark(table, reading)
+    _note_decimal_mark(table, reading)
     named = [each.column for each in found if each.role != "insensitive"]
     console.show(f"{len(named)} of {len(found)} columns need protection", strong=True)
 
@@ -75,7 +75,7 @@ def identifiers(
 identifiers.__doc__ = f"{identifiers.__doc__}\n\n{EXAMPLES}"
 
 
-def _tell_decimal_mark(table: Path, reading: dict[str, Any]) -> None:
+def _note_decimal_mark(table: Path, reading: dict[str, Any]) -> None:
     """Say how numbers of a text file were read, where it was found out and is not the usual."""
     from celosia.frames import format_of, sniff
 
@@ -83,9 +83,10 @@ def _tell_decimal_mark(table: Path, reading: dict[str, Any]) -> None:
         return
     mark = sniff(table, **reading).decimal
     if mark == ",":
-        console.note('decimal: "," (found out; --decimal . if commas are no decimal marks)')
+        console.note('decimal: "," (detected; use --decimal . if commas are not decimal marks)')
     elif mark is None:
         console.note(
-            "decimal: in doubt. Commas as in 1,234 may be decimal, or stand between thousands: "
-            "columns with such numbers alone are texts until you say --decimal , or --decimal ."
+            "decimal: unclear. In 1,234 the comma may be a decimal mark or a thousands "
+            "separator: columns that hold only such numbers are read as text until you give "
+            "--decimal , or --decimal ."
         )

@@ -24,23 +24,33 @@ def individual(
     table: options.Input,
     weights: Annotated[
         str,
-        typer.Option(metavar="COLUMN", help="How many people of the population a record is for."),
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of weights: how many people of the population a record represents.",
+        ),
     ],
     schema: options.SchemaFile = None,
     quasi_identifiers: options.QuasiIdentifiers = None,
     household: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Which records belong together: one found, all found."),
+        typer.Option(
+            metavar="COLUMN", help="Column of the household: if one member is found, all are."
+        ),
     ] = None,
     missing: Annotated[
-        str, typer.Option(help="What an empty key is: own (a value) or any (matches all).")
+        str,
+        typer.Option(
+            help="How to treat an empty key: own (a value of its own) or any (matches all)."
+        ),
     ] = "own",
     threshold: Annotated[
         float, typer.Option(help="Records with a higher risk are counted as exposed.")
     ] = 0.1,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where the risk of each record goes, row by row."),
+        typer.Option(
+            "--output", "-o", help="File for the risk of each record, one row per record."
+        ),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
@@ -54,7 +64,7 @@ def individual(
 ) -> None:
     """Estimate the risk of each record of a sample survey, by its weights.
 
-    A record is at risk if few people of the population share its keys, whoever is in the sample.
+    A record is at risk if few people of the population share its keys, in the sample or not.
     """
     from celosia.assess.individual_report import bands, individual_document
     from celosia.assess.risk import individual_risk

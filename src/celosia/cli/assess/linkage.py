@@ -1,4 +1,4 @@
-"""`celosia assess linkage`: can the records of a masked table be linked back?"""
+"""`celosia assess linkage`: link the records of a masked table back to the original."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.assess import compared
+from celosia.cli.assess import comparison_options
 
 if TYPE_CHECKING:
-    from celosia.assess.masked import MaskedAccount
+    from celosia.assess.accounts import MaskedAccount
 
 EXAMPLES = """**Examples**
 
@@ -28,21 +28,23 @@ EXAMPLES = """**Examples**
 def linkage(
     original: Annotated[Path, typer.Argument(help="The table before it was masked.")],
     masked: Annotated[Path, typer.Argument(help="The table as it was masked.")],
-    columns: compared.Compared = None,
-    nominal: compared.Nominal = None,
-    sensitive: compared.Told = None,
-    regression: compared.Regressions = None,
+    columns: comparison_options.ComparedColumns = None,
+    nominal: comparison_options.NominalColumns = None,
+    sensitive: comparison_options.SensitiveColumns = None,
+    regression: comparison_options.Regressions = None,
     identifier: Annotated[
         str | None,
         typer.Option(
-            "--id", metavar="COLUMN", help="Aligns the rows; else both files have one order."
+            "--id",
+            metavar="COLUMN",
+            help="Column that aligns the rows. Default: both files have the same order.",
         ),
     ] = None,
     width: Annotated[
         float, typer.Option(help="Width of the interval around a masked value, as a share.")
     ] = 0.05,
     report: Annotated[
-        Path | None, typer.Option(help="Write a report (HTML); not to be published.")
+        Path | None, typer.Option(help="Write a report (HTML); do not publish it.")
     ] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -51,20 +53,20 @@ def linkage(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Link the records of a masked table back to their original, and measure its use.
+    """Link the records of a masked table back to the original, and measure its utility.
 
     An attacker who has the original links by distance, by rank and by how columns agree. Rows of
     both files are in the same order, or are aligned by an identifier that both hold. An empty cell
-    is left out of a comparison. Reading options are about both files.
+    is left out of a comparison. Reading options apply to both files.
     """
+    from celosia.assess.account_report import PRIVATE, masked_document
+    from celosia.assess.accounts import masked_account
     from celosia.assess.linkage import rows_by
-    from celosia.assess.masked import masked_account
-    from celosia.assess.masked_report import PRIVATE, masked_document
     from celosia.core.progress import Step
     from celosia.frames import read
 
     options.check_places({"the report": report}, inputs=(original, masked), overwrite=force)
-    models = compared.regressions(regression)
+    models = comparison_options.regressions(regression)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
@@ -89,7 +91,7 @@ def linkage(
     if as_json:
         console.show_json(found.as_dict())
         return
-    _tell(found)
+    _show(found)
     if report is not None:
         console.show(f"report: {report}")
         console.note(PRIVATE)
@@ -99,13 +101,13 @@ def linkage(
 linkage.__doc__ = f"{linkage.__doc__}\n\n{EXAMPLES}"
 
 
-def _tell(found: MaskedAccount) -> None:
+def _show(found: MaskedAccount) -> None:
     rows = [
         [each.measure, f"{each.share:.2%}", f"{each.certain:,}", f"{each.tied:,}"]
         for each in (found.distance, found.rank)
     ]
     console.show_table(
-        f"Masked records linked rightly (a guess: {1 / found.originals:.2g})",
+        f"Masked records linked correctly (a random guess: {1 / found.originals:.2g})",
         ["linkage", "right", "certain", "tied"],
         rows,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.assess.reading import watched
+from celosia.cli.assess.readers import report_progress
 from celosia.core.errors import InputError, PrivacyError
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ def risk(
     schema: options.SchemaFile = None,
     quasi_identifiers: options.QuasiIdentifiers = None,
     threshold: Annotated[
-        float, typer.Option(help="Count the records whose chance of being picked is above this.")
+        float, typer.Option(help="Count the records whose re-identification risk is above this.")
     ] = 0.1,
     k: Annotated[
         int | None, typer.Option("--k", help="Fail (exit code 1) if a class has fewer records.")
     ] = None,
     population: Annotated[
         Path | None,
-        typer.Option(help="All people that the table was drawn from, with the same labels."),
+        typer.Option(help="Table of the whole population, with the same labels."),
     ] = None,
     sampling_fraction: options.SamplingFraction = None,
     delimiter: options.Delimiter = None,
@@ -60,11 +60,11 @@ def risk(
     others: AttackerRisks | None = None
     with console.progress_bar(quiet=as_json) as progress:
         profile = measure(
-            watched(read_chunks(table, **reading), progress), names, threshold=threshold
+            report_progress(read_chunks(table, **reading), progress), names, threshold=threshold
         )
         if population is not None or sampling_fraction is not None:
             others = attacker_risks(
-                watched(read_chunks(table, **reading), progress),
+                report_progress(read_chunks(table, **reading), progress),
                 names,
                 population=None if population is None else read_chunks(population),
                 sampling_fraction=sampling_fraction,
@@ -76,7 +76,7 @@ def risk(
         raise PrivacyError(
             "CEL-A010",
             f"{wished.promise()} does not hold: the smallest class has {profile.smallest} records.",
-            why=f"The most exposed record can be picked with a chance of {profile.maximum:.1%}.",
+            why=f"The highest re-identification risk of a record is {profile.maximum:.1%}.",
             fix=f"Publish it again with --k {wished.k}.",
             **profile.as_dict(),
         )
@@ -84,9 +84,9 @@ def risk(
         facts: dict[str, Any] = {} if others is None else {"attackers": others.as_dict()}
         console.show_json(profile.as_dict() | facts)
         return
-    _tell(profile)
+    _show(profile)
     if others is not None:
-        _tell_attackers(others)
+        _show_attackers(others)
     console.show(
         f"smallest class {profile.smallest:,}: average risk {profile.average:.3%}, "
         f"highest {profile.maximum:.3%}",
@@ -97,7 +97,7 @@ def risk(
 risk.__doc__ = f"{risk.__doc__}\n\n{EXAMPLES}"
 
 
-def _tell(profile: RiskProfile) -> None:
+def _show(profile: RiskProfile) -> None:
     console.show_table(
         "Re-identification risk (the attacker knows that the person is in the table)",
         ["measure", "value"],
@@ -116,11 +116,11 @@ def _tell(profile: RiskProfile) -> None:
     )
 
 
-def _tell_attackers(found: AttackerRisks) -> None:
+def _show_attackers(found: AttackerRisks) -> None:
     kinds = {
         "prosecutor (knows who is in the table)": found.prosecutor,
         "journalist (knows the population)": found.journalist,
-        "marketer (wants as many as can be)": found.marketer,
+        "marketer (wants as many people as possible)": found.marketer,
     }
     how = "counted" if found.basis == "population" else "expected by the sampling fraction"
     console.show_table(

@@ -1,4 +1,4 @@
-"""`celosia assess synthetic`: what a synthetic table gives away, and what it is good for."""
+"""`celosia assess synthetic`: what a synthetic table discloses, and its utility."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.assess import compared
+from celosia.cli.assess import comparison_options
 
 EXAMPLES = """**Examples**
 
@@ -21,19 +21,21 @@ EXAMPLES = """**Examples**
 
 
 def synthetic(
-    original: Annotated[Path, typer.Argument(help="The table that the synthetic one is made of.")],
+    original: Annotated[Path, typer.Argument(help="The original table.")],
     made: Annotated[Path, typer.Argument(metavar="SYNTHETIC", help="The synthetic table.")],
-    columns: compared.Compared = None,
-    nominal: compared.Nominal = None,
-    sensitive: compared.Told = None,
-    regression: compared.Regressions = None,
+    columns: comparison_options.ComparedColumns = None,
+    nominal: comparison_options.NominalColumns = None,
+    sensitive: comparison_options.SensitiveColumns = None,
+    regression: comparison_options.Regressions = None,
     holdout: Annotated[
         Path | None,
-        typer.Option(help="People who were not in the original, to try membership inference."),
+        typer.Option(
+            help="Table of people who were not in the original, for membership inference."
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Repeat the split of the people.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed for the split of the people.")] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write a report (HTML); not to be published.")
+        Path | None, typer.Option(help="Write a report (HTML); do not publish it.")
     ] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -42,20 +44,20 @@ def synthetic(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """See what a synthetic table gives away of real people, and what it is good for.
+    """Measure what a synthetic table discloses about real people, and its utility.
 
-    Counts the unique records that it repeats, tries to tell who was in the original by how near
-    the table is (with a holdout), and compares distributions, moments and a model of both tables.
-    Reading options are about all files.
+    The command counts the unique original records that the synthetic table repeats, infers
+    membership from distances (with a holdout), and compares distributions, moments and a model of
+    both tables. Reading options apply to all files.
     """
-    from celosia.assess.masked import synthetic_account
-    from celosia.assess.masked_report import PRIVATE, synthetic_document
+    from celosia.assess.account_report import PRIVATE, synthetic_document
+    from celosia.assess.accounts import synthetic_account
     from celosia.core.progress import Step
     from celosia.core.randomness import source
     from celosia.frames import read
 
     options.check_places({"the report": report}, inputs=(original, made, holdout), overwrite=force)
-    models = compared.regressions(regression)
+    models = comparison_options.regressions(regression)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
@@ -89,7 +91,7 @@ def synthetic(
         console.show(str(model))
     if found.utility.moments is not None:
         console.show(str(found.utility.moments))
-    console.note("A synthetic table that was made without noise promises nothing.")
+    console.note("A synthetic table made without noise has no formal guarantee.")
     if report is not None:
         console.show(f"report: {report}")
         console.note(PRIVATE)

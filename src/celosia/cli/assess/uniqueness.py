@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.assess.reading import watched
+from celosia.cli.assess.readers import report_progress
 
 EXAMPLES = """**Examples**
 
@@ -20,7 +20,7 @@ EXAMPLES = """**Examples**
 def uniqueness(
     table: options.Input,
     sampling_fraction: Annotated[
-        float, typer.Option(help="Which share of the population is in the table, such as 0.1.")
+        float, typer.Option(help="Share of the population that is in the table, such as 0.1.")
     ],
     schema: options.SchemaFile = None,
     quasi_identifiers: options.QuasiIdentifiers = None,
@@ -39,7 +39,7 @@ def uniqueness(
     names = options.schema_from(schema, quasi_identifiers).named(Role.QUASI_IDENTIFIER)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        classes = count_classes(watched(read_chunks(table, **reading), progress), names)
+        classes = count_classes(report_progress(read_chunks(table, **reading), progress), names)
         found = population_uniques(classes.sizes, sampling_fraction)
     if as_json:
         console.show_json(found.as_dict())

@@ -1,4 +1,4 @@
-"""`celosia assess utility`: what a release is still good for."""
+"""`celosia assess utility`: the utility of a release."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.assess.reading import read_released
+from celosia.cli.assess.readers import read_released
 
 if TYPE_CHECKING:
     from celosia.assess.utility import UtilityReport
@@ -32,19 +32,19 @@ def utility(
     quasi_identifiers: options.QuasiIdentifiers = None,
     target: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Also see how well this column can be predicted."),
+        typer.Option(metavar="COLUMN", help="Also measure how well this column can be predicted."),
     ] = None,
-    queries: Annotated[int, typer.Option(help="How many random counts to ask.")] = 1_000,
-    seed: Annotated[int | None, typer.Option(help="Repeat the random counts and folds.")] = None,
+    queries: Annotated[int, typer.Option(help="Number of random counts to compare.")] = 1_000,
+    seed: Annotated[int | None, typer.Option(help="Seed for the random counts and folds.")] = None,
     values: Annotated[
         bool,
-        typer.Option("--values", help="With --json: also what names values of the original."),
+        typer.Option(
+            "--values", help="With --json: also results that show values of the original."
+        ),
     ] = False,
     report: Annotated[
         Path | None,
-        typer.Option(
-            help="Write a report (HTML) with plots; not to be published: it shows values."
-        ),
+        typer.Option(help="Write a report (HTML) with plots; do not publish it: it shows values."),
     ] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -53,9 +53,9 @@ def utility(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Measure what a release is still good for, against its original.
+    """Measure the utility of a release: compare it with its original.
 
-    The hierarchies of the schema say what released labels stand for. Reading options are about the
+    The hierarchies of the schema say what released labels stand for. Reading options apply to the
     original.
     """
     from celosia.assess import utility as measures
@@ -80,7 +80,7 @@ def utility(
             after,
             quasi_identifiers=roles.named(Role.QUASI_IDENTIFIER),
             meanings=meanings(roles, original=before),
-            source=source(seed),
+            rng=source(seed),
             target=target,
             queries=queries,
             progress=progress,
@@ -90,7 +90,7 @@ def utility(
     if as_json:
         console.show_json(facts(found, values=values))
         return
-    _tell(found)
+    _show(found)
     if report is not None:
         console.show(f"report: {report}")
         console.note(utility_report.PRIVATE)
@@ -118,7 +118,7 @@ def facts(found: UtilityReport, *, values: bool) -> dict[str, Any]:
     return plain
 
 
-def _tell(found: UtilityReport) -> None:
+def _show(found: UtilityReport) -> None:
     from celosia.assess.utility_report import mean
 
     console.show_table(

@@ -1,19 +1,19 @@
-"""`celosia graph`: publish a network, attack it, measure it, draw it, ask it."""
+"""`celosia graph`: publish, attack, measure and draw networks, and release statistics."""
 
 from __future__ import annotations
 
 import typer
 
 from celosia.cli.graph import (
-    assessing,
-    attacking,
-    drawing,
-    looking,
-    private,
-    publishing,
-    sampling,
+    assess,
+    attack,
+    draw,
+    info,
+    publish,
+    release,
+    sample,
 )
-from celosia.cli.graph.reading import command
+from celosia.cli.graph.input_options import command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -32,13 +32,13 @@ app = typer.Typer(
     `celosia graph release edges friends.edges --epsilon 0.5`
     """,
 )
-command(app, "publish", publishing.publish)
-command(app, "assess", assessing.assess)
-command(app, "attack", attacking.attack)
-command(app, "draw", drawing.draw)
-command(app, "info", looking.info)
-app.command("methods")(looking.methods)
-command(app, "release", private.release)
-app.command("sample")(sampling.sample)
+command(app, "publish", publish.publish)
+command(app, "assess", assess.assess)
+command(app, "attack", attack.attack)
+command(app, "draw", draw.draw)
+command(app, "info", info.info)
+app.command("methods")(info.methods)
+command(app, "release", release.release)
+app.command("sample")(sample.sample)
 
 __all__ = ["app"]

@@ -1,4 +1,4 @@
-"""Attacks on published graphs: how many vertices a person may be, and who is found.
+"""Attacks on published graphs: candidates of each person, and re-identified people.
 
 Each compares what the attacker knows, from the original, with a release.
 """

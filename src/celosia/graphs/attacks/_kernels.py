@@ -13,7 +13,7 @@ Words = NDArray[np.uint64]
 
 
 @njit(cache=True, nogil=True)
-def mixed(word: int, salt: int) -> int:
+def mix(word: int, salt: int) -> int:
     """A 64-bit word whose bits all depend on all bits of another (Steele et al. 2014)."""
     value = np.uint64(word) + np.uint64(salt) * np.uint64(0x9E3779B97F4A7C15)
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -31,8 +31,8 @@ def neighbour_sums(starts: Starts, neighbours: Vertices, colours: NDArray[np.int
     for vertex in range(len(starts) - 1):
         for step in range(starts[vertex], starts[vertex + 1]):
             colour = colours[neighbours[step]]
-            found[vertex, 0] += np.uint64(mixed(colour, 1))
-            found[vertex, 1] += np.uint64(mixed(colour, 2))
+            found[vertex, 0] += np.uint64(mix(colour, 1))
+            found[vertex, 1] += np.uint64(mix(colour, 2))
     return found
 
 
@@ -115,13 +115,13 @@ def neighbourhood_hashes(
                 sums[each] = np.uint64(0)
             for each in range(count):
                 one, other = pairs[each, 0], pairs[each, 1]
-                sums[one] += np.uint64(mixed(colours[other], 3))
-                sums[other] += np.uint64(mixed(colours[one], 3))
+                sums[one] += np.uint64(mix(colours[other], 3))
+                sums[other] += np.uint64(mix(colours[one], 3))
             for each in range(degree):
-                colours[each] = np.uint64(mixed(colours[each] ^ sums[each], 5 + turn))
-        total = np.uint64(mixed(degree, 4))
+                colours[each] = np.uint64(mix(colours[each] ^ sums[each], 5 + turn))
+        total = np.uint64(mix(degree, 4))
         for each in range(degree):
-            total += np.uint64(mixed(colours[each], 6))
+            total += np.uint64(mix(colours[each], 6))
         found[vertex] = total
     return found
 

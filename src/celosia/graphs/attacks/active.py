@@ -1,4 +1,4 @@
-"""Accounts planted before the release find themselves in it, and then the people they are with."""
+"""The active attack: find accounts planted before the release, then their neighbours."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from celosia.core.wording import sentence
 from celosia.graphs.attacks.candidates import Numbers
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod
-from celosia.graphs.naive import relabelled
+from celosia.graphs.relabelling import relabel
 from celosia.graphs.sampling import subset
 
 LINKS = 3
@@ -29,7 +29,7 @@ _MOST_PATHS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Planted:
+class PlantedGraph:
     """A graph with accounts that the attacker made, and what the attacker remembers of them."""
 
     graph: Graph
@@ -108,7 +108,7 @@ class ActiveAttack:
         """The attack as parts of a report."""
         facts = [
             ("The attacker", "Makes accounts before the release and links them with targets."),
-            ("What repairs it", "Perturbation of edges, generalisation, differential privacy."),
+            ("How to prevent it", "Perturbation of edges, generalisation, differential privacy."),
             ("Accounts", f"{self.accounts:,}"),
             ("Runs with more than one fit", f"{self.ambiguous:,}"),
         ]
@@ -130,7 +130,7 @@ def accounts_needed(order: int, *, slack: float = 0.4) -> int:
     return max(4, ceil((2 + slack) * log2(max(order, 2))))
 
 
-def plant(graph: Graph, *, accounts: int, targets: Numbers, rng: Source) -> Planted:
+def plant(graph: Graph, *, accounts: int, targets: Numbers, rng: Source) -> PlantedGraph:
     """Add a path of accounts with random edges among them, and link each target to three of them.
 
     No two targets are linked to the same three.
@@ -142,7 +142,7 @@ def plant(graph: Graph, *, accounts: int, targets: Numbers, rng: Source) -> Plan
     if count is None or count < 4 or len(targets) > comb(count, LINKS):
         raise InputError(
             "CEL-G407",
-            f"{accounts!r} accounts cannot be told apart for {len(targets)} targets.",
+            f"{accounts!r} accounts are too few to distinguish {len(targets)} targets.",
             why=f"Each target is linked to its own {LINKS} accounts, and a path needs four.",
             fix="Plant more accounts, such as 12.",
         )
@@ -162,10 +162,10 @@ def plant(graph: Graph, *, accounts: int, targets: Numbers, rng: Source) -> Plan
     who, whom = np.nonzero(links)
     outside = np.stack([targets[whom], who + graph.order], axis=1)
     ends = np.concatenate([graph.edges.astype(np.int64), own, outside])
-    return Planted(Graph.of(ends, order=graph.order + count), targets, inside, links)
+    return PlantedGraph(Graph.of(ends, order=graph.order + count), targets, inside, links)
 
 
-def recover(release: Graph, planted: Planted) -> Recovery:
+def recover(release: Graph, planted: PlantedGraph) -> Recovery:
     """Look for the planted path by degrees and edges among its vertices, then read the targets.
 
     Reference: Backstrom, Dwork, Kleinberg 2007, the walk-based attack.
@@ -229,7 +229,7 @@ def active(  # noqa: PLR0913 - the size of the attack, and what it is run agains
         changed = planted.graph
         if method is not None:
             changed = method.apply(planted.graph, rng=rng).graph
-        published = relabelled(changed, rng)
+        published = relabel(changed, rng)
         found = recover(published.graph, planted)
         ambiguous += len(found.paths) > 1
         true = published.numbers[graph.order : graph.order + count]

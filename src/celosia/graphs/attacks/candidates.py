@@ -1,4 +1,4 @@
-"""Candidate sets: the vertices of a release that look as a target did in the original."""
+"""Candidate sets: vertices of a release that look like a target in the original."""
 
 from __future__ import annotations
 

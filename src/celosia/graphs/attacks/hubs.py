@@ -1,4 +1,4 @@
-"""How far a person is from people whom everybody knows."""
+"""How far a vertex is from well-known hubs."""
 
 from __future__ import annotations
 

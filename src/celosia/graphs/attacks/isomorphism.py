@@ -1,4 +1,4 @@
-"""Which vertices have neighbourhoods of the same shape: by a number first, then exactly."""
+"""Vertices with isomorphic neighbourhoods: compared by a hash first, then exactly."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Shape:
         return cls(tuple(map(frozenset, sets)), tuple(colours))
 
     def same_shape(self, other: Shape, *, most_steps: int = MOST_STEPS) -> bool | None:
-        """Whether a renaming of the vertices makes the two equal; None if nobody knows in time.
+        """Whether a renaming of the vertices makes the two equal; None if the search is cut.
 
         >>> path = Shape.of(3, np.array([[0, 1], [1, 2]]))
         >>> path.same_shape(Shape.of(3, np.array([[2, 0], [0, 1]])))
@@ -57,10 +57,10 @@ class Shape:
         by_colour: dict[int, list[int]] = {}
         for at, colour in enumerate(other.colours):
             by_colour.setdefault(colour, []).append(at)
-        return _mapped(self, other, order, by_colour, most_steps)
+        return _find_mapping(self, other, order, by_colour, most_steps)
 
 
-def _mapped(
+def _find_mapping(
     one: Shape, other: Shape, order: list[int], by_colour: dict[int, list[int]], most_steps: int
 ) -> bool | None:
     """Depth first: each vertex of `order` to one of its colour that fits those before it."""
@@ -97,7 +97,7 @@ def neighbourhood_classes(
 ) -> tuple[tuple[Numbers, ...], int]:
     """Classes by the graph among the neighbours, numbered alike; and comparisons that were cut.
 
-    Neighbourhoods with no edge or one are alike if their degrees are; others are told apart by a
+    Neighbourhoods with no edge or one are alike if their degrees are; others are distinguished by a
     hash, and compared exactly within the same hash.
     """
     from celosia.graphs.attacks._kernels import neighbourhood_hashes  # noqa: PLC0415 - compiles

@@ -1,4 +1,4 @@
-"""What a perturbed graph still says about single edges."""
+"""Link disclosure: what a perturbed graph says about single edges."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from celosia.core.wording import sentence
 from celosia.graphs.attacks.candidates import Numbers
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod
-from celosia.graphs.metrics.measured import Measured
-from celosia.graphs.metrics.summary import aligned
+from celosia.graphs.metrics.metric_value import MetricValue
+from celosia.graphs.metrics.summary import align_vertices
 from celosia.graphs.sampling import all_non_edges, among, keys_to_pairs, non_edges, pairs_of, subset
 
 SCORES = ("common neighbours", "Adamic-Adar", "Katz, three steps")
@@ -31,7 +31,7 @@ _DAMPING = 0.05
 
 @dataclass(frozen=True, slots=True)
 class LinkPosterior:
-    """How sure a reader can be of an edge who knows nothing but the method."""
+    """The confidence in an edge of a reader who knows only the method."""
 
     of_edge: float
     """The chance that a published edge is true."""
@@ -68,7 +68,8 @@ def link_posterior(*, order: int, size: int, changed: int) -> LinkPosterior:
         raise InputError(
             "CEL-G409",
             f"{changed!r} of {size!r} edges among {order!r} vertices cannot be exchanged.",
-            why="As many edges are deleted as there are, and added as there are free pairs.",
+            why="At most all edges can be deleted, and at most as many added as there are pairs "
+            "without an edge.",
             fix="Give whole numbers with changed <= size.",
         )
     return LinkPosterior((size - changed) / size if size else 0.0, changed / free if free else 0.0)
@@ -104,9 +105,9 @@ class LinkAttack:
     0.5 is a coin, 1 certainty.
     """
 
-    deleted: Mapping[str, Measured]
+    deleted: Mapping[str, MetricValue]
     """Edges that were deleted, against pairs that never were edges; empty if none was."""
-    false: Mapping[str, Measured]
+    false: Mapping[str, MetricValue]
     """True edges of the release, against false ones; empty if none was added."""
     edges_deleted: int
     edges_added: int
@@ -146,15 +147,16 @@ class LinkAttack:
             Heading("Link prediction", level=3),
             Paragraph(sentence(str(self))),
             Table(
-                ["Score", "Deleted edges found", "False edges told apart"],
+                ["Score", "Deleted edges found", "False edges identified"],
                 rows,
-                "The chance to rank a pair of one kind before one of the other; 0.5 is a coin",
+                "Probability of ranking a pair of one kind above a pair of the other; 0.5 is "
+                "random guessing",
                 numeric=(1, 2),
             ),
             Facts(
                 [
                     ("Without any score", sentence(str(self.posterior))),
-                    ("What repairs it", "More changes, or generalisation of the edges."),
+                    ("How to prevent it", "More changes, or generalisation of the edges."),
                 ]
             ),
         ]
@@ -162,7 +164,8 @@ class LinkAttack:
     def __str__(self) -> str:
         return (
             f"link prediction: {self.edges_deleted:,} edges deleted and {self.edges_added:,} "
-            f"added, told apart with a chance of {self.best:.1%} at best (a coin has 50 %)"
+            f"added, distinguished with a probability of {self.best:.1%} at best (random "
+            "guessing: 50 %)"
         )
 
 
@@ -174,7 +177,7 @@ def link_prediction(
     numbers: Numbers | None = None,
     most_pairs: int = MOST_PAIRS,
 ) -> LinkAttack:
-    """Score pairs by their surroundings in the release, and see whom that betrays.
+    """Score pairs by their neighbourhoods in the release, and measure what the scores disclose.
 
     Args:
         original: the truth.
@@ -185,7 +188,7 @@ def link_prediction(
 
     Reference: Liben-Nowell, Kleinberg 2003.
     """
-    seen = release if numbers is None else aligned(release, numbers)
+    seen = release if numbers is None else align_vertices(release, numbers)
     order = max(original.order, seen.order)
     truth, shown = (Graph.of(graph.edges, order=order) for graph in (original, seen))
     stayed = among(shown.keys, truth.keys)
@@ -196,8 +199,8 @@ def link_prediction(
     # Drawing nearly all of them one by one would take long; then they are listed.
     never = all_non_edges(either) if free <= 4 * most_pairs else non_edges(either, most_pairs, rng)
     return LinkAttack(
-        deleted=_told_apart(shown, gone, never, rng, most_pairs),
-        false=_told_apart(shown, kept, false, rng, most_pairs),
+        deleted=_score_ranking(shown, gone, never, rng, most_pairs),
+        false=_score_ranking(shown, kept, false, rng, most_pairs),
         edges_deleted=gone.size,
         edges_added=false.size,
         posterior=LinkPosterior(
@@ -206,9 +209,9 @@ def link_prediction(
     )
 
 
-def _told_apart(
+def _score_ranking(
     shown: Graph, wanted: Numbers, others: Numbers, rng: Source, most: int
-) -> dict[str, Measured]:
+) -> dict[str, MetricValue]:
     from celosia.graphs.attacks._match_kernels import link_scores  # noqa: PLC0415 - compiles
 
     if not wanted.size or not others.size:
@@ -224,7 +227,7 @@ def _told_apart(
     }
 
 
-def ranking_chance(high: NDArray[np.float64], low: NDArray[np.float64]) -> Measured:
+def ranking_chance(high: NDArray[np.float64], low: NDArray[np.float64]) -> MetricValue:
     """The chance that one of the first scores above one of the second; a tie is half.
 
     The area under the curve of receiver and operator, with two standard errors.
@@ -244,4 +247,4 @@ def ranking_chance(high: NDArray[np.float64], low: NDArray[np.float64]) -> Measu
         + (high.size - 1) * (both - chance**2)
         + (low.size - 1) * (pair - chance**2)
     )
-    return Measured(chance, 2.0 * float(np.sqrt(max(spread, 0.0) / (high.size * low.size))))
+    return MetricValue(chance, 2.0 * float(np.sqrt(max(spread, 0.0) / (high.size * low.size))))

@@ -1,4 +1,4 @@
-"""Two releases of one network: from a few known people the match spreads to their contacts."""
+"""De-anonymisation of two releases: matches spread from a few known people."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Propagation:
                         "The attacker",
                         "Has another release or crawl, and knows a few people in both.",
                     ),
-                    ("What repairs it", "Publish once; perturb or generalise strongly."),
+                    ("How to prevent it", "Publish once; perturb or generalise strongly."),
                 ]
             ),
         ]
@@ -131,7 +131,7 @@ def propagation(  # noqa: PLR0913 - two graphs, how they belong together, and ho
         raise InputError(
             "CEL-G410",
             "the attack needs seeds, and each must be in both graphs.",
-            why="Matches spread from people whom the attacker knows already.",
+            why="Matches spread from people that the attacker already knows.",
             fix="Name a few vertices that were published in both.",
         )
     matched = np.full(known.order, -1, dtype=np.int64)

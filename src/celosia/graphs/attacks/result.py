@@ -1,4 +1,4 @@
-"""What an attack on a published graph found: how many vertices each person may be."""
+"""The result of an attack on a published graph: the candidates of each target."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from celosia.core.report import Block, Facts, Heading, Paragraph, Table
 from celosia.core.wording import counted, sentence
 
 BUCKETS = (("none", 0, 0), ("1", 1, 1), ("2-4", 2, 4), ("5-10", 5, 10), ("11-20", 11, 20))
-"""Sizes of candidate sets that are told apart (Hay et al. 2008); above 20 is the last."""
+"""Sizes of candidate sets that are counted apart (Hay et al. 2008); above 20 is the last."""
 
 SHOWN = 100
 """How many exposed vertices a dictionary lists."""
@@ -24,14 +24,14 @@ class GraphAttack:
     """The candidates of each target: vertices of the release that look as the target did.
 
     A target is exposed if it has one candidate and that is the target. One candidate that is
-    somebody else misleads the attacker.
+    another vertex misleads the attacker.
     """
 
     name: str
     assumption: str
     """What the attacker must know."""
     mitigation: str
-    """What repairs it."""
+    """How to prevent it."""
     targets: NDArray[np.int64]
     """The vertices attacked, by their numbers in the original."""
     sizes: NDArray[np.int64]
@@ -63,19 +63,19 @@ class GraphAttack:
 
     @property
     def chance(self) -> float:
-        """The share of targets found by whoever takes one candidate of each at random."""
+        """The share of targets found by a random choice of one candidate each."""
         if not self.sizes.size:
             return 0.0
         return float(np.mean(np.where(self.hit, 1.0 / np.maximum(self.sizes, 1), 0.0)))
 
     @property
     def buckets(self) -> dict[str, int]:
-        """How many targets have so many candidates."""
-        told = {
+        """The number of targets for each number of candidates."""
+        counts = {
             name: int(np.count_nonzero((self.sizes >= low) & (self.sizes <= high)))
             for name, low, high in BUCKETS
         }
-        return told | {">20": int(np.count_nonzero(self.sizes > 20))}
+        return counts | {">20": int(np.count_nonzero(self.sizes > 20))}
 
     def as_dict(self, *, limit: int = SHOWN) -> dict[str, Any]:
         """Plain values for JSON; exposed vertices by number, no more than `limit`."""
@@ -102,12 +102,12 @@ class GraphAttack:
             Table(
                 ["Candidates", "Targets"],
                 [[name, count] for name, count in self.buckets.items()],
-                "How many vertices of the release each target may be",
+                "Number of candidates of each target in the release",
             ),
             Facts(
                 [
                     ("The attacker", sentence(self.assumption)),
-                    ("What repairs it", sentence(self.mitigation)),
+                    ("How to prevent it", sentence(self.mitigation)),
                     *facts,
                 ]
             ),
@@ -118,7 +118,8 @@ class GraphAttack:
         people = counted(int(self.targets.size), "target", "targets")
         return (
             f"{self.name}: {self.exposed.size:,} of {people} exposed ({self.share_exposed:.1%}), "
-            f"smallest candidate set {self.smallest:,}, a guess is right in {self.chance:.1%}"
+            f"smallest candidate set {self.smallest:,}, a guess is right in "
+            f"{self.chance:.1%}"
         )
 
     def __repr__(self) -> str:

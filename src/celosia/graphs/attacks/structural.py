@@ -1,4 +1,4 @@
-"""What is known of a person's contacts as a number or a pattern: degree, refinement, contacts."""
+"""Structural attacks: by degree, vertex refinement and neighbourhood."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def degree(
         checked_truth(original, release, numbers),
         name="degree",
         assumption="knows the number of contacts of each target",
-        mitigation="k-degree anonymity; random switches do not help, for they keep every degree",
+        mitigation="k-degree anonymity; random switches do not help, because they keep every "
+        "degree",
     )
 
 
@@ -115,7 +116,7 @@ def refinement(
         name=f"refinement H{'*' if rounds is None else rounds}",
         assumption="knows the contacts of each target, how many contacts those have, and so on "
         + ("without end" if rounds is None else f"for {rounds} steps"),
-        mitigation="k-automorphism or generalisation; perturbation makes it unsure",
+        mitigation="k-automorphism or generalisation; perturbation makes the attacker unsure",
     )
 
 
@@ -162,7 +163,7 @@ def attack_by_classes(
     facts: dict[str, int | float | str] | None = None,
     **words: str,
 ) -> GraphAttack:
-    """The attack of whoever knows the class of each target; classes are numbered alike in both."""
+    """The attack that knows the class of each target, with one numbering for both graphs."""
     known, published = codes
     inside: NDArray[np.bool_] = hits(known, published, truth)
     return GraphAttack(

@@ -1,4 +1,4 @@
-"""A piece of the network around a person is known, and looked for in the release."""
+"""The subgraph attack: search the release for known edges around a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table with k columns that holds each vertex once; a turn of its columns renames the graph."""
+"""The alignment table: k columns that hold each vertex once; rotations rename the graph."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class AlignmentTable:
 
     def exchange(self, one: int, other: int) -> int:
         """Let two vertices change places; by how many edges the result grows."""
-        return self._replace(*self._moved(one, other))
+        return self._replace(*self._move(one, other))
 
-    def _moved(self, one: int, other: int) -> tuple[list[Orbit], list[Orbit]]:
+    def _move(self, one: int, other: int) -> tuple[list[Orbit], list[Orbit]]:
         """Let two vertices change places; the orbits of their edges before and after."""
         touched = [(one, near) for near in self._near[one]]
         touched += [(other, near) for near in self._near[other] if near != one]
@@ -90,7 +90,7 @@ class AlignmentTable:
         count = min(_PROPOSALS, 200 * len(self.place))
         for one, other in rng.integers(len(self.place), 2 * count).reshape(-1, 2).tolist():
             if one != other:
-                before, after = self._moved(one, other)
+                before, after = self._move(one, other)
                 if self._replace(before, after) > 0:
                     self._replace(after, before)
                     self.place[one], self.place[other] = self.place[other], self.place[one]
@@ -102,13 +102,13 @@ class AlignmentTable:
         row, column = np.divmod(place, self.k)
         return [holder[row * self.k + (column + turn) % self.k] for turn in range(1, self.k)]
 
-    def closed(self) -> NDArray[np.int64]:
+    def all_edges(self) -> NDArray[np.int64]:
         """The edges with all their turns; some come more than once."""
         edges = self.graph.edges.astype(np.int64)
         return np.concatenate([edges, *(renaming[edges] for renaming in self.renamings())])
 
 
-def aligned(graph: Graph, k: int, rng: Source) -> AlignmentTable:
+def build_alignment(graph: Graph, k: int, rng: Source) -> AlignmentTable:
     """A table with few edges in the end: the better of two starts, improved by exchanges.
 
     One start has vertices of like degree in a row. The other cuts the vertices, in the order of a

@@ -1,4 +1,4 @@
-"""k-automorphism: the graph looks the same from k places, whatever is known of a person."""
+"""k-automorphism: every vertex has k - 1 structurally identical vertices."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.core.wording import counted
-from celosia.graphs.automorphism.alignment_table import aligned
+from celosia.graphs.automorphism.alignment_table import build_alignment
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.sequence import check_k
-from celosia.graphs.kdegree.vertex_addition import grown
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.kdegree.vertex_addition import add_fake_vertices
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.verification import are_automorphisms, contains
 
 MOST = 2000
@@ -38,7 +38,7 @@ class KAutomorphism(GraphMethod[Graph]):
     """From how many places the graph looks the same."""
 
     kind = "k-automorphism"
-    summary = "copy edges until every vertex has k - 1 doubles that nothing tells apart"
+    summary = "copy edges until every vertex has k - 1 indistinguishable doubles"
     randomised = True
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class KAutomorphism(GraphMethod[Graph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
+    ) -> MethodResult[Graph]:
         check_k(self.k, graph.order)
         if graph.order > MOST:
             raise InputError(
@@ -56,9 +56,9 @@ class KAutomorphism(GraphMethod[Graph]):
                 fix="Choose method k-degree, or publish a part of the graph.",
             )
         progress(Step("align vertices", 0, 1))
-        table = aligned(graph, self.k, rng)
+        table = build_alignment(graph, self.k, rng)
         fakes = len(table.place) - graph.order
-        changed = grown(graph, table.closed(), fakes)
+        changed = add_fake_vertices(graph, table.all_edges(), fakes)
         progress(Step("verify", 1, 1))
         if not (are_automorphisms(changed, table.renamings()) and contains(graph, changed)):
             raise PrivacyError(
@@ -67,7 +67,7 @@ class KAutomorphism(GraphMethod[Graph]):
                 why="The check after the method found it; nothing was published.",
                 fix="Please report this: it is a fault of the program.",
             )
-        return Changed(
+        return MethodResult(
             graph=changed,
             facts={
                 "vertices": changed.order,
@@ -84,13 +84,13 @@ class KAutomorphism(GraphMethod[Graph]):
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
         return (
             f"k-automorphism, k = {self.k}: every vertex has "
-            f"{counted(self.k - 1, 'double', 'doubles')} that no knowledge of the graph's shape "
-            "tells apart."
+            f"{counted(self.k - 1, 'double', 'doubles')} that the structure of the graph does not "
+            "distinguish from it."
         )
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "All true edges are published: the k doubles of a person may all be joined with the "
-            "doubles of another, and then the link is no secret.",
+            "All true edges are published: if all k doubles of a person are linked with the "
+            "doubles of another person, the link is disclosed.",
             "Attributes of vertices are as they were: protect them as a table.",
         )

@@ -1,1 +1,1 @@
-"""The files that graphs are kept in, one module a format."""
+"""File formats of graphs, one module per format."""

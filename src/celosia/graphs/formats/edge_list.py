@@ -1,4 +1,4 @@
-"""Edge lists: one edge a line, two names and what else is known of it."""
+"""Edge lists: one edge per line, two names and its attributes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from celosia.core.errors import InputError
 from celosia.frames.codes import encode
 from celosia.frames.columns import check_names
 from celosia.frames.inference import infer, narrow, parse
-from celosia.graphs.formats.parsed import Parsed, malformed, told_counts
+from celosia.graphs.formats.parsed_graph import ParsedGraph, describe_counts, malformed
 from celosia.graphs.formats.records import plain
 from celosia.graphs.graph import Graph
 
@@ -52,17 +52,16 @@ class _Layout:
 
 def read_edge_list(
     data: bytes, path: Path, *, header: bool | None = None, arcs: bool = False
-) -> Parsed:
+) -> ParsedGraph:
     """The edges of a list separated by commas, semicolons, tabs or spaces.
 
-    Lines that begin with # or % are comments. A first line with names in it is told from edges by
-    its words, or because only the others have numbers (or dates, in further columns); `header` says
-    so for certain. `arcs` takes
-    the first vertex of each line as where an arc begins.
+    Lines that begin with # or % are comments. A first line with names in it is distinguished from
+    edges by its words, or because only the others have numbers (or dates, in further columns);
+    `header` says so for certain. `arcs` takes the first vertex of each line as where an arc begins.
     """
     body = data.removeprefix(b"\xef\xbb\xbf")
     layout = _lay_out(body, path, header)
-    comments, blanks = _skipped(body)
+    comments, blanks = _count_skipped(body)
     frame = _fast(body, layout, skips=bool(comments or blanks))
     if frame is None:
         frame = _by_line(body, layout, path)
@@ -83,18 +82,18 @@ def read_edge_list(
     if len(further) == 1 and layout.header is None and (further[0] == "{}").all():
         further = []  # NetworkX writes {} for an edge without attributes
     extra = [infer(series, types)[1] for series in further]
-    return Parsed(
+    return ParsedGraph(
         names=names,
         sources=sources,
         targets=targets,
         directed=np.full(len(frame), arcs, dtype=np.bool_),
         edge_attributes=pl.DataFrame(extra) if extra else None,
-        ignored=told_counts({"comment lines": comments, "blank lines": blanks}),
+        ignored=describe_counts({"comment lines": comments, "blank lines": blanks}),
         columns=tuple(layout.header or ()),
     )
 
 
-def _skipped(body: bytes) -> tuple[int, int]:
+def _count_skipped(body: bytes) -> tuple[int, int]:
     """How many lines are comments, and how many are blank."""
     if body[:1] not in (b"#", b"%", b"\r", b"\n", b" ", b"\t") and not any(
         mark in body for mark in _MARKS
@@ -126,7 +125,7 @@ def _lay_out(body: bytes, path: Path, header: bool | None) -> _Layout:
         raise InputError(
             "CEL-G009",
             f"{path} has no edge.",
-            fix="Check that the right file is read, and that its lines are no comments.",
+            fix="Check that the right file is read, and that its lines are not comments.",
         )
     separator = next((each for each in "\t;," if each in heads[0][1]), None)
     rows = [[cell.strip() for cell in _cells(text, separator, path, n)] for n, text in heads]
@@ -278,7 +277,7 @@ def check_edge_list(graph: Graph, separator: str) -> None:
     if any(series.str.contains(bad).any() for series in texts):
         raise InputError(
             "CEL-G013",
-            "a name or an attribute is empty, begins as a comment does, or has a space, a quote or "
+            "a name or an attribute is empty, starts like a comment, or has a space, a quote or "
             "a line break where the format needs them.",
             fix="Choose CSV instead of spaces, or GraphML.",
         )

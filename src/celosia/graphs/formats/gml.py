@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import IO
 
 from celosia.core.errors import InputError
-from celosia.graphs.formats.parsed import (
-    Gatherer,
-    Parsed,
+from celosia.graphs.formats.parsed_graph import (
+    GraphBuilder,
+    ParsedGraph,
     Value,
     declared_twice,
     malformed,
@@ -39,22 +39,22 @@ Entry = tuple[str, Value, int]
 """A key, its value (a list of entries where it has brackets) and the line of the key."""
 
 
-def read_gml(data: bytes, path: Path) -> Parsed:
+def read_gml(data: bytes, path: Path) -> ParsedGraph:
     """The graph of a GML file; vertices are named by their labels where each has one of its own."""
-    gatherer = Gatherer(path)
-    tokens = _tokens(utf8(data, path), path, gatherer)
+    builder = GraphBuilder(path)
+    tokens = _tokens(utf8(data, path), path, builder)
     entries = _entries(tokens, path, depth=0)
     graphs = [entry for entry in entries if entry[0] == "graph"]
     if len(graphs) != 1 or not isinstance(graphs[0][1], list):
         raise malformed(path, 1, "there is not exactly one graph [ ... ]")
     own = [entry for entry in graphs[0][1] if entry[0] not in ("directed", "node", "edge")]
-    gatherer.ignore("attributes of the graph", len(entries) - 1 + len(own))
-    return _graph(graphs[0][1], path, gatherer)
+    builder.ignore("attributes of the graph", len(entries) - 1 + len(own))
+    return _graph(graphs[0][1], path, builder)
 
 
-def _graph(entries: list[Entry], path: Path, gatherer: Gatherer) -> Parsed:
+def _graph(entries: list[Entry], path: Path, builder: GraphBuilder) -> ParsedGraph:
     directed = any(key == "directed" and value == 1 for key, value, _ in entries)
-    nodes = [_fields(entry, path, gatherer) for entry in entries if entry[0] == "node"]
+    nodes = [_fields(entry, path, builder) for entry in entries if entry[0] == "node"]
     numbers = [_number(node, "id", line, path) for node, line in nodes]
     labels = [node.pop("label", None) for node, _ in nodes]
     named = None not in labels and len(set(labels)) == len(labels)
@@ -64,24 +64,24 @@ def _graph(entries: list[Entry], path: Path, gatherer: Gatherer) -> Parsed:
             raise declared_twice(path, line)
         name_of[number] = str(label) if named else number
         extra = {} if named or label is None else {"label": label}
-        gatherer.vertex(name_of[number], extra | node, line)
+        builder.vertex(name_of[number], extra | node, line)
     for entry in entries:
         if entry[0] == "edge":
-            values, line = _fields(entry, path, gatherer)
+            values, line = _fields(entry, path, builder)
             ends = [_number(values, end, line, path) for end in ("source", "target")]
             one, other = (name_of.get(end, f"\0{end}") for end in ends)  # \0: no name has it
-            gatherer.edge(one, other, directed=directed, values=values, line=line)
-    return gatherer.finish()
+            builder.edge(one, other, directed=directed, values=values, line=line)
+    return builder.finish()
 
 
-def _fields(entry: Entry, path: Path, gatherer: Gatherer) -> tuple[dict[str, Value], int]:
+def _fields(entry: Entry, path: Path, builder: GraphBuilder) -> tuple[dict[str, Value], int]:
     kind, held, line = entry
     if not isinstance(held, list):
         raise malformed(path, line, f"a {kind} has no brackets")
     found: dict[str, Value] = {}
     for key, value, _ in held:
         if isinstance(value, list) or key in found:
-            gatherer.ignore(f"lists and repeated keys of a {kind}")
+            builder.ignore(f"lists and repeated keys of a {kind}")
         else:
             found[key] = value
     return found, line
@@ -99,18 +99,18 @@ def _number(values: dict[str, Value], key: str, line: int, path: Path) -> int:
     return number
 
 
-def _tokens(text: str, path: Path, gatherer: Gatherer) -> Iterator[tuple[str, str, int]]:
+def _tokens(text: str, path: Path, builder: GraphBuilder) -> Iterator[tuple[str, str, int]]:
     position, line = 0, 1
     while position < len(text):
         found = _TOKEN.match(text, position)
         if found is None:
             raise malformed(path, line, "this is not GML")
-        kind, told = str(found.lastgroup), found.group()
+        kind, piece = str(found.lastgroup), found.group()
         if kind != "space":
-            yield kind, told, line
-        elif told[0] == "#":
-            gatherer.ignore("comment lines")
-        line += told.count("\n")
+            yield kind, piece, line
+        elif piece[0] == "#":
+            builder.ignore("comment lines")
+        line += piece.count("\n")
         position = found.end()
 
 
@@ -122,13 +122,13 @@ def _entries(tokens: Iterator[tuple[str, str, int]], path: Path, *, depth: int) 
             return found
         if kind != "key":
             raise malformed(path, line, "a key was expected")
-        kind, told, _ = next(tokens, ("", "", line))  # noqa: PLW2901 - the value of the key
-        if kind == "bracket" and told == "[" and depth < DEEPEST:
+        kind, piece, _ = next(tokens, ("", "", line))  # noqa: PLW2901 - the value of the key
+        if kind == "bracket" and piece == "[" and depth < DEEPEST:
             found.append((key, _entries(tokens, path, depth=depth + 1), line))
         elif kind in ("whole", "decimal"):
-            found.append((key, int(told) if kind == "whole" else float(told), line))
+            found.append((key, int(piece) if kind == "whole" else float(piece), line))
         elif kind == "text":
-            found.append((key, _ENTITY.sub(_sign, told[1:-1]), line))
+            found.append((key, _ENTITY.sub(_sign, piece[1:-1]), line))
         else:
             raise malformed(path, line, "a key has no value that GML knows")
     if depth:
@@ -137,7 +137,7 @@ def _entries(tokens: Iterator[tuple[str, str, int]], path: Path, *, depth: int) 
 
 
 def _sign(found: re.Match[str]) -> str:
-    """What an entity stands for; one that nobody knows is left as it is."""
+    """What an entity stands for; an unknown one is left as it is."""
     whole, hexadecimal, name = found.groups()
     if name is not None:
         return html5.get(f"{name};", found.group())
@@ -152,37 +152,37 @@ def write_gml(graph: Graph, stream: IO[bytes]) -> None:
     heads = _heads(graph)
     columns = [] if graph.attributes is None else graph.attributes.columns
     for head, values in zip(heads, records(graph.attributes, graph.order), strict=True):
-        stream.write(f"  node [ {head}{_told(columns, values)}]\n".encode())
+        stream.write(f"  node [ {head}{_attributes(columns, values)}]\n".encode())
     columns = [] if graph.edge_attributes is None else graph.edge_attributes.columns
     for (one, other), values in zip(
         graph.edges.tolist(), records(graph.edge_attributes, graph.size), strict=True
     ):
-        told = _told(columns, values)
-        stream.write(f"  edge [ source {one} target {other} {told}]\n".encode())
+        attributes = _attributes(columns, values)
+        stream.write(f"  edge [ source {one} target {other} {attributes}]\n".encode())
     stream.write(b"]\n")
 
 
 def _heads(graph: Graph) -> Iterator[str]:
     labels = graph.labels
     for vertex in range(graph.order):
-        label = "" if labels is None else f"label {_quoted(str(labels[vertex]))} "
+        label = "" if labels is None else f"label {_quote(str(labels[vertex]))} "
         yield f"id {vertex} {label}"
 
 
-def _told(columns: list[str], values: tuple[Value, ...]) -> str:
+def _attributes(columns: list[str], values: tuple[Value, ...]) -> str:
     pairs = zip(columns, values, strict=bool(values))
     return "".join(f"{key} {_value(value)} " for key, value in pairs if value is not None)
 
 
 def _value(value: Value) -> str:
     if isinstance(value, str):
-        return _quoted(value)
+        return _quote(value)
     if isinstance(value, float):
         return repr(value).upper()  # GML writes INF, NAN and E
     return str(int(value))  # type: ignore[call-overload]
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     # GML is ASCII by its definition; other signs are numbers.
     return '"' + escape(text).encode("ascii", "xmlcharrefreplace").decode() + '"'
 

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.graphs.formats.parsed import Gatherer, Parsed, Value, malformed
+from celosia.graphs.formats.parsed_graph import GraphBuilder, ParsedGraph, Value, malformed
 from celosia.graphs.formats.records import records
 from celosia.graphs.graph import Graph
 
@@ -20,7 +20,7 @@ _TYPES = {"Int64": "long", "Float64": "double", "Boolean": "boolean"}
 _IGNORED = ("hyperedge", "port", "endpoint")
 
 
-def read_graphml(data: bytes, path: Path) -> Parsed:
+def read_graphml(data: bytes, path: Path) -> ParsedGraph:
     """The first graph of a GraphML file; document types and entities are refused unread."""
     reader = _Reader(path)
     parser = expat.ParserCreate(namespace_separator=" ")
@@ -38,7 +38,7 @@ def read_graphml(data: bytes, path: Path) -> Parsed:
         raise malformed(path, 1, "the encoding is not known", fix="Save it as UTF-8.") from None
     if not reader.graphs:
         raise malformed(path, 1, "there is no <graph>", fix="Check the format of the file.")
-    return reader.gatherer.finish()
+    return reader.builder.finish()
 
 
 class _Reader:
@@ -46,7 +46,7 @@ class _Reader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.gatherer = Gatherer(path)
+        self.builder = GraphBuilder(path)
         self.graphs = 0
         self.parser: expat.XMLParserType
         self._directed = False
@@ -55,13 +55,13 @@ class _Reader:
         self._open: list[str] = []
         self._things: list[tuple[str, dict[str, str], dict[str, Value], int]] = []
         self._key = ""
-        self._told = ""
+        self._text = ""
 
     def refuse(self, *_: object) -> None:
         raise InputError(
             "CEL-G010",
             f"{self.path} declares a document type or entities.",
-            why="They can swell a small file without end, or read other files.",
+            why="They can expand a small file without limit, or read other files.",
             fix="Remove the <!DOCTYPE ...> part; GraphML does not need it.",
         )
 
@@ -84,11 +84,11 @@ class _Reader:
         elif name == "data":
             self._key = given.get("key", "")
         elif name in _IGNORED:
-            self.gatherer.ignore(f"<{name}>")
-        self._told = ""
+            self.builder.ignore(f"<{name}>")
+        self._text = ""
 
     def text(self, part: str) -> None:
-        self._told += part
+        self._text += part
 
     def end(self, tag: str) -> None:
         name = self._open.pop()
@@ -111,12 +111,12 @@ class _Reader:
         if kind == "node":
             if "id" not in given:
                 raise malformed(self.path, line, "a <node> has no id")
-            self.gatherer.vertex(given["id"], self._defaults["node"] | values, line)
+            self.builder.vertex(given["id"], self._defaults["node"] | values, line)
         elif kind == "edge":
             if "source" not in given or "target" not in given:
                 raise malformed(self.path, line, "an <edge> lacks its source or its target")
             directed = {"true": True, "false": False}.get(given.get("directed", ""), self._directed)
-            self.gatherer.edge(
+            self.builder.edge(
                 given["source"],
                 given["target"],
                 directed=directed,
@@ -124,21 +124,21 @@ class _Reader:
                 line=line,
             )
             if "id" in given:
-                self.gatherer.ignore("ids of edges")
+                self.builder.ignore("ids of edges")
         elif kind == "graph":
-            self.gatherer.ignore("attributes of the graph", len(values))
+            self.builder.ignore("attributes of the graph", len(values))
 
     def _value(self, line: int) -> tuple[str, Value]:
         name, kind = self._keys.get(self._key, (self._key, ""))
-        told = self._told
+        text = self._text
         try:
             if kind in _NUMBERS:
-                return name, _NUMBERS[kind](told)
+                return name, _NUMBERS[kind](text)
             if kind == "boolean":
-                return name, {"true": True, "1": True, "false": False, "0": False}[told.strip()]
+                return name, {"true": True, "1": True, "false": False, "0": False}[text.strip()]
         except (ValueError, KeyError):
             raise malformed(self.path, line, f"a value is not of the type {kind}") from None
-        return name, told
+        return name, text
 
 
 def write_graphml(graph: Graph, stream: IO[bytes]) -> None:
@@ -164,26 +164,24 @@ def _parts(graph: Graph) -> Iterator[str]:
     names = range(graph.order) if graph.labels is None else graph.labels
     quoted = [quoteattr(str(name)) for name in names]
     for name, values in zip(quoted, records(graph.attributes, graph.order), strict=True):
-        yield f"    <node id={name}" + _closed("node", "v", values)
+        yield f"    <node id={name}" + _close("node", "v", values)
     for (one, other), values in zip(
         graph.edges.tolist(), records(graph.edge_attributes, graph.size), strict=True
     ):
-        yield f"    <edge source={quoted[one]} target={quoted[other]}" + _closed(
-            "edge", "e", values
-        )
+        yield f"    <edge source={quoted[one]} target={quoted[other]}" + _close("edge", "e", values)
     yield "  </graph>\n</graphml>\n"
 
 
-def _closed(tag: str, letter: str, values: tuple[Value, ...]) -> str:
+def _close(tag: str, letter: str, values: tuple[Value, ...]) -> str:
     data = [
-        f'<data key="{letter}{number}">{_told(value)}</data>'
+        f'<data key="{letter}{number}">{_value_text(value)}</data>'
         for number, value in enumerate(values)
         if value is not None
     ]
     return f">{''.join(data)}</{tag}>\n" if data else "/>\n"
 
 
-def _told(value: Value) -> str:
+def _value_text(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else escape(str(value))
 
 

@@ -7,37 +7,37 @@ from pathlib import Path
 from typing import IO
 
 from celosia.core.errors import InputError
-from celosia.graphs.formats.parsed import Gatherer, Parsed, Value, malformed, utf8
+from celosia.graphs.formats.parsed_graph import GraphBuilder, ParsedGraph, Value, malformed, utf8
 from celosia.graphs.formats.records import records
 from celosia.graphs.graph import Graph
 
 
-def read_node_link(data: bytes, path: Path) -> Parsed:
+def read_node_link(data: bytes, path: Path) -> ParsedGraph:
     """The graph of a node-link file; the edges may be called `edges` or `links`."""
     try:
-        told = json.loads(utf8(data, path))
+        document = json.loads(utf8(data, path))
     except json.JSONDecodeError as error:
         raise malformed(path, error.lineno, "the JSON is broken") from None
     except (RecursionError, ValueError):
         raise malformed(path, 1, "it is nested too deeply, or a number is too long") from None
-    nodes = told.get("nodes") if isinstance(told, dict) else None
-    links = told.get("links", told.get("edges")) if isinstance(told, dict) else None
+    nodes = document.get("nodes") if isinstance(document, dict) else None
+    links = document.get("links", document.get("edges")) if isinstance(document, dict) else None
     if not isinstance(nodes, list) or not isinstance(links, list):
         raise malformed(path, 1, "there are no lists of nodes and of links (or edges)")
-    gatherer = Gatherer(path)
+    builder = GraphBuilder(path)
     for number, node in enumerate(nodes, 1):
         values = _fields(node, number, path)
-        gatherer.vertex(_name(values, "id", number, path), values, -number)
-    known = told.get("graph")
-    gatherer.ignore("attributes of the graph", len(known) if isinstance(known, dict) else 0)
-    directed = told.get("directed") is True
+        builder.vertex(_name(values, "id", number, path), values, -number)
+    known = document.get("graph")
+    builder.ignore("attributes of the graph", len(known) if isinstance(known, dict) else 0)
+    directed = document.get("directed") is True
     for number, link in enumerate(links, 1):
         values = _fields(link, number, path)
         ends = [_name(values, end, number, path) for end in ("source", "target")]
         if isinstance(values.pop("key", 0), str):  # a number is which of several edges it is
-            gatherer.ignore("keys of edges")
-        gatherer.edge(ends[0], ends[1], directed=directed, values=values, line=-number)
-    return gatherer.finish()
+            builder.ignore("keys of edges")
+        builder.edge(ends[0], ends[1], directed=directed, values=values, line=-number)
+    return builder.finish()
 
 
 def _fields(record: object, number: int, path: Path) -> dict[str, Value]:
@@ -59,14 +59,14 @@ def write_node_link(graph: Graph, stream: IO[bytes]) -> None:
     stream.write(b'{"directed": false, "multigraph": false, "graph": {},\n"nodes": [\n')
     columns = [] if graph.attributes is None else graph.attributes.columns
     nodes = (
-        {"id": name} | _held(columns, values)
+        {"id": name} | _attributes(columns, values)
         for name, values in zip(names, records(graph.attributes, graph.order), strict=True)
     )
     _list(nodes, stream)
     stream.write(b'],\n"links": [\n')
     columns = [] if graph.edge_attributes is None else graph.edge_attributes.columns
     links = (
-        {"source": names[one], "target": names[other]} | _held(columns, values)
+        {"source": names[one], "target": names[other]} | _attributes(columns, values)
         for (one, other), values in zip(
             graph.edges.tolist(), records(graph.edge_attributes, graph.size), strict=True
         )
@@ -83,7 +83,7 @@ def _list(things: object, stream: IO[bytes]) -> None:
     stream.write(b"\n")
 
 
-def _held(columns: list[str], values: tuple[Value, ...]) -> dict[str, Value]:
+def _attributes(columns: list[str], values: tuple[Value, ...]) -> dict[str, Value]:
     pairs = zip(columns, values, strict=bool(values))
     return {key: value for key, value in pairs if value is not None}
 

@@ -10,9 +10,9 @@ from typing import IO
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.graphs.formats.parsed import (
-    Gatherer,
-    Parsed,
+from celosia.graphs.formats.parsed_graph import (
+    GraphBuilder,
+    ParsedGraph,
     Value,
     declared_twice,
     malformed,
@@ -29,14 +29,14 @@ BARE = 10_000_000
 _COORDINATES = ("x", "y", "z")
 
 
-def read_pajek(data: bytes, path: Path) -> Parsed:
+def read_pajek(data: bytes, path: Path) -> ParsedGraph:
     """The network of a Pajek file; weights and coordinates are kept, shapes and colours are not."""
     reader = _Reader(path, most=max(len(data), BARE))
     # Not splitlines(): it also ends a line at signs that a name may hold, such as U+2028.
     for line, text in enumerate(utf8(data, path).replace("\r\n", "\n").split("\n"), 1):
         cells = [match[0] or match[1] for match in _CELL.findall(text)]
         if text.lstrip().startswith("%"):
-            reader.gatherer.ignore("comment lines")
+            reader.builder.ignore("comment lines")
         elif cells:
             reader.take(cells, line)
     return reader.finish()
@@ -46,7 +46,7 @@ class _Reader:
     def __init__(self, path: Path, *, most: int) -> None:
         self.path = path
         self.most = most
-        self.gatherer = Gatherer(path)
+        self.builder = GraphBuilder(path)
         self.section = ""
         self.order = -1
         self.declared: dict[int, tuple[str, dict[str, Value], int]] = {}
@@ -64,7 +64,7 @@ class _Reader:
         else:
             raise malformed(self.path, line, "a line stands before *Vertices")
 
-    def finish(self) -> Parsed:
+    def finish(self) -> ParsedGraph:
         if self.order < 0:
             raise malformed(self.path, 1, "there is no *Vertices line")
         names = {number: held[0] for number, held in self.declared.items()}
@@ -73,8 +73,8 @@ class _Reader:
             name, values, line = self.declared.get(number, ("", {}, 1))
             if not distinct and name:
                 values = {"label": name} | values
-            self.gatherer.vertex(number, values, line)
-        parsed = self.gatherer.finish()
+            self.builder.vertex(number, values, line)
+        parsed = self.builder.finish()
         if not distinct:
             return parsed
         return replace(parsed, names=names_of([names[each] for each in range(1, self.order + 1)]))
@@ -90,7 +90,7 @@ class _Reader:
                 raise malformed(self.path, line, "there is a second *Vertices")
             self.order = self._whole(cells[1] if len(cells) > 1 else "", line)
             if self.order > self.most:
-                raise malformed(self.path, line, "so many vertices are not in the file")
+                raise malformed(self.path, line, "the file has fewer vertices than it declares")
 
     def _vertex(self, cells: list[str], line: int) -> None:
         number = self._known(cells[0], line)
@@ -103,7 +103,7 @@ class _Reader:
                 values[axis] = at
                 rest = rest[1:]
         if rest:
-            self.gatherer.ignore("shapes and colours of vertices")
+            self.builder.ignore("shapes and colours of vertices")
         self.declared[number] = (cells[1] if len(cells) > 1 else "", values, line)
 
     def _edge(self, cells: list[str], line: int) -> None:
@@ -111,11 +111,11 @@ class _Reader:
             raise malformed(self.path, line, "an edge has one vertex only")
         weight = _decimal(cells[2]) if len(cells) > 2 else None
         if len(cells) > 2 + (weight is not None):
-            self.gatherer.ignore("shapes and colours of edges")
+            self.builder.ignore("shapes and colours of edges")
         self._join(cells[0], cells[1], {} if weight is None else {"weight": weight}, line)
 
     def _join(self, one: str, other: str, values: dict[str, Value], line: int) -> None:
-        self.gatherer.edge(
+        self.builder.edge(
             self._known(one, line),
             self._known(other, line),
             directed=self.section.startswith("*arcs"),

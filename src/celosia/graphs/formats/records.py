@@ -1,4 +1,4 @@
-"""The rows of attributes, as writers take them."""
+"""Rows of attributes for the writers."""
 
 from __future__ import annotations
 

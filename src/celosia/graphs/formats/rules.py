@@ -1,4 +1,4 @@
-"""From what a file has to a simple graph, by rules that are stated, and counted where used."""
+"""Rules that turn the records of a file into a simple graph, with counts of their use."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.graphs.formats.parsed import Parsed
+from celosia.graphs.formats.parsed_graph import ParsedGraph
 from celosia.graphs.graph import Graph
 
-Loops = Literal["drop", "refuse"]
-Repeated = Literal["merge", "refuse"]
-Directed = Literal["undirect", "mutual", "refuse"]
+LoopRule = Literal["drop", "refuse"]
+RepeatedEdgeRule = Literal["merge", "refuse"]
+DirectionRule = Literal["undirect", "mutual", "refuse"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """What becomes of records that a simple undirected graph has no place for."""
 
-    loops: Loops = "drop"
+    loops: LoopRule = "drop"
     """An edge from a vertex to itself."""
-    repeated: Repeated = "merge"
+    repeated: RepeatedEdgeRule = "merge"
     """The same edge again: one remains, with the attributes of its first record."""
-    directed: Directed = "undirect"
+    directed: DirectionRule = "undirect"
     """Edges with a direction: `undirect` forgets it, `mutual` keeps pairs that point both ways."""
 
     def __post_init__(self) -> None:
-        allowed = {"loops": Loops, "repeated": Repeated, "directed": Directed}
+        allowed = {"loops": LoopRule, "repeated": RepeatedEdgeRule, "directed": DirectionRule}
         for each in fields(self):
             value = getattr(self, each.name)
             if value not in get_args(allowed[each.name]):
@@ -57,7 +57,7 @@ class Counts:
     """Merged records with other edge attributes than the record that was kept."""
 
 
-def simplify(parsed: Parsed, rules: Rules) -> tuple[Graph, Counts]:
+def simplify(parsed: ParsedGraph, rules: Rules) -> tuple[Graph, Counts]:
     """A simple undirected graph, and what was done to get there.
 
     Raises:
@@ -68,8 +68,8 @@ def simplify(parsed: Parsed, rules: Rules) -> tuple[Graph, Counts]:
         raise InputError(
             "CEL-G009",
             "there is no vertex.",
-            why="A graph without vertices protects nobody.",
-            fix="Check that the right file is read, and that its lines are no comments.",
+            why="A graph without vertices has nothing to protect.",
+            fix="Check that the right file is read, and that its lines are not comments.",
         )
     _refuse(rules.directed == "refuse", "CEL-G008", "edges with a direction", parsed.directed)
     loop = parsed.sources == parsed.targets

@@ -10,8 +10,8 @@ from celosia.graphs.generalisation.losses import (
     log2_worlds,
     structural_loss,
 )
-from celosia.graphs.generalisation.partition import blocks, members, summarised
-from celosia.graphs.generalisation.searching import PartitionSearch, annealed
+from celosia.graphs.generalisation.partition import blocks, members, summarise
+from celosia.graphs.generalisation.partition_search import PartitionSearch, anneal_partition
 from celosia.graphs.generalisation.verification import agrees, violations
 
 METHODS = (SaNGreeA, PartitionSearch)
@@ -25,7 +25,7 @@ __all__ = [
     "SaNGreeA",
     "StructuralLoss",
     "agrees",
-    "annealed",
+    "anneal_partition",
     "blocks",
     "code_attributes",
     "count_worlds",
@@ -34,7 +34,7 @@ __all__ = [
     "members",
     "read_generalised",
     "structural_loss",
-    "summarised",
+    "summarise",
     "violations",
     "write_generalised",
 ]

@@ -1,4 +1,4 @@
-"""What vertices have besides edges: quasi-identifiers made alike within each group."""
+"""Quasi-identifiers of vertices, generalised within each group."""
 
 from __future__ import annotations
 

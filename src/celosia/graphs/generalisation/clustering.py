@@ -16,9 +16,9 @@ from celosia.core.randomness import Source
 from celosia.graphs.generalisation.attributes import Attributes, code_attributes, schema_of
 from celosia.graphs.generalisation.graph import GeneralisedGraph
 from celosia.graphs.generalisation.partition import Blocks, check_k
-from celosia.graphs.generalisation.publication import LEFT_OPEN, promised, published
+from celosia.graphs.generalisation.publication import LEFT_OPEN, promise_of, publish_partition
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.tables.schema import Schema
 
 _AT_A_TIME = 64
@@ -33,8 +33,8 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
     the group. Of equal costs the lowest number is taken, so the method draws nothing. Vertices
     that are left over at the end join the group that costs least.
 
-    Guarantee: every published super-vertex stands for at least k vertices, and nothing published
-    tells these apart.
+    Guarantee: every published super-vertex stands for at least k vertices, which the release
+    does not distinguish.
 
     Reference: Campan, Truta 2009.
     """
@@ -58,8 +58,8 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
         if not good or not isclose((alpha or 0) + (beta or 0), 1) or whole(self.k) is None:
             raise InputError(
                 "CEL-G215",
-                f"no such clustering: k = {self.k!r}, alpha = {self.alpha!r}, "
-                f"beta = {self.beta!r}.",
+                f"invalid parameters: k = {self.k!r}, alpha = {self.alpha!r}, beta = "
+                f"{self.beta!r}.",
                 why="k is a whole number; alpha and beta are at least 0 and add up to 1.",
                 fix="Try alpha = 0.5 and beta = 0.5.",
             )
@@ -73,14 +73,14 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[GeneralisedGraph]:
+    ) -> MethodResult[GeneralisedGraph]:
         k = check_k(self.k, graph)
         attributes = code_attributes(graph, schema_of(self.schema))
         found = greedy_blocks(graph, k, alpha=self.alpha, attributes=attributes, progress=progress)
-        return published(graph, found, k=k, attributes=attributes)
+        return publish_partition(graph, found, k=k, attributes=attributes)
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
-        return promised(self.k)
+        return promise_of(self.k)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return LEFT_OPEN
@@ -91,11 +91,12 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
 
 def plain_parameters(method: GraphMethod[GeneralisedGraph]) -> dict[str, Any]:
     """The parameters of a method, of its schema the names of the quasi-identifiers."""
-    told = GraphMethod.as_dict(method)
-    schema = told.get("schema")
+    parameters = GraphMethod.as_dict(method)
+    schema = parameters.get("schema")
     if isinstance(schema, Schema):
-        told["schema"] = {"quasi-identifiers": [each.name for each in schema.quasi_identifiers]}
-    return told
+        names = [each.name for each in schema.quasi_identifiers]
+        parameters["schema"] = {"quasi-identifiers": names}
+    return parameters
 
 
 def greedy_blocks(
@@ -109,7 +110,7 @@ def greedy_blocks(
     """The groups of SaNGreeA, in the order in which they are made; secret."""
     from celosia.graphs.generalisation._cluster_kernels import clusters  # noqa: PLC0415 - compiles
 
-    known = _known(graph, attributes)
+    known = _encode_attributes(graph, attributes)
     seeds, by_degree = (np.argsort(sign * graph.degrees, kind="stable") for sign in (-1, 1))
     block = np.full(graph.order, -1, dtype=np.int64)
     state = np.zeros(3, dtype=np.int64)
@@ -126,7 +127,7 @@ def greedy_blocks(
     return block
 
 
-def _known(
+def _encode_attributes(
     graph: Graph, attributes: Attributes | None
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]:
     if attributes is None:
@@ -157,11 +158,11 @@ def _closest(
     total = np.bincount(groups, weights=apart[inside])
     cost = weights[1] * total / sizes / max(graph.order - 2, 1)
     if weights[0] > 0:
-        cost = cost + weights[0] * _widened(inside, groups, vertex, known)
+        cost = cost + weights[0] * _widening(inside, groups, vertex, known)
     return int(np.flatnonzero(cost <= cost.min() + TIE)[0])
 
 
-def _widened(
+def _widening(
     inside: NDArray[np.int64],
     groups: NDArray[np.int64],
     vertex: int,

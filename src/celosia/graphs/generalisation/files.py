@@ -1,4 +1,4 @@
-"""Generalised graphs as one JSON file, whole or not at all."""
+"""Generalised graphs as one JSON file, written atomically."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _text(value: object) -> str | None:
 def _no_graph(file: Path) -> InputError:
     return InputError(
         "CEL-G213",
-        f"{file} is no generalised graph.",
+        f"{file} is not a generalised graph.",
         why="It has the format, the super-vertices with their sizes and edges, and the numbers of "
         "edges between them, which must agree with the totals.",
         fix="Check that the right file is read, and that nothing was changed in it.",

@@ -15,7 +15,7 @@ from celosia.graphs.graph import MOST_VERTICES, Graph
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class GeneralisedGraph:
-    """Sizes of groups and numbers of edges; it knows neither who is in a group nor any edge.
+    """Sizes of groups and numbers of edges; it holds neither the members of a group nor any edge.
 
     Arrays are read-only.
 

@@ -1,4 +1,4 @@
-"""What a generalised graph leaves open: possible worlds, and the loss of structure."""
+"""Possible worlds and structural information loss of a generalised graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def count_worlds(graph: GeneralisedGraph) -> int:
     >>> from celosia.graphs.examples import G9_PARTITION, g9, vertices
     >>> from celosia.graphs.generalisation.partition import blocks, summarised
     >>> graph = g9()
-    >>> count_worlds(summarised(graph, blocks([vertices(graph, b) for b in G9_PARTITION])))
+    >>> count_worlds(summarise(graph, blocks([vertices(graph, b) for b in G9_PARTITION])))
     104976
 
     Reference: Hay, Miklau, Jensen, Towsley, Weis 2008.

@@ -1,4 +1,4 @@
-"""From groups of vertices to what is published of them."""
+"""Partitions of vertices, and their published summaries."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check_k(k: object, graph: Graph) -> int:
     return number
 
 
-def summarised(
+def summarise(
     graph: Graph, block_of_vertex: Blocks, attributes: pl.DataFrame | None = None
 ) -> GeneralisedGraph:
     """The numbers of a partition, super-vertices in an order that follows from these alone.
@@ -85,7 +85,7 @@ def summarised(
     )
 
 
-def in_random_order(graph: GeneralisedGraph, rng: Source) -> GeneralisedGraph:
+def shuffle_super_vertices(graph: GeneralisedGraph, rng: Source) -> GeneralisedGraph:
     """The same with super-vertices of equal size and edges in random order, the larger first.
 
     Equal ones would otherwise stand in the order in which they were found, and that tells who is

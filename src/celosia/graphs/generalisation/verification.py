@@ -1,4 +1,4 @@
-"""The promise of a generalised graph, counted once more and apart from what made it."""
+"""An independent check of the guarantee of a generalised graph."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ def agrees(published: GeneralisedGraph, graph: Graph, groups: list[list[int]]) -
         (*sorted((len(groups[one]), len(groups[other]))), one == other, edges)
         for (one, other), edges in pairs.items()
     )
-    told = Counter(
+    published_boxes = Counter(
         (size, size, True, edges)
         for size, edges in zip(published.sizes.tolist(), published.internal.tolist(), strict=True)
         if edges
     )
-    told += Counter(
+    published_boxes += Counter(
         (*sorted((int(published.sizes[one]), int(published.sizes[other]))), False, edges)
         for (one, other), edges in zip(
             published.super_edges.tolist(), published.between.tolist(), strict=True
         )
     )
     sizes = sorted(map(len, groups))
-    return boxes == told and sizes == sorted(published.sizes.tolist())
+    return boxes == published_boxes and sizes == sorted(published.sizes.tolist())
 
 
 def check_promise(published: GeneralisedGraph, graph: Graph, *, k: int) -> None:

@@ -1,4 +1,4 @@
-"""Plain graphs that a generalised one may stand for, drawn uniformly."""
+"""Possible worlds of a generalised graph, drawn uniformly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""k-degree anonymity on the same vertices, in several ways."""
+"""k-degree anonymity on the same vertices, in several variants."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.microaggregation import microaggregated_degrees
-from celosia.graphs.kdegree.probing import probed_construction, probed_supergraph
-from celosia.graphs.kdegree.rotation import rewired
+from celosia.graphs.kdegree.probing import probe_construction, probe_supergraph
+from celosia.graphs.kdegree.rotation import rewire
 from celosia.graphs.kdegree.sequence import check_k, least_edge_changes
-from celosia.graphs.kdegree.swapping import swapped_back
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.kdegree.swapping import swap_back
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.perturbation.session import differences
 from celosia.graphs.verification import degree_anonymity
 
@@ -48,7 +48,7 @@ KEPT: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KDegree(GraphMethod[Graph]):
-    """Change edges until every degree is that of at least k vertices.
+    """Change edges until every degree is shared by at least k vertices.
 
     - `umga-random`: the degrees are microaggregated and edge ends are moved at random; keeps the
       number of edges wherever it can, also with great hubs. Where no graph has such degrees, edges
@@ -73,13 +73,13 @@ class KDegree(GraphMethod[Graph]):
     k: int
     """How many vertices must share each degree."""
     variant: Variant = "umga-random"
-    """Which way."""
+    """The algorithm that chooses target degrees and changes edges."""
     probes: int = 500
     """Rounds in which low degrees are raised where targets cannot be reached; 0 for none. The umga
     variants rarely need any."""
 
     kind = "k-degree"
-    summary = "change edges until every degree is that of at least k vertices"
+    summary = "change edges until every degree is shared by at least k vertices"
     randomised = True
 
     def __post_init__(self) -> None:
@@ -91,58 +91,60 @@ class KDegree(GraphMethod[Graph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
+    ) -> MethodResult[Graph]:
         check_k(self.k, graph.order)
         progress(Step("choose degrees", 0, 1))
-        changed, probes, way = graph, 0, self.variant
+        changed, probes, variant = graph, 0, self.variant
         if degree_anonymity(graph) < self.k:  # else nothing to do: the least change of all
-            changed, probes, way = self._changed(graph, rng, progress)
+            changed, probes, variant = self._anonymise(graph, rng, progress)
         progress(Step("verify", 1, 1))
-        adds = way.startswith("liu-terzi")
+        adds = variant.startswith("liu-terzi")
         least = least_edge_changes(graph.degrees, self.k, additions_only=adds)
         facts = differences(graph, changed)
         gap = facts["edges added"] + facts["edges deleted"] - least
         found = {"least edge changes possible": least, "gap": gap, "probes": probes}
-        return Changed(
-            graph=confirmed(changed, self.k),
+        return MethodResult(
+            graph=confirm(changed, self.k),
             facts=facts | found | {"k reached": degree_anonymity(changed)},
-            kept=next(text for name, text in KEPT.items() if way.startswith(name)),
+            kept=next(text for name, text in KEPT.items() if variant.startswith(name)),
         )
 
-    def _changed(self, graph: Graph, rng: Source, progress: Progress) -> tuple[Graph, int, Variant]:
-        """An anonymous graph, the probes it took, and the way that led to it.
+    def _anonymise(
+        self, graph: Graph, rng: Source, progress: Progress
+    ) -> tuple[Graph, int, Variant]:
+        """An anonymous graph, the probes it took, and the variant that found it.
 
         Raises:
-            PrivacyError: CEL-G102 none was found, by the last way that was tried.
+            PrivacyError: CEL-G102 none was found, by the last variant tried.
         """
-        ways: tuple[Variant, ...] = (self.variant,)
+        variants: tuple[Variant, ...] = (self.variant,)
         if self.variant.startswith("umga"):
             swaps: tuple[Variant, ...] = ("simultaneous-swap",)
-            ways = (self.variant, "liu-terzi", *(swaps if graph.size <= MOST_SWAPPED else ()))
-        for way in ways[:-1]:
+            variants = (self.variant, "liu-terzi", *(swaps if graph.size <= MOST_SWAPPED else ()))
+        for variant in variants[:-1]:
             try:
-                return *replace(self, variant=way)._by_variant(graph, rng, progress), way
+                return *replace(self, variant=variant)._by_variant(graph, rng, progress), variant
             except PrivacyError:
                 continue  # no graph has the degrees that it asks for, or none was found
-        return *replace(self, variant=ways[-1])._by_variant(graph, rng, progress), ways[-1]
+        return *replace(self, variant=variants[-1])._by_variant(graph, rng, progress), variants[-1]
 
     def _by_variant(self, graph: Graph, rng: Source, progress: Progress) -> tuple[Graph, int]:
         if self.variant.startswith("umga"):
             targets = _even_targets(graph, self.k)
             central = self.variant == "umga-centrality"
-            return rewired(graph, targets, central=central, rng=rng, progress=progress), 0
+            return rewire(graph, targets, central=central, rng=rng, progress=progress), 0
         if self.variant.startswith("liu-terzi"):
-            return probed_supergraph(
+            return probe_supergraph(
                 graph,
                 self.k,
-                way="greedy" if self.variant == "liu-terzi-greedy" else "raise",
+                target_rule="greedy" if self.variant == "liu-terzi-greedy" else "raise",
                 probes=self.probes,
                 rng=rng,
                 progress=progress,
             )
-        return self._constructed(graph, rng, progress)
+        return self._construct(graph, rng, progress)
 
-    def _constructed(self, graph: Graph, rng: Source, progress: Progress) -> tuple[Graph, int]:
+    def _construct(self, graph: Graph, rng: Source, progress: Progress) -> tuple[Graph, int]:
         """A new graph with anonymous degrees, brought nearer to the given one where asked."""
         if self.variant.endswith("-swap") and graph.size > MOST_SWAPPED:
             raise InputError(
@@ -152,32 +154,32 @@ class KDegree(GraphMethod[Graph]):
                 "hubs with long rows.",
                 fix="Choose variant umga-random, which starts from the given graph.",
             )
-        made, probes = probed_construction(
+        made, probes = probe_construction(
             graph,
             self.k,
-            way="median" if self.variant == "simultaneous-swap" else "raise",
+            target_rule="median" if self.variant == "simultaneous-swap" else "raise",
             near=self.variant == "priority",
             probes=self.probes,
             rng=rng,
             progress=progress,
         )
         if self.variant.endswith("-swap"):
-            made = swapped_back(made, graph, rng=rng, progress=progress)
+            made = swap_back(made, graph, rng=rng, progress=progress)
         return made, probes
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
-        return promised(self.k)
+        return promise_of(self.k)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "Whoever knows more than the number of contacts, such as who knows whom among them, "
-            "may still find a person.",
-            "Most published edges are true: k vertices of one degree may all have the same "
-            "neighbour, which then is no secret.",
+            "An attacker who knows more than the number of contacts, such as which contacts know "
+            "each other, may still find a person.",
+            "Most published edges are true: if k vertices of one degree all have the same "
+            "neighbour, that link is disclosed.",
         )
 
 
-def confirmed(graph: Graph, k: int) -> Graph:
+def confirm(graph: Graph, k: int) -> Graph:
     """The graph, after its degrees have been counted anew.
 
     Raises:
@@ -194,9 +196,9 @@ def confirmed(graph: Graph, k: int) -> Graph:
     return graph
 
 
-def promised(k: int) -> str:
-    """The promise, whichever way it is kept."""
-    return f"k-degree anonymity, k = {k}: every degree is that of at least {k} vertices."
+def promise_of(k: int) -> str:
+    """The promise of every variant."""
+    return f"k-degree anonymity, k = {k}: every degree is shared by at least {k} vertices."
 
 
 def _even_targets(graph: Graph, k: int) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Targets that a supergraph can reach: low degrees are raised by lot until one is found."""
+"""Probing: raise random low degrees until a supergraph can reach the targets."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.realisation import construct_graph, shortfall, try_supergraph
-from celosia.graphs.kdegree.sequence import Way, anonymous_degrees
+from celosia.graphs.kdegree.sequence import TargetRule, anonymous_degrees
 from celosia.graphs.sampling import subset
 
 
-def probed_supergraph(  # noqa: PLR0913 - one step of the method
-    graph: Graph, k: int, *, way: Way, probes: int, rng: Source, progress: Progress = silent
+def probe_supergraph(  # noqa: PLR0913 - one step of the method
+    graph: Graph,
+    k: int,
+    *,
+    target_rule: TargetRule,
+    probes: int,
+    rng: Source,
+    progress: Progress = silent,
 ) -> tuple[Graph, int]:
     """A k-degree anonymous graph with every edge of the given one, and the probes it took.
 
@@ -31,7 +37,7 @@ def probed_supergraph(  # noqa: PLR0913 - one step of the method
     taken = graph.degrees.copy()
     for probe in range(probes + 1):
         progress(Step("probe degrees", probe, probes))
-        targets = anonymous_degrees(taken, k, way=way)
+        targets = anonymous_degrees(taken, k, target_rule=target_rule)
         found = try_supergraph(graph, targets, rng=rng)
         if found is not None:
             return found, probe
@@ -41,14 +47,14 @@ def probed_supergraph(  # noqa: PLR0913 - one step of the method
         if not raised.size:
             taken = graph.degrees.copy()  # all are at the top: begin again with another lot
         taken[raised] += 1
-    raise stuck(k, probes)
+    raise no_graph_found(k, probes)
 
 
-def probed_construction(  # noqa: PLR0913 - one step of the method
+def probe_construction(  # noqa: PLR0913 - one step of the method
     graph: Graph,
     k: int,
     *,
-    way: Way,
+    target_rule: TargetRule,
     near: bool,
     probes: int,
     rng: Source,
@@ -62,12 +68,12 @@ def probed_construction(  # noqa: PLR0913 - one step of the method
     taken = graph.degrees.copy()
     for probe in range(probes + 1):
         progress(Step("probe degrees", probe, probes))
-        targets = anonymous_degrees(taken, k, way=way)
+        targets = anonymous_degrees(taken, k, target_rule=target_rule)
         found = construct_graph(targets, rng=rng, near=graph if near else None)
         if found is not None:
             return graph.with_edges(found.edges), probe
         taken[_low(taken, _some(probe, graph.order, rng), rng)] += 1
-    raise stuck(k, probes)
+    raise no_graph_found(k, probes)
 
 
 def _some(probe: int, order: int, rng: Source) -> int:
@@ -80,7 +86,7 @@ def _low(taken: NDArray[np.int64], count: int, rng: Source) -> NDArray[np.int64]
     return low[subset(low.size, min(count, low.size), rng)] if low.size else low
 
 
-def stuck(k: int, probes: int) -> PrivacyError:
+def no_graph_found(k: int, probes: int) -> PrivacyError:
     """The error where no graph was found."""
     return PrivacyError(
         "CEL-G102",

@@ -68,7 +68,7 @@ def supergraph(graph: Graph, targets: NDArray[np.int64], *, rng: Source) -> Grap
             "enough pairs of them without an edge."
         )
     else:
-        why = "The walk got stuck in every order that was tried; whether there is one is not known."
+        why = "The construction failed in every order that was tried; a solution may still exist."
     raise PrivacyError(
         "CEL-G101",
         "these degrees cannot be reached by adding edges to this graph.",

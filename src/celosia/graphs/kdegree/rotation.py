@@ -27,7 +27,7 @@ _TRIES = 64
 Whole = NDArray[np.int64]
 
 
-def rewired(
+def rewire(
     graph: Graph,
     targets: Whole,
     *,

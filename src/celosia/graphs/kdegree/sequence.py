@@ -1,4 +1,4 @@
-"""Degrees of which each comes at least k times, as near to the given ones as possible."""
+"""k-anonymous degree sequences, as close to the given degrees as possible."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
 
-Way = Literal["raise", "greedy", "median"]
+TargetRule = Literal["raise", "greedy", "median"]
 NO_LIMIT = 2**62
 
 
@@ -25,7 +25,7 @@ def check_k(k: object, order: int | None = None) -> None:
         raise InputError(
             "CEL-G100",
             f"k must be a whole number of at least 2, got {k!r}.",
-            why="A vertex that shares its look with nobody is found.",
+            why="A vertex with a unique degree can be found.",
             fix="Try k = 5.",
         )
     if order is not None and number > order:
@@ -40,7 +40,7 @@ def check_k(k: object, order: int | None = None) -> None:
 
 
 def anonymous_degrees(
-    degrees: NDArray[np.int64], k: int, *, way: Way = "raise"
+    degrees: NDArray[np.int64], k: int, *, target_rule: TargetRule = "raise"
 ) -> NDArray[np.int64]:
     """A degree for each vertex, each of them at least k times.
 
@@ -62,12 +62,12 @@ def anonymous_degrees(
     )
 
     check_k(k, len(degrees))
-    by_rank, ranked = falling(degrees)
-    if way == "greedy":
+    by_rank, ranked = sort_falling(degrees)
+    if target_rule == "greedy":
         starts = greedy_groups(ranked, k)
     else:
-        starts = cheapest_groups(ranked, k, way == "median", NO_LIMIT)
-    if way == "median":
+        starts = cheapest_groups(ranked, k, target_rule == "median", NO_LIMIT)
+    if target_rule == "median":
         sizes = np.bincount(starts, minlength=len(ranked))
         starts = starts + sizes[starts] // 2
     targets = np.empty_like(ranked)
@@ -75,7 +75,7 @@ def anonymous_degrees(
     return targets
 
 
-def falling(degrees: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sort_falling(degrees: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The vertices by falling degree, and their degrees."""
     by_rank = np.argsort(-degrees, kind="stable")
     return by_rank, np.asarray(degrees[by_rank], dtype=np.int64)
@@ -87,7 +87,7 @@ def least_edge_changes(degrees: NDArray[np.int64], k: int, *, additions_only: bo
     >>> least_edge_changes(np.array([2, 4, 2, 1, 3, 2, 2, 2, 2]), 2, additions_only=True)
     1
     """
-    targets = anonymous_degrees(degrees, k, way="raise" if additions_only else "median")
+    targets = anonymous_degrees(degrees, k, target_rule="raise" if additions_only else "median")
     return (int(np.abs(targets - degrees).sum()) + 1) // 2
 
 
@@ -99,7 +99,7 @@ def is_graphical(degrees: NDArray[np.int64]) -> bool:
 
     Reference: Erdos, Gallai 1960.
     """
-    _, ranked = falling(degrees)
+    _, ranked = sort_falling(degrees)
     count = len(ranked)
     if not count:
         return True

@@ -16,7 +16,7 @@ _LOOK = 32
 _PASSES = 50
 
 
-def swapped_back(made: Graph, graph: Graph, *, rng: Source, progress: Progress = silent) -> Graph:
+def swap_back(made: Graph, graph: Graph, *, rng: Source, progress: Progress = silent) -> Graph:
     """Switch edges of `made`, which keeps its degrees, as long as edges of `graph` come back.
 
     Edges of the graph that are lost are taken in random order, and each is brought back if two
@@ -24,7 +24,7 @@ def swapped_back(made: Graph, graph: Graph, *, rng: Source, progress: Progress =
 
     >>> from celosia.core.randomness import Seeded
     >>> square, crossed = Graph.of([(0, 1), (2, 3)]), Graph.of([(0, 2), (1, 3)])
-    >>> swapped_back(crossed, square, rng=Seeded(1)).same_edges(square)
+    >>> swap_back(crossed, square, rng=Seeded(1)).same_edges(square)
     True
 
     Reference: Liu, Terzi 2008, algorithm GreedySwap; every lost edge is tried here in place of a

@@ -1,4 +1,4 @@
-"""k-degree anonymity with new vertices: the graph among the old ones stays as it is."""
+"""k-degree anonymity by new vertices; the original graph stays as it is."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.kdegree.method import confirmed, promised
-from celosia.graphs.kdegree.sequence import check_k, falling
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.kdegree.method import confirm, promise_of
+from celosia.graphs.kdegree.sequence import check_k, sort_falling
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.verification import degree_anonymity
 
 Whole = NDArray[np.int64]
@@ -38,7 +38,7 @@ class VertexAddition(GraphMethod[Graph]):
     """How many vertices must share each degree."""
 
     kind = "vertex-addition"
-    summary = "add fake vertices until every degree is that of at least k vertices; real edges stay"
+    summary = "add fake vertices until at least k vertices share every degree; real edges stay"
     randomised = True
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class VertexAddition(GraphMethod[Graph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
+    ) -> MethodResult[Graph]:
         check_k(self.k, graph.order)
         progress(Step("add vertices", 0, 1))
         missing = least_raises(graph.degrees, self.k)
@@ -57,8 +57,8 @@ class VertexAddition(GraphMethod[Graph]):
                 break
             made = _with_fakes(graph, missing, fakes, even, rng)
         added = made.order - graph.order
-        return Changed(
-            graph=confirmed(made, self.k),
+        return MethodResult(
+            graph=confirm(made, self.k),
             facts={
                 "vertices": made.order,
                 "fake vertices": added,
@@ -74,13 +74,14 @@ class VertexAddition(GraphMethod[Graph]):
         )
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
-        return promised(self.k)
+        return promise_of(self.k)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "All true edges are published: whoever knows more than the number of contacts, such "
-            "as who knows whom among them, may still find a person.",
-            "Fake vertices count as candidates; whoever can tell a fake has fewer of them.",
+            "All true edges are published: an attacker who knows more than the number of "
+            "contacts, such as which contacts know each other, may still find a person.",
+            "Fake vertices count as candidates; an attacker who recognises them has fewer "
+            "candidates.",
         )
 
 
@@ -95,7 +96,7 @@ def least_raises(degrees: Whole, k: int) -> Whole:
         least_span,
     )
 
-    by_rank, ranked = falling(degrees)
+    by_rank, ranked = sort_falling(degrees)
     starts = cheapest_groups(ranked, k, False, least_span(ranked, k))
     raises = np.empty_like(ranked)
     raises[by_rank] = ranked[starts] - ranked
@@ -112,19 +113,19 @@ def _with_fakes(graph: Graph, missing: Whole, fakes: int, even: bool, rng: Sourc
     edges = np.stack([needy, turn[np.arange(needy.size) % fakes]], axis=1)
     over = needy.size % fakes  # so many fakes have one end more than the others
     if even and over:
-        extra = evened(turn[over:].tolist(), turn[:over].tolist())
+        extra = even_degrees(turn[over:].tolist(), turn[:over].tolist())
         edges = np.concatenate([edges, np.array(extra, dtype=np.int64).reshape(-1, 2)])
-    return grown(graph, np.concatenate([graph.edges, edges]), fakes)
+    return add_fake_vertices(graph, np.concatenate([graph.edges, edges]), fakes)
 
 
-def evened(low: list[int], full: list[int]) -> list[tuple[int, int]]:
-    """Edges among fakes of which some miss one end, so that all have as many.
+def even_degrees(low: list[int], full: list[int]) -> list[tuple[int, int]]:
+    """Edges among fake vertices that make all their degrees equal.
 
     Those that miss one are paired. If one is left, it is joined with a full one, and all but that
     full one are paired again, each with another partner than before; this needs an odd number of
     fakes, and otherwise nothing is done.
 
-    >>> evened([1, 2, 3], [4, 5])
+    >>> even_degrees([1, 2, 3], [4, 5])
     [(1, 2), (3, 4), (2, 3), (5, 1)]
     """
     pairs = list(zip(low[::2], low[1::2], strict=False))
@@ -137,7 +138,7 @@ def evened(low: list[int], full: list[int]) -> list[tuple[int, int]]:
     return [*pairs, (low[-1], full[0]), *zip(moved[::2], moved[1::2], strict=True)]
 
 
-def grown(graph: Graph, edges: Whole, fakes: int) -> Graph:
+def add_fake_vertices(graph: Graph, edges: Whole, fakes: int) -> Graph:
     """The graph with fake vertices and these edges; fakes have no name and no attributes."""
     labels, table = graph.labels, graph.attributes
     if labels is not None:

@@ -1,4 +1,4 @@
-"""What a graph is like, and what a change of it kept: exact for small graphs, sampled beyond."""
+"""Graph metrics, and comparisons of two graphs: exact for small graphs, else sampled."""
 
 from celosia.graphs.metrics.agreement import (
     EdgeChanges,
@@ -14,23 +14,29 @@ from celosia.graphs.metrics.agreement import (
 from celosia.graphs.metrics.centrality import coreness, pagerank
 from celosia.graphs.metrics.clustering import Clustering, clustering, triangle_corners
 from celosia.graphs.metrics.communities import Communities, communities, modularity
-from celosia.graphs.metrics.measured import Measured
-from celosia.graphs.metrics.paths import Distances, betweenness, distances, sources_of
-from celosia.graphs.metrics.spectral import Spectral, spectral
-from celosia.graphs.metrics.summary import GraphMetrics, GraphUtility, aligned, compare, measure
+from celosia.graphs.metrics.metric_value import MetricValue
+from celosia.graphs.metrics.paths import ShortestPaths, betweenness, distances, sources_of
+from celosia.graphs.metrics.spectrum import SpectralMetrics, spectral_metrics
+from celosia.graphs.metrics.summary import (
+    GraphMetrics,
+    GraphUtility,
+    align_vertices,
+    compare,
+    measure,
+)
 from celosia.graphs.metrics.vector import VertexVector
 
 __all__ = [
     "Clustering",
     "Communities",
-    "Distances",
     "EdgeChanges",
     "GraphMetrics",
     "GraphUtility",
-    "Measured",
-    "Spectral",
+    "MetricValue",
+    "ShortestPaths",
+    "SpectralMetrics",
     "VertexVector",
-    "aligned",
+    "align_vertices",
     "betweenness",
     "changed_degrees",
     "clustering",
@@ -49,6 +55,6 @@ __all__ = [
     "pagerank",
     "precision_index",
     "sources_of",
-    "spectral",
+    "spectral_metrics",
     "triangle_corners",
 ]

@@ -1,4 +1,4 @@
-"""Parts of a loop on several cores: kernels let go of the interpreter's lock."""
+"""Run parts of a loop on several cores; kernels release the interpreter lock."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from celosia.graphs.graph import Graph
 
 TOP = 10
-"""Hubs that are compared where nobody says how many."""
+"""Number of hubs that are compared by default."""
 
 Groups = NDArray[np.int64]
 

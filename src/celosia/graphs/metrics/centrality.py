@@ -1,4 +1,4 @@
-"""Who matters: core numbers and PageRank; closeness and betweenness are in `paths`."""
+"""Centrality: core numbers and PageRank; closeness and betweenness are in `paths`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def coreness(graph: Graph) -> NDArray[np.int64]:
 def pagerank(
     graph: Graph, *, damping: float = DAMPING, tolerance: float = TOLERANCE
 ) -> NDArray[np.float64]:
-    """The chance to be at each vertex for one who follows edges, and now and then jumps.
+    """PageRank: the stationary probability of each vertex under a random walk with jumps.
 
     A vertex without edges is left by a jump. The sum over all vertices of what is wrong is at most
     `tolerance` * damping / (1 - damping).

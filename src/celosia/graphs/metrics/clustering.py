@@ -1,4 +1,4 @@
-"""Triangles: how many friends of a person are friends of each other."""
+"""Triangles and clustering coefficients."""
 
 from __future__ import annotations
 

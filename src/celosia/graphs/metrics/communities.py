@@ -58,7 +58,7 @@ def communities(graph: Graph, *, rng: Source, progress: Progress = silent) -> Co
             break
         found = np.unique(found, return_inverse=True)[1]
         of_vertex = found[of_vertex]
-        starts, rows, weights, strengths = _joined(starts, rows, weights, strengths, found)
+        starts, rows, weights, strengths = _join(starts, rows, weights, strengths, found)
     return Communities(of_vertex, modularity(graph, of_vertex))
 
 
@@ -78,7 +78,7 @@ def modularity(graph: Graph, of_vertex: NDArray[np.int64]) -> float:
     return float(np.count_nonzero(one == other) / graph.size - np.sum(strength**2))
 
 
-def _joined(
+def _join(
     starts: NDArray[np.int64],
     rows: NDArray[np.int32],
     weights: NDArray[np.int64],

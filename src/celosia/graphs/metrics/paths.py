@@ -1,4 +1,4 @@
-"""Distances: how far apart people are, and who stands between them."""
+"""Shortest paths: distances, closeness and betweenness."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.metrics._threads import cores, in_threads
-from celosia.graphs.metrics.measured import Measured
+from celosia.graphs.metrics.metric_value import MetricValue
 from celosia.graphs.metrics.vector import BATCHES, VertexVector
 from celosia.graphs.sampling import subset
 
@@ -24,17 +24,17 @@ _Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Distances:
+class ShortestPaths:
     """Shortest paths of a graph, over the pairs of vertices that are connected."""
 
-    average: Measured
+    average: MetricValue
     """The mean distance of two connected vertices."""
-    harmonic: Measured
+    harmonic: MetricValue
     """n (n - 1) over the sum of all inverse distances; that of a pair without a path is 0."""
-    diameter: Measured
+    diameter: MetricValue
     """The greatest distance of two connected vertices; from a sample, a lower bound, and the
     error is what a bound from above leaves open."""
-    connected: Measured
+    connected: MetricValue
     """The share of all pairs that are connected; always exact."""
     closeness: VertexVector
     """The vertices reached over the sum of their distances, times the share of vertices
@@ -55,7 +55,7 @@ def sources_of(graph: Graph, rng: Source, *, most_steps: int = MOST_STEPS) -> ND
 
 def distances(
     graph: Graph, *, sources: NDArray[np.int64], progress: Progress = silent
-) -> Distances:
+) -> ShortestPaths:
     """Mean, harmonic mean and greatest distance, and closeness, from the given sources.
 
     >>> path = Graph.of([(0, 1), (1, 2)])
@@ -89,14 +89,14 @@ def distances(
     seen = float(far.max(initial=0.0))
     parts_of = components(graph.starts, graph.neighbours)
     error = _nothing if everywhere else _ratio_error
-    return Distances(
-        average=Measured(_over(total.sum(), reached.sum()), error(total, reached)),
-        harmonic=Measured(
+    return ShortestPaths(
+        average=MetricValue(_over(total.sum(), reached.sum()), error(total, reached)),
+        harmonic=MetricValue(
             _over((order - 1) * len(sources), float(inverse.sum())),
             error(np.full(len(sources), float(pairs)), inverse),
         ),
-        diameter=Measured(seen, 0.0 if everywhere else _above(seen, parts_of, sources, far)),
-        connected=_connected(order, parts_of),
+        diameter=MetricValue(seen, 0.0 if everywhere else _above(seen, parts_of, sources, far)),
+        connected=_connected_share(order, parts_of),
         closeness=_closeness(order, parts, [each[1:] for each in found], exact=everywhere),
     )
 
@@ -137,10 +137,10 @@ def betweenness(
     )
 
 
-def _connected(order: int, parts: _Counts) -> Measured:
+def _connected_share(order: int, parts: _Counts) -> MetricValue:
     """The share of connected pairs, from the sizes of the parts: a sample would miss small ones."""
     sizes = np.bincount(parts)
-    return Measured(_over(float(sizes @ (sizes - 1)), float(order * (order - 1))))
+    return MetricValue(_over(float(sizes @ (sizes - 1)), float(order * (order - 1))))
 
 
 def _above(seen: float, parts: _Counts, sources: _Counts, far: NDArray[np.float64]) -> float:

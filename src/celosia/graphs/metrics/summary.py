@@ -1,4 +1,4 @@
-"""Every metric of a graph in one value, and two graphs compared by all of them."""
+"""All metrics of a graph in one value, and the comparison of two graphs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from celosia.graphs.metrics import agreement
 from celosia.graphs.metrics.centrality import coreness, pagerank
 from celosia.graphs.metrics.clustering import clustering
 from celosia.graphs.metrics.communities import Communities, communities
-from celosia.graphs.metrics.measured import Measured
+from celosia.graphs.metrics.metric_value import MetricValue
 from celosia.graphs.metrics.paths import MOST_STEPS, betweenness, distances, sources_of
-from celosia.graphs.metrics.spectral import spectral
+from celosia.graphs.metrics.spectrum import spectral_metrics
 from celosia.graphs.metrics.vector import VertexVector
 
 
@@ -28,23 +28,23 @@ from celosia.graphs.metrics.vector import VertexVector
 class GraphMetrics:
     """Numbers that describe a whole graph. Distances are over the pairs that are connected."""
 
-    order: Measured
-    size: Measured
-    mean_degree: Measured
-    connected_pairs: Measured
-    diameter: Measured
-    average_distance: Measured
-    harmonic_distance: Measured
-    transitivity: Measured
-    mean_clustering: Measured
-    triangles: Measured
-    modularity: Measured
+    order: MetricValue
+    size: MetricValue
+    mean_degree: MetricValue
+    connected_pairs: MetricValue
+    diameter: MetricValue
+    average_distance: MetricValue
+    harmonic_distance: MetricValue
+    transitivity: MetricValue
+    mean_clustering: MetricValue
+    triangles: MetricValue
+    modularity: MetricValue
     """Of the communities that were found."""
-    largest_eigenvalue: Measured
-    connectivity: Measured
-    subgraph_centrality: Measured
+    largest_eigenvalue: MetricValue
+    connectivity: MetricValue
+    subgraph_centrality: MetricValue
 
-    def items(self) -> list[tuple[str, Measured]]:
+    def items(self) -> list[tuple[str, MetricValue]]:
         """Names and numbers."""
         return [(each.name, getattr(self, each.name)) for each in fields(self)]
 
@@ -57,7 +57,7 @@ class GraphMetrics:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Described:
+class _GraphDescription:
     """A graph measured once: the numbers of the whole, of each vertex, and its communities."""
 
     metrics: GraphMetrics
@@ -71,7 +71,7 @@ class GraphUtility:
 
     before: GraphMetrics
     after: GraphMetrics
-    distances: Mapping[str, Measured]
+    distances: Mapping[str, MetricValue]
     """The root mean squared difference over the vertices, by the name of the vector."""
     edges: agreement.EdgeChanges
     """How many edges were kept, removed and added."""
@@ -91,7 +91,7 @@ class GraphUtility:
     """Whether samples came from a seed, and come out the same again."""
 
     @property
-    def errors(self) -> dict[str, Measured]:
+    def errors(self) -> dict[str, MetricValue]:
         """How far each number of the whole graph moved."""
         after = dict(self.after.items())
         return {name: value.difference(after[name]) for name, value in self.before.items()}
@@ -154,7 +154,7 @@ def measure(
     >>> print(found.average_distance, found.diameter, found.largest_eigenvalue)
     1.91667 3 3.04652
     """
-    return _described(graph, rng, most_steps, progress).metrics
+    return _describe(graph, rng, most_steps, progress).metrics
 
 
 def compare(  # noqa: PLR0913 - two graphs, how they belong together, and how to look
@@ -186,11 +186,9 @@ def compare(  # noqa: PLR0913 - two graphs, how they belong together, and how to
     >>> same.edge_intersection, any(error.value for error in same.errors.values())
     (1.0, False)
     """
-    after = changed if numbers is None else aligned(changed, numbers)
+    after = changed if numbers is None else align_vertices(changed, numbers)
     seed = int(rng.words(1)[0] >> np.uint64(1))
-    old, new = (
-        _described(graph, Seeded(seed), most_steps, progress) for graph in (original, after)
-    )
+    old, new = (_describe(graph, Seeded(seed), most_steps, progress) for graph in (original, after))
     both = min(original.order, after.order)
     cores = [each.vectors["coreness"].values[:both] for each in (old, new)]
     parts = old.parts.of_vertex, new.parts.of_vertex
@@ -211,10 +209,10 @@ def compare(  # noqa: PLR0913 - two graphs, how they belong together, and how to
     )
 
 
-def aligned(changed: Graph, numbers: NDArray[np.int64]) -> Graph:
+def align_vertices(changed: Graph, numbers: NDArray[np.int64]) -> Graph:
     """The changed graph with the vertices of the original in their order, new ones after them.
 
-    >>> aligned(Graph.of([(0, 2)]), np.array([2, 1])).edges.tolist()
+    >>> align_vertices(Graph.of([(0, 2)]), np.array([2, 1])).edges.tolist()
     [[0, 2]]
 
     Raises:
@@ -239,26 +237,26 @@ def aligned(changed: Graph, numbers: NDArray[np.int64]) -> Graph:
     return Graph.of(back[changed.edges], order=changed.order)
 
 
-def _described(graph: Graph, rng: Source, most_steps: int, progress: Progress) -> _Described:
+def _describe(graph: Graph, rng: Source, most_steps: int, progress: Progress) -> _GraphDescription:
     sources = sources_of(graph, rng, most_steps=most_steps)
     between = betweenness(graph, sources=sources, progress=progress)
     far = distances(graph, sources=sources, progress=progress)
     parts = communities(graph, rng=rng, progress=progress)
-    waves = spectral(graph, rng=rng, most_steps=most_steps, progress=progress)
+    waves = spectral_metrics(graph, rng=rng, most_steps=most_steps, progress=progress)
     corners = clustering(graph)
     others = max(graph.order - 1, 1)
     metrics = GraphMetrics(
-        order=Measured(graph.order),
-        size=Measured(graph.size),
-        mean_degree=Measured(2 * graph.size / max(graph.order, 1)),
+        order=MetricValue(graph.order),
+        size=MetricValue(graph.size),
+        mean_degree=MetricValue(2 * graph.size / max(graph.order, 1)),
         connected_pairs=far.connected,
         diameter=far.diameter,
         average_distance=far.average,
         harmonic_distance=far.harmonic,
-        transitivity=Measured(corners.transitivity),
-        mean_clustering=Measured(corners.mean),
-        triangles=Measured(corners.triangles),
-        modularity=Measured(parts.modularity),
+        transitivity=MetricValue(corners.transitivity),
+        mean_clustering=MetricValue(corners.mean),
+        triangles=MetricValue(corners.triangles),
+        modularity=MetricValue(parts.modularity),
         largest_eigenvalue=waves.largest,
         connectivity=waves.connectivity,
         subgraph_centrality=waves.subgraph_centrality,
@@ -271,4 +269,4 @@ def _described(graph: Graph, rng: Source, most_steps: int, progress: Progress) -
         "pagerank": VertexVector(pagerank(graph)),
         "clustering": VertexVector(corners.local),
     }
-    return _Described(metrics, vectors, parts)
+    return _GraphDescription(metrics, vectors, parts)

@@ -1,4 +1,4 @@
-"""The comparison of two graphs as parts of a report; numbers of the whole, nobody's name."""
+"""The comparison of two graphs as parts of a report; measures of the whole graph, no names."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WORDS = {
 
 def blocks(found: GraphUtility) -> list[Block]:
     """Tables of the graph before and after."""
-    told = found.as_dict()
+    facts = found.as_dict()
     made: list[Block] = [Heading("What the graph kept"), _cards(found)]
     if any(not value.is_exact for _, value in found.before.items()):
         seed = " The sample came from a seed." if found.is_simulation else ""
@@ -70,7 +70,7 @@ def blocks(found: GraphUtility) -> list[Block]:
         ),
         Table(
             ["What both have", "Value"],
-            [[WORDS[name], f"{told[name]:.4f}"] for name in found.shares],
+            [[WORDS[name], f"{facts[name]:.4f}"] for name in found.shares],
             "In common",
             numeric=(1,),
         ),

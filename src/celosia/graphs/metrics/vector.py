@@ -1,4 +1,4 @@
-"""A number for each vertex, and how far two such vectors are apart."""
+"""A number for each vertex, and the distance of two such vectors."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.graphs.metrics.measured import Measured
+from celosia.graphs.metrics.metric_value import MetricValue
 
 BATCHES = 8
-"""Parts of a sample, from whose differences the error of the whole is told."""
+"""Parts of a sample, whose differences give the error of the whole."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,17 +29,17 @@ class VertexVector:
         values = weights @ batches / max(int(weights.sum()), 1)
         return cls(values, None if exact else batches)
 
-    def distance(self, other: VertexVector) -> Measured:
+    def distance(self, other: VertexVector) -> MetricValue:
         """The root of the mean squared difference over the vertices that both graphs have.
 
         By the triangle inequality the true distance is within the root mean square of what the
-        sample gets wrong, which is told from the spread of its parts.
+        sample gets wrong, which is estimated from the spread of its parts.
         """
         both = min(self.values.size, other.values.size)
         value = _root_mean_square(self.values[:both] - other.values[:both])
         if self.batches is None and other.batches is None:
-            return Measured(value)
-        return Measured(value, 2.0 * _noise(_parts(self, both) - _parts(other, both)))
+            return MetricValue(value)
+        return MetricValue(value, 2.0 * _noise(_parts(self, both) - _parts(other, both)))
 
 
 def _parts(vector: VertexVector, both: int) -> NDArray[np.float64]:

@@ -1,16 +1,16 @@
-"""Make the neighbourhoods of two vertices alike by adding edges."""
+"""Make the neighbourhoods of two vertices isomorphic by adding edges."""
 
 from __future__ import annotations
 
 from itertools import combinations
 
-from celosia.graphs.neighbourhood.surroundings import Surroundings
+from celosia.graphs.neighbourhood.neighbourhoods import Neighbourhoods
 
 _SWAPS = 40
 """Neighbourhoods up to this size have their matching improved by exchanges."""
 
 
-def align(state: Surroundings, one: int, other: int) -> bool:
+def align(state: Neighbourhoods, one: int, other: int) -> bool:
     """Add edges until some matching of the neighbours is an isomorphism; whether any was added.
 
     Where an end of a new edge is one of the two vertices, their neighbourhoods have changed, and
@@ -28,7 +28,7 @@ def align(state: Surroundings, one: int, other: int) -> bool:
     return len(state.added) > before
 
 
-def _same_number(state: Surroundings, one: int, other: int) -> None:
+def _same_number(state: Neighbourhoods, one: int, other: int) -> None:
     """New neighbours for the vertex with fewer: those of low degree, strangers to the rest."""
     few, many = sorted((one, other), key=lambda v: len(state.near[v]))
     while len(state.near[few]) < len(state.near[many]):
@@ -45,7 +45,7 @@ def _same_number(state: Surroundings, one: int, other: int) -> None:
         state.join(few, best)
 
 
-def _matching(state: Surroundings, one: int, other: int) -> dict[int, int]:
+def _matching(state: Neighbourhoods, one: int, other: int) -> dict[int, int]:
     """Pair the neighbours by their number of neighbours inside, then exchange where that helps."""
     first, second = state.inner(one), state.inner(other)
     left, right = (

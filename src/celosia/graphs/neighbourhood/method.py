@@ -1,4 +1,4 @@
-"""k-neighbourhood anonymity: the graph around each vertex is like that around k - 1 others."""
+"""k-neighbourhood anonymity: each neighbourhood is isomorphic to k - 1 others."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.core.wording import counted
-from celosia.graphs.automorphism.alignment_table import aligned
+from celosia.graphs.automorphism.alignment_table import build_alignment
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.sequence import check_k
-from celosia.graphs.kdegree.vertex_addition import grown
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.kdegree.vertex_addition import add_fake_vertices
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.neighbourhood.alignment import align
-from celosia.graphs.neighbourhood.surroundings import Surroundings
+from celosia.graphs.neighbourhood.neighbourhoods import Neighbourhoods
 from celosia.graphs.verification import contains, neighbourhood_anonymity, neighbourhood_classes
 
 MOST = 1000
@@ -36,7 +36,7 @@ class KNeighbourhood(GraphMethod[Graph]):
 
     Guarantee: for every vertex of the published graph, at least k - 1 other vertices have an
     isomorphic graph among their neighbours, found by an exact comparison before it is given out.
-    Whoever knows a person's contacts and who of them know each other finds at least k candidates.
+    An attacker who knows which contacts of a person know each other finds at least k candidates.
 
     Reference: Zhou, Pei 2008.
     """
@@ -53,7 +53,7 @@ class KNeighbourhood(GraphMethod[Graph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
+    ) -> MethodResult[Graph]:
         check_k(self.k, graph.order)
         if graph.order > MOST:
             raise InputError(
@@ -62,16 +62,16 @@ class KNeighbourhood(GraphMethod[Graph]):
                 why="It compares the graphs around all vertices, again and again.",
                 fix="Choose method k-degree, or publish a part of the graph.",
             )
-        changed = self._united(graph, rng, progress)
+        changed = self._unite_all(graph, rng, progress)
         found = neighbourhood_anonymity(changed)
         if found.k < self.k or not contains(graph, changed):
             raise PrivacyError(
                 "CEL-G105",
-                f"the graph that was made has only {found.k} vertices with the same look.",
+                f"the graph that was made has only {found.k} vertices with the same neighbourhood.",
                 why="The check after the method found it; nothing was published.",
                 fix="Please report this: it is a fault of the program.",
             )
-        return Changed(
+        return MethodResult(
             graph=changed,
             facts={
                 "vertices": changed.order,
@@ -85,10 +85,10 @@ class KNeighbourhood(GraphMethod[Graph]):
             kept="the vertices and every edge; edges are only added",
         )
 
-    def _united(self, graph: Graph, rng: Source, progress: Progress) -> Graph:
+    def _unite_all(self, graph: Graph, rng: Source, progress: Progress) -> Graph:
         """The graph with united neighbourhoods, or the automorphic one if that needs less."""
-        state = Surroundings.of(graph)
-        table = aligned(graph, self.k, rng)
+        state = Neighbourhoods.of(graph)
+        table = build_alignment(graph, self.k, rng)
         most = table.size - graph.size
         while _level(state, self.k, most, progress):
             changed = graph
@@ -99,7 +99,7 @@ class KNeighbourhood(GraphMethod[Graph]):
                 return changed
             for members in alone:  # equal signatures, yet not isomorphic
                 _unite(state, members[0], self.k, most, exact=True)
-        return grown(graph, table.closed(), len(table.place) - graph.order)
+        return add_fake_vertices(graph, table.all_edges(), len(table.place) - graph.order)
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
         return (
@@ -109,12 +109,12 @@ class KNeighbourhood(GraphMethod[Graph]):
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "Whoever knows contacts of contacts may still find a person.",
+            "An attacker who knows contacts of contacts may still find a person.",
             "All true edges are published: k candidates may all have the same neighbour.",
         )
 
 
-def _level(state: Surroundings, k: int, most: int, progress: Progress) -> bool:
+def _level(state: Neighbourhoods, k: int, most: int, progress: Progress) -> bool:
     """Unite vertices until each signature is that of at least k; False beyond `most` edges."""
     while len(state.added) <= most:
         state.refresh()
@@ -127,7 +127,7 @@ def _level(state: Surroundings, k: int, most: int, progress: Progress) -> bool:
     return False
 
 
-def _unite(state: Surroundings, seed: int, k: int, most: int, *, exact: bool) -> None:
+def _unite(state: Neighbourhoods, seed: int, k: int, most: int, *, exact: bool) -> None:
     """Make a vertex like the k - 1 others that cost the least, or stop beyond `most` edges.
 
     Taking one out of a class of just k would leave the others alone: that counts as k edges.

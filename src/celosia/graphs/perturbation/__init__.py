@@ -1,9 +1,9 @@
-"""Random changes of edges: cheap, for graphs of any size, without a formal promise."""
+"""Random perturbation of edges: fast, for graphs of any size, without a formal guarantee."""
 
 from celosia.graphs.perturbation.deletion import RandomPerturbation, RandomSparsification
 from celosia.graphs.perturbation.random_exchange import RandomAddDelete, RandomSwitch
 from celosia.graphs.perturbation.relevance import Relevance, neighbourhood_centrality
-from celosia.graphs.perturbation.spectral import SpectralAddDelete, SpectralSwitch
+from celosia.graphs.perturbation.spectral_exchange import SpectralAddDelete, SpectralSwitch
 
 METHODS = (
     RandomAddDelete,

@@ -1,4 +1,4 @@
-"""How much is changed: a number of edges, or a share of them."""
+"""The amount of change: a number of edges, or a share of them."""
 
 from __future__ import annotations
 

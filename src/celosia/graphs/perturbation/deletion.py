@@ -1,4 +1,4 @@
-"""Edges deleted at random, with as many false ones put in their place or none."""
+"""Random deletion of edges, with or without as many false edges in their place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.perturbation.amount import check_amount, count_of
 from celosia.graphs.perturbation.random_exchange import SIZE_KEPT
 from celosia.graphs.perturbation.session import differences, graph_of
@@ -47,17 +47,17 @@ class RandomPerturbation(GraphMethod[Graph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
+    ) -> MethodResult[Graph]:
         count = check_deletions(graph, count_of(self.amount, graph.size))
         added = non_edges(graph, count, rng)
         kept = np.delete(graph.keys, subset(graph.size, count, rng))
         changed = graph_of(graph, np.concatenate([kept, added]))
-        return Changed(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
+        return MethodResult(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "Most edges are still true, and hubs stay hubs: whoever knows that a person has many "
-            "contacts may still find them.",
+            "Most edges are still true, and hubs stay hubs: an attacker who knows that a person "
+            "has many contacts may still find that person.",
         )
 
 
@@ -82,7 +82,7 @@ class RandomSparsification(GraphMethod[Graph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
+    ) -> MethodResult[Graph]:
         chance = self._chance()
         stay = rng.integers(chance.denominator, graph.size) >= chance.numerator
         changed = graph_of(graph, graph.keys[stay])
@@ -95,12 +95,12 @@ class RandomSparsification(GraphMethod[Graph]):
                 edge_attributes=graph.edge_attributes.filter(stay),
             )
         kept = "the number of vertices; every published edge is true"
-        return Changed(graph=changed, facts=differences(graph, changed), kept=kept)
+        return MethodResult(graph=changed, facts=differences(graph, changed), kept=kept)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "Every edge that is published is true: whoever looks for a relation and sees it knows "
-            "that it exists.",
+            "Every published edge is true: an attacker who sees an edge knows that the relation "
+            "exists.",
             "A vertex keeps about the same share of its edges as all others, so hubs stay hubs.",
         )
 

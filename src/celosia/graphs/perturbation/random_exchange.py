@@ -1,4 +1,4 @@
-"""Edges exchanged one after the other: by any other pair, or two at a time crosswise."""
+"""Random exchanges of edges: replacements, and switches that keep degrees."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.perturbation.amount import check_amount, count_of
 from celosia.graphs.perturbation.session import (
     Exchange,
     Exchanges,
     check_possible,
     differences,
-    nothing_found,
+    no_exchange_found,
 )
 
 DEGREES_KEPT = "the number of vertices and of edges, and the degree of every vertex"
 SIZE_KEPT = "the number of vertices and of edges"
 
 
-def exchanged(
+def exchange_edges(
     graph: Graph, exchange: Exchange, amount: float, *, rng: Source, progress: Progress
-) -> Changed[Graph]:
+) -> MethodResult[Graph]:
     """The graph after `amount` exchanges."""
     count = count_of(amount, graph.size)
     check_possible(graph, exchange, count)
@@ -31,11 +31,11 @@ def exchanged(
     session.run(count, total=count, rng=rng, progress=progress)
     done, tries = session.tally.tolist()
     if count and not done:
-        raise nothing_found(graph, tries)
+        raise no_exchange_found(graph, tries)
     changed = session.result()
     facts = differences(graph, changed) | {"asked for": count, "done": done, "tries": tries}
     kept = DEGREES_KEPT if exchange == "switch" else SIZE_KEPT
-    return Changed(graph=changed, facts=facts, kept=kept)
+    return MethodResult(graph=changed, facts=facts, kept=kept)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +61,13 @@ class RandomAddDelete(GraphMethod[Graph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
-        return exchanged(graph, "move", self.amount, rng=rng, progress=progress)
+    ) -> MethodResult[Graph]:
+        return exchange_edges(graph, "move", self.amount, rng=rng, progress=progress)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "Most edges are still true, and hubs stay hubs: whoever knows that a person has many "
-            "contacts may still find them.",
+            "Most edges are still true, and hubs stay hubs: an attacker who knows that a person "
+            "has many contacts may still find that person.",
         )
 
 
@@ -95,11 +95,11 @@ class RandomSwitch(GraphMethod[Graph]):
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
-        return exchanged(graph, "switch", self.amount, rng=rng, progress=progress)
+    ) -> MethodResult[Graph]:
+        return exchange_edges(graph, "switch", self.amount, rng=rng, progress=progress)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "Every vertex keeps its degree: whoever knows how many contacts a person has is not "
-            "hindered at all.",
+            "Every vertex keeps its degree: there is no protection from an attacker who knows a "
+            "person's number of contacts.",
         )

@@ -1,4 +1,4 @@
-"""Change the edges that matter least."""
+"""Perturbation of the edges with the lowest neighbourhood centrality."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import Changed, GraphMethod
+from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.perturbation.amount import check_amount, count_of
 from celosia.graphs.perturbation.deletion import check_deletions
 from celosia.graphs.perturbation.random_exchange import SIZE_KEPT
@@ -20,7 +20,7 @@ from celosia.graphs.perturbation.session import differences, graph_of
 from celosia.graphs.sampling import keys_to_pairs, non_edges, pairs_of
 from celosia.tables.masking.draws import uniforms
 
-Choice = Literal["weighted", "lowest"]
+Selection = Literal["weighted", "lowest"]
 POOL = 10
 """Random pairs looked at for each edge to be added."""
 
@@ -58,7 +58,7 @@ class Relevance(GraphMethod[Graph]):
 
     amount: float
     """How many edges are deleted, and added: a number, or a share of the edges."""
-    choice: Choice = "weighted"
+    selection: Selection = "weighted"
     """`weighted`: by lot, the less central the likelier; `lowest`: the least central, ties by
     lot."""
 
@@ -68,28 +68,28 @@ class Relevance(GraphMethod[Graph]):
 
     def __post_init__(self) -> None:
         check_amount(self.amount)
-        if self.choice not in get_args(Choice):
+        if self.selection not in get_args(Selection):
             raise InputError(
                 "CEL-G058",
-                f"choice {self.choice!r} is not known.",
-                fix=f"Choose one of: {', '.join(get_args(Choice))}.",
+                f"selection {self.selection!r} is not known.",
+                fix=f"Choose one of: {', '.join(get_args(Selection))}.",
             )
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> Changed[Graph]:
+    ) -> MethodResult[Graph]:
         count = check_deletions(graph, count_of(self.amount, graph.size))
         free = pairs_of(graph.order) - graph.size
         pool = non_edges(graph, max(count, min(POOL * count, free)), rng)
         progress(Step("compare neighbourhoods", 0, 2))
-        deleted = self._chosen(neighbourhood_centrality(graph, graph.edges), count, rng)
+        deleted = self._choose(neighbourhood_centrality(graph, graph.edges), count, rng)
         progress(Step("compare neighbourhoods", 1, 2))
-        added = self._chosen(
+        added = self._choose(
             neighbourhood_centrality(graph, keys_to_pairs(pool, graph.order)), count, rng
         )
         kept = np.delete(graph.keys, deleted)
         changed = graph_of(graph, np.concatenate([kept, pool[added]]))
-        return Changed(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
+        return MethodResult(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
@@ -97,11 +97,11 @@ class Relevance(GraphMethod[Graph]):
             "An attacker who knows the method believes a central edge more than others.",
         )
 
-    def _chosen(
+    def _choose(
         self, centrality: NDArray[np.float64], count: int, rng: Source
     ) -> NDArray[np.int64]:
         lots = uniforms(rng, centrality.size)
-        if self.choice == "lowest":
+        if self.selection == "lowest":
             return np.lexsort((lots, centrality))[:count]
         # Sampling by weight without return: the largest u ** (1 / weight) win (Efraimidis,
         # Spirakis 2006). A small floor keeps an edge of centrality 1 possible.

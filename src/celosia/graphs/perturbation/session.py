@@ -1,4 +1,4 @@
-"""A graph while its edges are exchanged at random, and the graph that comes out."""
+"""A graph under random exchanges of its edges, and the result."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def check_possible(graph: Graph, exchange: Exchange, count: int) -> None:
         )
 
 
-def nothing_found(graph: Graph, tries: int) -> InputError:
+def no_exchange_found(graph: Graph, tries: int) -> InputError:
     """The error for a graph in which no exchange was found."""
     return InputError(
         "CEL-G054",

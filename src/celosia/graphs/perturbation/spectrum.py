@@ -1,4 +1,4 @@
-"""The two eigenvalues that say most about a graph, with their vectors."""
+"""The two most informative eigenvalues of a graph, with their eigenvectors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def spectrum_of(
     >>> round(found.largest, 9), round(found.connectivity, 9)
     (2.0, 3.0)
     """
-    return _exact(edges, order) if order <= SMALL else _iterated(edges, order, start)
+    return _exact(edges, order) if order <= SMALL else _iterate(edges, order, start)
 
 
 def _exact(edges: NDArray[np.int64], order: int) -> Spectrum:
@@ -62,7 +62,7 @@ def _exact(edges: NDArray[np.int64], order: int) -> Spectrum:
     )
 
 
-def _iterated(edges: NDArray[np.int64], order: int, start: NDArray[np.float64] | None) -> Spectrum:
+def _iterate(edges: NDArray[np.int64], order: int, start: NDArray[np.float64] | None) -> Spectrum:
     from scipy import sparse  # noqa: PLC0415 - heavy
     from scipy.sparse.linalg import eigsh, lobpcg  # noqa: PLC0415 - heavy
 

@@ -1,22 +1,22 @@
-"""Differential privacy for graphs: statistics that hide one edge, or one vertex with its edges."""
+"""Differential privacy for graphs: statistics that protect one edge or one vertex."""
 
-from celosia.graphs.private.asking import (
-    ask,
+from celosia.graphs.private.constrained_inference import graphical_degrees
+from celosia.graphs.private.degree_histograms import BoundedDegreeHistogram, DegreeHistogram
+from celosia.graphs.private.degree_sequence import DegreeSequence
+from celosia.graphs.private.edge_counts import BoundedEdgeCount, EdgeCount
+from celosia.graphs.private.joint_degrees import JointDegrees
+from celosia.graphs.private.mechanism import ONE_EDGE, ONE_VERTEX, GraphMechanism
+from celosia.graphs.private.statistics import (
     degree_histogram,
     degree_sequence,
     edge_count,
     joint_degrees,
+    release,
     star_count,
     triangle_count,
 )
-from celosia.graphs.private.degree_histograms import BoundedDegreeHistogram, DegreeHistogram
-from celosia.graphs.private.degree_sequence import DegreeSequence
-from celosia.graphs.private.edge_counts import BoundedEdgeCount, EdgeCount
-from celosia.graphs.private.fitting import graphical
-from celosia.graphs.private.joint_degrees import JointDegrees
-from celosia.graphs.private.level import ONE_EDGE, ONE_VERTEX, GraphMechanism
 from celosia.graphs.private.subgraph_counts import StarCount, TriangleCount
-from celosia.graphs.private.synthetic import PrivateGraph
+from celosia.graphs.private.synthetic_graph import PrivateGraph
 
 METHODS = (PrivateGraph,)
 """The methods of this folder."""
@@ -35,12 +35,12 @@ __all__ = [
     "PrivateGraph",
     "StarCount",
     "TriangleCount",
-    "ask",
     "degree_histogram",
     "degree_sequence",
     "edge_count",
-    "graphical",
+    "graphical_degrees",
     "joint_degrees",
+    "release",
     "star_count",
     "triangle_count",
 ]

@@ -1,4 +1,4 @@
-"""How many vertices have each degree."""
+"""Degree histograms: the number of vertices of each degree."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.private.fitting import rising
-from celosia.graphs.private.level import GraphMechanism, check_cap, check_graph
-from celosia.graphs.private.projection import Bounded
+from celosia.graphs.private.constrained_inference import isotonic_fit
+from celosia.graphs.private.mechanism import GraphMechanism, check_cap, check_graph
+from celosia.graphs.private.projection import BoundedStatistic
 from celosia.mechanisms.intervals import counts_from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
 
-Way = Literal["cumulative", "bins"]
+Strategy = Literal["cumulative", "bins"]
 Counts = dict[int, int]
 
 
@@ -47,11 +47,11 @@ class DegreeHistogram(GraphMechanism[Counts]):
 
     cap: int | None = None
     """The degree from which on vertices are counted together; the greatest possible if None."""
-    way: Way = "cumulative"
+    strategy: Strategy = "cumulative"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_way(self.way)
+        check_strategy(self.strategy)
         if self.cap is not None:
             check_cap(self.cap)
 
@@ -63,7 +63,7 @@ class DegreeHistogram(GraphMechanism[Counts]):
     @property
     def sensitivity(self) -> float:
         """Two for cumulated counts, four for the counts themselves."""
-        return 2.0 if self.way == "cumulative" else 4.0
+        return 2.0 if self.strategy == "cumulative" else 4.0
 
     @property
     def law(self) -> DiscreteLaplace:
@@ -79,21 +79,21 @@ class DegreeHistogram(GraphMechanism[Counts]):
         graph = check_graph(x)
         last = max(graph.order - 1, 1) if self.cap is None else check_cap(self.cap)
         counts = np.bincount(np.minimum(graph.degrees, last), minlength=last + 1)
-        return noisy(counts, way=self.way, law=self.law, total=graph.order, rng=rng)
+        return add_noise(counts, strategy=self.strategy, law=self.law, total=graph.order, rng=rng)
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
         """An error that none of `size` counts exceeds, besides what the fit gains."""
-        return _error(self.way, self.law, confidence, size)
+        return _error(self.strategy, self.law, confidence, size)
 
     def interval(
         self, measurement: Measurement[Counts], confidence: float = 0.95
     ) -> tuple[Counts, Counts]:
         """Bounds of the exact counts: all of them hold together with this confidence."""
-        return _bounds(measurement.value, self.way, self.law, confidence)
+        return _bounds(measurement.value, self.strategy, self.law, confidence)
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundedDegreeHistogram(Bounded[Counts]):
+class BoundedDegreeHistogram(BoundedStatistic[Counts]):
     """The number of vertices of each degree when each keeps at most `cap` edges.
 
     The interval is of these numbers: vertices that have more edges than the cap are counted where
@@ -106,11 +106,11 @@ class BoundedDegreeHistogram(Bounded[Counts]):
     Reference: Day, Li, Lyu 2016, sections 4 and 5.
     """
 
-    way: Way = "cumulative"
+    strategy: Strategy = "cumulative"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_way(self.way)
+        check_strategy(self.strategy)
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
@@ -120,7 +120,7 @@ class BoundedDegreeHistogram(Bounded[Counts]):
 
     def shift(self, cap: int) -> int:
         """One more than the cap for cumulated counts, and than twice the cap for the counts."""
-        return cap + 1 if self.way == "cumulative" else 2 * cap + 1
+        return cap + 1 if self.strategy == "cumulative" else 2 * cap + 1
 
     def cost(self, cap: int) -> Fraction:
         """The mean noise of all numbers: a lost edge moves the cumulated counts by 2 in sum."""
@@ -130,57 +130,62 @@ class BoundedDegreeHistogram(Bounded[Counts]):
         """The counts by degree, from 0 to the cap."""
         cap, projected = self.project(check_graph(x), rng)
         counts = np.bincount(projected.degrees, minlength=cap + 1)
-        return noisy(counts, way=self.way, law=self.law(cap), total=None, rng=rng)
+        return add_noise(counts, strategy=self.strategy, law=self.law(cap), total=None, rng=rng)
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
         """An error that none of `size` counts exceeds under the greatest cap."""
-        return _error(self.way, self.law(self.caps[-1]), confidence, size)
+        return _error(self.strategy, self.law(self.caps[-1]), confidence, size)
 
     def interval(
         self, measurement: Measurement[Counts], confidence: float = 0.95
     ) -> tuple[Counts, Counts]:
         """Bounds of the exact counts under the cap: all hold together with this confidence."""
         cap = len(measurement.value) - 1
-        return _bounds(measurement.value, self.way, self.law(cap), confidence)
+        return _bounds(measurement.value, self.strategy, self.law(cap), confidence)
 
 
-def check_way(way: object) -> None:
+def check_strategy(strategy: object) -> None:
     """Refuse what is neither `cumulative` nor `bins`.
 
     Raises:
         InputError: CEL-G305 it is something else.
     """
-    if way not in get_args(Way):
+    if strategy not in get_args(Strategy):
         raise InputError(
             "CEL-G305",
-            f"a histogram of degrees is made by {' or '.join(get_args(Way))}, got {way!r}.",
+            f"the strategy must be {' or '.join(get_args(Strategy))}, got {strategy!r}.",
             fix="Leave it out: cumulative is better for nearly all graphs.",
         )
 
 
-def noisy(
-    counts: NDArray[np.int64], *, way: Way, law: DiscreteLaplace, total: int | None, rng: Source
+def add_noise(
+    counts: NDArray[np.int64],
+    *,
+    strategy: Strategy,
+    law: DiscreteLaplace,
+    total: int | None,
+    rng: Source,
 ) -> Measurement[Counts]:
     """Counts with noise; a `total` that is public stays as it is where they are cumulated."""
-    if way == "bins":
+    if strategy == "bins":
         found = counts + law.draw(counts.size, rng)  # draws are below 2**62
     else:
         sums = np.cumsum(counts)
         drawn = sums.size if total is None else sums.size - 1
-        fitted = rising(sums[:drawn] + law.draw(drawn, rng), low=0, high=total)
+        fitted = isotonic_fit(sums[:drawn] + law.draw(drawn, rng), low=0, high=total)
         ends = fitted if total is None else np.append(fitted, total)
         found = np.diff(ends, prepend=0)
     return Measurement(dict(enumerate(found.tolist())))
 
 
-def _error(way: Way, law: DiscreteLaplace, confidence: float, size: int) -> float:
+def _error(strategy: Strategy, law: DiscreteLaplace, confidence: float, size: int) -> float:
     count = check_whole(size, name="the number of degrees")
     steps = law.bound(check_confidence(confidence), size=count)
-    return float(2 * steps if way == "cumulative" else steps)
+    return float(2 * steps if strategy == "cumulative" else steps)
 
 
 def _bounds(
-    counts: Counts, way: Way, law: DiscreteLaplace, confidence: float
+    counts: Counts, strategy: Strategy, law: DiscreteLaplace, confidence: float
 ) -> tuple[Counts, Counts]:
-    error = int(_error(way, law, confidence, len(counts)))
+    error = int(_error(strategy, law, confidence, len(counts)))
     return counts_from_zero(counts, error)

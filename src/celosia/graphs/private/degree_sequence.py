@@ -1,4 +1,4 @@
-"""The degrees of a graph in rising order, without saying whose they are."""
+"""The sorted degrees of a graph, without the vertices that have them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from celosia.accounting.losses import ComposedLoss, LaplaceLoss
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.private.fitting import rising
-from celosia.graphs.private.level import GraphMechanism, check_graph
+from celosia.graphs.private.constrained_inference import isotonic_fit
+from celosia.graphs.private.mechanism import GraphMechanism, check_graph
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
@@ -58,7 +58,7 @@ class DegreeSequence(GraphMechanism[NDArray[np.int64]]):
         """The degrees in rising order, from 0 to n - 1."""
         degrees = np.sort(check_graph(x).degrees)
         noisy = degrees + self.law.draw(degrees.size, rng)  # draws are below 2**62
-        return Measurement(rising(noisy, low=0, high=max(degrees.size - 1, 0)))
+        return Measurement(isotonic_fit(noisy, low=0, high=max(degrees.size - 1, 0)))
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
         """An error that none of `size` degrees exceeds with this confidence.

@@ -1,4 +1,4 @@
-"""How many edges a graph has."""
+"""The number of edges of a graph."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import LaplaceLoss
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.private.level import GraphMechanism, check_graph
-from celosia.graphs.private.projection import Bounded
+from celosia.graphs.private.mechanism import GraphMechanism, check_graph
+from celosia.graphs.private.projection import BoundedStatistic
 from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
@@ -67,7 +67,7 @@ class EdgeCount(GraphMechanism[int]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundedEdgeCount(Bounded[int]):
+class BoundedEdgeCount(BoundedStatistic[int]):
     """The number of edges when each vertex keeps at most `cap`, with noise of scale cap / epsilon.
 
     The interval is of that number: the graph has as many edges or more.

@@ -1,4 +1,4 @@
-"""How many edges join vertices of two degrees."""
+"""Joint degrees: the number of edges between vertices of two degrees."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celosia.accounting.losses import PureLoss
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.private.level import GraphMechanism, check_cap, check_graph
+from celosia.graphs.private.mechanism import GraphMechanism, check_cap, check_graph
 from celosia.mechanisms.intervals import counts_from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace

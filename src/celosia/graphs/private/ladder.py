@@ -1,4 +1,4 @@
-"""Noise that follows how sensitive the given graph is: a ladder of rungs around the true count."""
+"""The ladder mechanism: noise that follows the local sensitivity of the given graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far one edge can move a count in a graph, and in any graph a few edges away from it."""
+"""Local sensitivity of a count, in a graph and in all graphs a few edges away."""
 
 from __future__ import annotations
 

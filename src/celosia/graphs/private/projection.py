@@ -1,4 +1,4 @@
-"""At most so many edges a vertex: what makes a statistic hide a whole vertex."""
+"""Projection to bounded degrees, which makes a statistic protect a whole vertex."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.private.level import ONE_VERTEX, GraphMechanism, check_cap
+from celosia.graphs.private.mechanism import ONE_VERTEX, GraphMechanism, check_cap
 from celosia.mechanisms.grid import FARTHEST
 from celosia.mechanisms.mechanism import Output
 from celosia.mechanisms.noise import DiscreteLaplace
@@ -70,7 +70,7 @@ class Projection:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bounded(GraphMechanism[Output]):
+class BoundedStatistic(GraphMechanism[Output]):
     """A statistic that hides a vertex with all its edges, by a cap on degrees.
 
     Several caps may be given: one of them is then chosen privately, with `share` of epsilon, by
@@ -146,7 +146,7 @@ class Bounded(GraphMechanism[Output]):
         return ComposedLoss((BoundedRangeLoss(self.chosen_price), self.noise_loss()))
 
     def project(self, graph: Graph, rng: Source) -> tuple[int, Projection]:
-        """The cap that is used, which may be told, and the graph under it, which may not."""
+        """The cap that is used, which may be published, and the graph under it, which may not."""
         service = rng.permutation(graph.size)
         found = [Projection.of(graph, cap, service) for cap in self.caps]
         if len(found) == 1:

@@ -1,4 +1,4 @@
-"""How many triangles and stars a graph has, with noise by how sensitive the graph is."""
+"""Numbers of triangles and stars, with noise by local sensitivity."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.ladder import Ladder
-from celosia.graphs.private.level import GraphMechanism, check_graph
 from celosia.graphs.private.local_sensitivity import Sensitive, stars, triangles
-from celosia.graphs.private.smooth import smooth_bound, smoothness
+from celosia.graphs.private.mechanism import GraphMechanism, check_graph
+from celosia.graphs.private.smooth_sensitivity import smooth_bound, smoothness
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.noise.scale_limits import MOST as WIDEST
@@ -60,8 +60,8 @@ class SubgraphCount(GraphMechanism[int]):
         if self.greatest(check_graph(graph).order) >= self._most_width:
             raise InputError(
                 "CEL-G304",
-                "in a graph of so many vertices an edge may move this count too far.",
-                why="Noise is drawn in whole numbers of 64 bits, for whatever edges there are. The "
+                "the graph has too many vertices for this count: one edge may change it too much.",
+                why="Noise is drawn in whole numbers of 64 bits, for any set of edges. The "
                 "number of vertices is public.",
                 fix="Count smaller stars, or leave the delta out.",
             )
@@ -73,7 +73,7 @@ class SubgraphCount(GraphMechanism[int]):
 
     @abstractmethod
     def greatest(self, order: int) -> int:
-        """By how much an edge can move the count in the worst graph of so many vertices."""
+        """By how much an edge can change the count in the worst graph of `order` vertices."""
 
     @property
     def rate(self) -> Fraction:

@@ -1,27 +1,27 @@
-"""Uncertain graphs: a chance for each edge, so that degrees hide among k."""
+"""Uncertain graphs: a probability for each edge, so that a known degree fits k vertices."""
 
 from celosia.graphs.uncertain.degrees import degree_distribution, degree_distributions
 from celosia.graphs.uncertain.entropy import Obfuscation, obfuscation
 from celosia.graphs.uncertain.files import read_uncertain, write_uncertain
 from celosia.graphs.uncertain.graph import UncertainGraph
-from celosia.graphs.uncertain.obfuscating import Uncertain
+from celosia.graphs.uncertain.method import KObfuscation
 from celosia.graphs.uncertain.recount import recounted_failures
 from celosia.graphs.uncertain.statistics import (
     ExpectedStatistics,
-    Sampled,
+    SampledMean,
     expected_statistics,
     sampled_statistics,
 )
 
-METHODS = (Uncertain,)
+METHODS = (KObfuscation,)
 """The methods of this folder."""
 
 __all__ = [
     "METHODS",
     "ExpectedStatistics",
+    "KObfuscation",
     "Obfuscation",
-    "Sampled",
-    "Uncertain",
+    "SampledMean",
     "UncertainGraph",
     "degree_distribution",
     "degree_distributions",

@@ -1,4 +1,4 @@
-"""Candidate pairs drawn with chances that differ between vertices."""
+"""Candidate pairs, drawn with different probabilities for different vertices."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def incident(
 
 
 @njit(cache=True, nogil=True)
-def convolved(chances: NDArray[np.float64], room: NDArray[np.float64]) -> tuple[int, int, int]:
+def convolve(chances: NDArray[np.float64], room: NDArray[np.float64]) -> tuple[int, int, int]:
     """The distribution of how many of the coins come up, in `room`; a Poisson binomial.
 
     Two coins at a time, and only between the ends that are not `FAINT`. Returns the first and the
@@ -94,7 +94,7 @@ def entropy_terms(
             for place in range(low, high + 1):
                 room[place] = near(place, mean, variance, third, fourth)
         else:
-            low, high, certain = convolved(own, room)
+            low, high, certain = convolve(own, room)
         for place in range(low, min(high, len(wanted) - 1 - certain) + 1):
             if wanted[place + certain] and room[place] >= FAINT:
                 total[place + certain] += room[place]

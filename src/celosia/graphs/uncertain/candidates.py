@@ -1,4 +1,4 @@
-"""Which pairs become uncertain, and by how much: more around vertices that stand out."""
+"""Which pairs become uncertain, and by how much: more around vertices of rare degrees."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def uniqueness(degrees: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Drawing:
+class UncertainGraphSampler:
     """One graph, and how uncertain versions of it are drawn."""
 
     graph: Graph

@@ -1,4 +1,4 @@
-"""How likely each degree of a vertex is in the worlds of an uncertain graph."""
+"""The distribution of each vertex's degree over the worlds of an uncertain graph."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def degree_distribution(graph: UncertainGraph, vertex: int) -> NDArray[np.float6
     >>> degree_distribution(UncertainGraph.of({(0, 1): 0.5, (0, 2): 0.5}), 0).tolist()
     [0.25, 0.5, 0.25]
     """
-    from celosia.graphs.uncertain._kernels import convolved  # noqa: PLC0415 - compiles
+    from celosia.graphs.uncertain._kernels import convolve  # noqa: PLC0415 - compiles
 
     own = graph.probabilities[(graph.pairs == vertex).any(axis=1)]
     room = np.zeros(own.size + 3)
-    low, high, certain = convolved(own, room)
+    low, high, certain = convolve(own, room)
     found = np.zeros(own.size + 1)
     found[low + certain : high + certain + 1] = room[low : high + 1]
     return found

@@ -1,4 +1,4 @@
-"""The entropy check: how well the degree that somebody had hides who they are."""
+"""The entropy check: how well a vertex hides from an attacker who knows its degree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from celosia.graphs.uncertain.degrees import incident_chances
 from celosia.graphs.uncertain.graph import UncertainGraph
 
 UNLIKELY = 1e-9
-"""A degree that fewer vertices than this are expected to have hides nobody: its entropy is 0."""
+"""A degree that fewer vertices than this are expected to have hides no vertex: its entropy is 0."""
 
 SLACK = 1e-9
 """Entropies this close to log2 k are taken as equal: they are sums of rounded numbers."""
@@ -25,7 +25,7 @@ SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Obfuscation:
-    """Who is hidden among k, and who is not."""
+    """The vertices that are hidden among k, and those that are not."""
 
     k: int
     entropies: NDArray[np.float64]
@@ -44,7 +44,7 @@ class Obfuscation:
         return limit is not None and self.failing.size <= limit * self.entropies.size
 
     def as_dict(self) -> dict[str, Any]:
-        """The counts as plain values, without who is who."""
+        """The counts as plain values, without vertices."""
         return {
             "k": self.k,
             "vertices": int(self.entropies.size),
@@ -61,21 +61,21 @@ class Obfuscation:
 def obfuscation(uncertain: UncertainGraph, original: Graph, *, k: int) -> Obfuscation:
     """Check (k, epsilon)-obfuscation of the degree.
 
-    Whoever knows that somebody has degree d in the original believes them to be vertex v with the
-    chance Y(v) in proportion to that of v to have degree d; the entropy of Y says among how many
-    they hide. It depends on the degree alone, so it is computed once for each that occurs.
+    An attacker who knows that a person has degree d in the original believes the person is vertex v
+    with the chance Y(v) in proportion to that of v to have degree d; the entropy of Y says among
+    how many they hide. It depends on the degree alone, so it is computed once for each that occurs.
 
     Degrees are convolved exactly, but for chances below 1e-24. Where the variance of a degree is
     above 225, as that of hubs with 900 coins, a normal curve with Edgeworth's correction for
     skewness and kurtosis takes over: each chance is within 1e-6, the total variation below 3e-5.
-    A degree that fewer than 1e-9 vertices are expected to have counts as hiding nobody.
+    A degree that fewer than 1e-9 vertices are expected to have counts as hiding no vertex.
 
     Raises:
         InputError: CEL-G201 the two graphs have different vertices, or k is no number of them.
 
     Reference: Boldi, Bonchi, Gionis, Tassa 2012, definition 2.
     """
-    check_wish(k, original.order)
+    check_k(k, original.order)
     if uncertain.order != original.order:
         raise InputError(
             "CEL-G201",
@@ -91,7 +91,7 @@ def obfuscation(uncertain: UncertainGraph, original: Graph, *, k: int) -> Obfusc
 
 
 def degree_entropies(uncertain: UncertainGraph, degrees: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The entropy of who has each degree, for those that occur; NaN for the others."""
+    """The entropy of the vertex for each degree that occurs; NaN for the others."""
     from celosia.graphs.uncertain._kernels import entropy_terms  # noqa: PLC0415 - compiles
 
     wanted = np.zeros(int(degrees.max(initial=0)) + 1, dtype=np.bool_)
@@ -108,8 +108,8 @@ def degree_entropies(uncertain: UncertainGraph, degrees: NDArray[np.int64]) -> N
     return found
 
 
-def check_wish(k: object, order: int) -> None:
-    """Refuse a k that no graph with so many vertices can reach.
+def check_k(k: object, order: int) -> None:
+    """Refuse a k that no graph of `order` vertices can reach.
 
     Raises:
         InputError: CEL-G201 otherwise.
@@ -119,6 +119,6 @@ def check_wish(k: object, order: int) -> None:
         raise InputError(
             "CEL-G201",
             f"k must be a whole number in 1 .. {order:,}, the number of vertices; got {k!r}.",
-            why="Nobody can hide among more vertices than there are.",
+            why="A vertex cannot hide among more vertices than there are.",
             fix="Give a k such as 10.",
         )

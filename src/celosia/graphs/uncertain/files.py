@@ -1,4 +1,4 @@
-"""Uncertain graphs as lists of pairs with their chances: `u,v,p`, whole or not at all.
+"""Uncertain graphs as lists of pairs with probabilities: `u,v,p`, written atomically.
 
 The first line is a comment with what the list itself cannot say, as JSON: how many vertices there
 are, the grid of the chances, and the names of the vertices where they have any. Whatever reads
@@ -101,7 +101,7 @@ def _graph(file: Path, frame: pl.DataFrame, about: dict[str, Any]) -> UncertainG
 def _no_list(file: Path) -> InputError:
     return InputError(
         "CEL-G205",
-        f"{file} is no list of pairs with chances.",
+        f"{file} is not an uncertain graph.",
         why="It has the columns u, v and p, with vertex numbers or names that the first line "
         "declares, and a number in every cell of p.",
         fix="Check that the right file is read.",

@@ -1,4 +1,4 @@
-"""An uncertain graph: pairs of vertices, each with the chance that there is an edge."""
+"""An uncertain graph: pairs of vertices, each with the probability of an edge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The entropy check once more, written apart from the first: to judge what will be published.
+"""The entropy check a second time, written independently, on the graph to be published.
 
 Whole tables of degree distributions, by products of polynomials instead of coin after coin, and
 the entropy of each posterior by its definition. Slower, and on NumPy alone.

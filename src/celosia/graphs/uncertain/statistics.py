@@ -1,4 +1,4 @@
-"""What an uncertain graph says of edges and degrees: exactly on average, or from sampled worlds."""
+"""Statistics of an uncertain graph: exact expectations, or means over sampled worlds."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _at_vertices(graph: UncertainGraph, of_pair: NDArray[np.float64]) -> NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sampled:
+class SampledMean:
     """The mean of a number over sampled worlds."""
 
     mean: float
@@ -106,7 +106,7 @@ def sampled_statistics(
     worlds: int = 100,
     rng: Source,
     progress: Progress = silent,
-) -> dict[str, Sampled]:
+) -> dict[str, SampledMean]:
     """Means over sampled worlds, for what has no closed form; by default the maximum degree.
 
     Raises:
@@ -128,6 +128,6 @@ def sampled_statistics(
         found[row] = [float(statistic(world)) for statistic in asked.values()]
     means, errors = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(number)
     return {
-        name: Sampled(mean=float(mean), error=float(error), worlds=number)
+        name: SampledMean(mean=float(mean), error=float(error), worlds=number)
         for name, mean, error in zip(asked, means, errors, strict=True)
     }

@@ -1,4 +1,4 @@
-"""Checks of a published graph, written apart from the methods that make it."""
+"""Checks of a published graph, written independently of the methods."""
 
 from celosia.graphs.verification.automorphisms import (
     are_automorphisms,

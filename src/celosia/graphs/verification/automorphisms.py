@@ -1,4 +1,4 @@
-"""Whether a graph looks the same from k places at once."""
+"""Whether a graph is k-automorphic or k-isomorphic."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def is_k_automorphic(graph: Graph, k: int) -> bool:
         raise InputError(
             "CEL-G110",
             f"the exact search takes at most {SMALL} vertices, got {graph.order:,}.",
-            why="The number of renamings grows beyond all measure.",
+            why="The number of renamings grows too fast with the number of vertices.",
             fix="Check known automorphisms with are_automorphisms.",
         )
     return k <= max(graph.order, 1) and _extend(graph, [list(range(graph.order))], k)

@@ -1,4 +1,4 @@
-"""How many vertices look like each vertex, for whatever an attacker may know."""
+"""The number of candidates of each vertex, for any knowledge of an attacker."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class Candidates:
     @classmethod
     def of(cls, answers: Iterable[Hashable]) -> Candidates:
         """From the answer for each vertex."""
-        told = list(answers)
-        counts = Counter(told)
-        return cls(tuple(counts[answer] for answer in told))
+        values = list(answers)
+        counts = Counter(values)
+        return cls(tuple(counts[answer] for answer in values))
 
     @property
     def k(self) -> int:
-        """The fewest: every vertex hides among at least so many."""
+        """The smallest number of candidates of a vertex."""
         return min(self.sizes, default=0)
 
     @property
     def unique(self) -> float:
-        """The share of vertices that nobody else looks like."""
+        """The share of vertices with one candidate."""
         return self.sizes.count(1) / max(len(self.sizes), 1)
 
     @property

@@ -1,4 +1,4 @@
-"""How many vertices share the rarest degree."""
+"""Degree anonymity: the number of vertices that share the rarest degree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether two small graphs are the same but for the names: refine colours, then try.
+"""Whether two small graphs are isomorphic: refine colours, then try.
 
 Colour refinement alone cannot tell some graphs apart (a hexagon from two triangles). So where a
 colour has several vertices, one of the first graph is paired with each of the second in turn.
@@ -38,7 +38,7 @@ def fingerprint(graph: Adjacency) -> tuple[object, ...]:
 
 
 def _match(one: Adjacency, other: Adjacency, first: Colours, second: Colours) -> bool:
-    first, second = _refined(one, other, first, second)
+    first, second = _refine(one, other, first, second)
     held, wanted = Counter(first.values()), Counter(second.values())
     if held != wanted:
         return False
@@ -58,13 +58,13 @@ def _match(one: Adjacency, other: Adjacency, first: Colours, second: Colours) ->
     )
 
 
-def _refined(
+def _refine(
     one: Adjacency, other: Adjacency, first: Colours, second: Colours
 ) -> tuple[Colours, Colours]:
     """Split colours by the colours around, in both graphs alike, until nothing splits."""
     while True:
         names: dict[object, int] = {}
-        told = [
+        signatures = [
             {
                 v: names.setdefault(
                     (colours[v], tuple(sorted(colours[u] for u in near))), len(names)
@@ -75,4 +75,4 @@ def _refined(
         ]
         if len(names) == len(set(first.values()) | set(second.values())):
             return first, second
-        first, second = told
+        first, second = signatures

@@ -1,4 +1,4 @@
-"""Which vertices have the same neighbourhood: an exact comparison of the graphs around them."""
+"""Vertices with isomorphic neighbourhoods, compared exactly."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _raised() -> Iterator[Row]:
         for k, (cost, targets) in by_k.items():
             run = f"{name}, degrees raised for k={k}"
             for way in ("raise", "greedy") if name == "G10" else ("raise",):
-                found = anonymous_degrees(degrees, k, way=way)
+                found = anonymous_degrees(degrees, k, target_rule=way)
                 yield compare_equal(
                     run, f"raises, {_WAYS[way]}", cost, int((found - degrees).sum())
                 )

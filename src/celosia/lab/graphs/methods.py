@@ -13,10 +13,10 @@ from celosia.core.randomness import Seeded
 from celosia.graphs import examples
 from celosia.graphs.generalisation import GeneralisedGraph, violations
 from celosia.graphs.graph import Graph
-from celosia.graphs.metrics import aligned
-from celosia.graphs.publishing import publish
+from celosia.graphs.metrics import align_vertices
 from celosia.graphs.registry import method_from
 from celosia.graphs.release import GraphRelease
+from celosia.graphs.run import publish
 from celosia.graphs.uncertain import UncertainGraph, recounted_failures
 from celosia.graphs.verification import contains, degree_anonymity, neighbourhood_anonymity
 from celosia.lab.findings import Row
@@ -47,7 +47,7 @@ def parameters(network: str) -> dict[str, dict[str, Any]]:
         "vertex-addition": {"k": k},
         "k-neighbourhood": {"k": 2},
         "k-automorphism": {"k": 2},
-        "uncertain": {"k": 2, "tolerance": TOLERANCE},
+        "k-obfuscation": {"k": 2, "tolerance": TOLERANCE},
         "sangreea": {"k": k},
         "partition-search": {"k": k},
         "private-graph": {"epsilon": 1},
@@ -58,7 +58,7 @@ def parameters(network: str) -> dict[str, dict[str, Any]]:
 def publish_network(network: str, kind: str) -> GraphRelease:
     """A network after one method, under random numbers, with its account."""
     method = method_from(kind, parameters(network)[kind])
-    return publish(NETWORKS[network](), method, randomness=Seeded(2008))
+    return publish(NETWORKS[network](), method, rng=Seeded(2008))
 
 
 def rows(progress: Progress) -> Iterator[Row]:
@@ -88,7 +88,7 @@ def _checked(network: str, kind: str) -> Iterator[Row]:
         yield Row(run, "exposed, counted apart: at most", most, failing, failing <= most)
         return
     if release.key is not None:  # a private graph is new: no vertex of it is anybody
-        yield from _kept(run, kind, graph, aligned(made, release.key))
+        yield from _kept(run, kind, graph, align_vertices(made, release.key))
     for name, reached in _levels(kind, made):
         yield Row(run, f"{name}: at least", options["k"], reached, reached >= options["k"])
 

@@ -52,7 +52,7 @@ def _followers() -> Iterator[Row]:
     yield compare_equal(run, "out-degree of D", 3, len(after))
     yield compare_equal(run, "successors of D", "A E F", in_words(after))
     yield compare_equal(run, "predecessors of D", "A B C", in_words(before))
-    graph = examples.named(arcs)
+    graph = examples.graph_of_names(arcs)
     yield compare_equal(run, "edges without direction: A and D follow each other", 5, graph.size)
     alone = int(examples.vertices(graph, ["D"])[0])
     yield compare_equal(run, "neighbours of D without direction", 5, int(graph.degrees[alone]))

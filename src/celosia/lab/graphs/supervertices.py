@@ -16,7 +16,7 @@ from celosia.graphs.generalisation import (
     greedy_blocks,
     members,
     structural_loss,
-    summarised,
+    summarise,
 )
 from celosia.graphs.graph import Graph
 from celosia.lab.findings import Row
@@ -63,7 +63,7 @@ def _greedy(graph: Graph) -> Iterator[Row]:
     for k, (groups, worlds, text) in stated.items():
         run = f"SaNGreeA on G9, k={k}"
         found = greedy_blocks(graph, k)
-        made = summarised(graph, found)
+        made = summarise(graph, found)
         yield compare_equal(run, "groups", groups, name_groups(members(found)))
         yield compare_equal(run, "possible worlds", worlds, count_worlds(made))
         yield compare_printed(run, "NSIL", text, structural_loss(made).normalised)
@@ -99,7 +99,7 @@ def _partitions(items: list[int], least: int) -> Iterator[list[list[int]]]:
 
 
 def _summary(graph: Graph, groups: Sequence[Sequence[int]]) -> GeneralisedGraph:
-    return summarised(graph, blocks(groups))
+    return summarise(graph, blocks(groups))
 
 
 def _numbers(graph: GeneralisedGraph) -> tuple[list[int], list[int], list[int]]:

@@ -12,7 +12,7 @@ from celosia.core.randomness import Seeded
 from celosia.graphs import examples
 from celosia.graphs.graph import Graph
 from celosia.graphs.uncertain import (
-    Uncertain,
+    KObfuscation,
     UncertainGraph,
     degree_distributions,
     expected_statistics,
@@ -122,7 +122,7 @@ def _certain() -> Iterator[Row]:
 def _generated() -> Iterator[Row]:
     run = "Karate club, k=5, one in ten exposed"
     club = examples.karate()
-    made = Uncertain(k=5, tolerance=0.1).apply(club, rng=Seeded(11)).graph
+    made = KObfuscation(k=5, tolerance=0.1).apply(club, rng=Seeded(11)).graph
     failing = recounted_failures(made, club, k=5).size
     yield Row(run, "exposed, counted apart: at most", 3, failing, failing <= 3)
     inside = bool(((made.probabilities >= 0) & (made.probabilities <= 1)).all())

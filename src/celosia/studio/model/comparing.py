@@ -95,7 +95,7 @@ def correlations(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, Any] | 
     Returns:
         `columns`, and `pairs` of two places, the correlation before and that after.
     """
-    from celosia.assess.aligned import align  # noqa: PLC0415 - slow to load
+    from celosia.assess.alignment import align  # noqa: PLC0415 - slow to load
     from celosia.assess.utility.numeric import moments  # noqa: PLC0415
 
     names = [
@@ -137,8 +137,8 @@ def nearest_distances(
         Shares over the same bins, medians, and the share of made records at distance 0; None where
         there are too few records.
     """
-    from celosia.assess.aligned import align  # noqa: PLC0415 - slow to load
-    from celosia.assess.linkage.nearest import nearest, standardised  # noqa: PLC0415
+    from celosia.assess.alignment import align  # noqa: PLC0415 - slow to load
+    from celosia.assess.linkage.nearest import nearest, standardise  # noqa: PLC0415
     from celosia.tables.masking.account import evenly_spaced  # noqa: PLC0415
 
     real = original[evenly_spaced(original.height, MOST_POINTS)]
@@ -146,7 +146,7 @@ def nearest_distances(
     if real.height < 10 or not some.height:
         return None
     tables = align(real, some, columns, synthetic=True)
-    points, queries = standardised(tables.before, tables.after, tables.nominal)
+    points, queries = standardise(tables.before, tables.after, tables.nominal)
     asked = np.zeros(len(points), dtype=np.bool_)
     asked[evenly_spaced(len(points), min(MOST_NEAR, len(points) // 2))] = True
     found = {

@@ -39,7 +39,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "spectral-switch",
         "spectral-add-delete",
     ),
-    "Chances and groups": ("uncertain", "sangreea", "partition-search"),
+    "Chances and groups": ("k-obfuscation", "sangreea", "partition-search"),
     "Differential privacy": ("private-graph",),
     "Names only": ("relabelling",),
 }
@@ -60,7 +60,7 @@ TITLES: dict[str, str] = {
     "sangreea": "Groups of like vertices (SaNGreeA)",
     "spectral-add-delete": "Add and delete by the spectrum",
     "spectral-switch": "Switches by the spectrum",
-    "uncertain": "Uncertain graph",
+    "k-obfuscation": "Uncertain graph",
     "vertex-addition": "Fake vertices",
 }
 """What each method is called on its card."""
@@ -198,7 +198,7 @@ def code(
     )
     made = f"graphs.read({name!r})" if known is None else known.python
     drawn = ", drop_edge_attributes=True" if drop_edge_attributes else ""
-    drawn += "" if seed is None else f", randomness=Seeded({seed})"
+    drawn += "" if seed is None else f", rng=Seeded({seed})"
     python = [
         f"from celosia import {', '.join(([] if seed is None else ['Seeded']) + imported)}",
         "",

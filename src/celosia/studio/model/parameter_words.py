@@ -246,7 +246,7 @@ WORDS: dict[str, Words] = {
     ),
     "partition-search.k": Words("The least number of vertices of a group.", 2, 1_000_000, start=3),
     "sangreea.k": Words("The least number of vertices of a group.", 2, 1_000_000, start=3),
-    "uncertain.k": Words(
+    "k-obfuscation.k": Words(
         "Among how many each vertex hides, measured by entropy.", 2, 1_000_000, start=3
     ),
     "k-degree.variant": Words(
@@ -259,7 +259,7 @@ WORDS: dict[str, Words] = {
     "model": Words("What is kept: degrees, or degrees and which of them are joined."),
     "cap": Words("For the model joint: from which degree on ends count together.", 1),
     "probability": Words("The chance of each edge to be deleted.", 0, 1, start=0.1),
-    "choice": Words(
+    "selection": Words(
         "Weighted: by lot, the less central the likelier. Lowest: the least central first."
     ),
     "every": Words("Exchanges between two computations of the spectrum.", 1),

@@ -39,7 +39,7 @@ def show(bench: Bench) -> None:
         )
         return
     if result["world"]:
-        quiet(_("The release is no plain graph: one random world of it is attacked."))
+        quiet(_("The release is not a plain graph: one random world of it is attacked."))
     _structural(result["attacks"])
     heading(_("More attacks"))
     _more(bench, result)

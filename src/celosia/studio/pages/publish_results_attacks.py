@@ -165,7 +165,7 @@ def _card(attack: Mapping[str, Any]) -> None:
             )
         )
         if exposed:
-            ui.label(_("What repairs it: {what}.", what=_repair(attack)))
+            ui.label(_("How to prevent it: {what}.", what=_repair(attack)))
 
 
 def _what(attack: Mapping[str, Any]) -> str:

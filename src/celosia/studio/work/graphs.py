@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from celosia.core.randomness import Source
     from celosia.graphs import Graph, GraphRelease
     from celosia.graphs.attacks import GraphAttack
-    from celosia.graphs.reading import Reading
+    from celosia.graphs.readers import ReadResult
 
 LAYOUT = 1
 """The seed of a layout: places of points are no secret, and a page comes out the same again."""
@@ -77,7 +77,7 @@ def prepare(
     return about
 
 
-def _read(voice: Voice, path: Path, shown: str) -> Reading:
+def _read(voice: Voice, path: Path, shown: str) -> ReadResult:
     from celosia.graphs import read  # noqa: PLC0415 - slow to load
 
     try:
@@ -101,7 +101,7 @@ def _read(voice: Voice, path: Path, shown: str) -> Reading:
     return found
 
 
-def _stored(place: Path) -> Reading:
+def _stored(place: Path) -> ReadResult:
     """The graph of a work, with what was done to the file that was brought."""
     from celosia.graphs import read  # noqa: PLC0415 - slow to load
     from celosia.graphs.formats.rules import Counts  # noqa: PLC0415
@@ -145,7 +145,7 @@ def run(
             reading,
             method,
             drop_edge_attributes=drop_edge_attributes,
-            randomness=rng,
+            rng=rng,
             progress=stages(voice, choice["method"]),
         )
     files = _write(graph, release, place)
@@ -196,7 +196,7 @@ def _drawn(graph: Graph, release: GraphRelease, place: Path, rng: Source) -> dic
     """The drawing of both, and both lines of degrees; the release is kept for attacks."""
     from celosia.core.randomness import Seeded  # noqa: PLC0415 - slow to load
     from celosia.graphs import GeneralisedGraph, UncertainGraph  # noqa: PLC0415
-    from celosia.graphs.metrics.summary import aligned  # noqa: PLC0415
+    from celosia.graphs.metrics.summary import align_vertices  # noqa: PLC0415
 
     content, spots = release.data, Seeded(LAYOUT)
     world_file = place / "world.npz"
@@ -219,7 +219,7 @@ def _drawn(graph: Graph, release: GraphRelease, place: Path, rng: Source) -> dic
         drawing = graph_drawing.uncertain(graph, shown, rng=spots)
         after = graph_drawing.degree_line(expected)
     else:
-        world = aligned(content, release.key)
+        world = align_vertices(content, release.key)
         drawing = graph_drawing.both(graph, world, rng=spots)
         after = graph_drawing.degree_line(world.degrees)
     np.savez(world_file, edges=world.edges, order=world.order)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.masked import (
+from celosia.assess.accounts import (
     MaskedAccount,
     SyntheticAccount,
     masked_account,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from celosia.assess.masked import MaskedAccount, SyntheticAccount
-from celosia.assess.masked_report import PRIVATE, masked_blocks, synthetic_blocks
+from celosia.assess.account_report import PRIVATE, masked_blocks, synthetic_blocks
+from celosia.assess.accounts import MaskedAccount, SyntheticAccount
 from celosia.core import figures
 from celosia.core.guarantee import Guarantee
 from celosia.core.provenance import Provenance

@@ -1,4 +1,4 @@
-"""What masked and synthetic tables of amounts are good for: moments, losses, models.
+"""Utility of masked and synthetic tables of numbers: moments, losses, models.
 
 Put the two tables side by side with `celosia.assess.linkage.align` and give that to the measures.
 """

@@ -1,4 +1,4 @@
-"""How far single values moved: IL1s, and the sum of squares that was lost."""
+"""Information loss of single values: IL1s, and the lost sum of squares."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import AlignedTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class Loss:
         return f"IL1s {self.il1s:.4f}, {self.squares:.3%} of the sum of squares lost"
 
 
-def information_loss(tables: Aligned) -> Loss:
+def information_loss(tables: AlignedTables) -> Loss:
     """Measure how far the amounts of each masked record are from those of its original.
 
     Raises:
         InputError: CEL-A206 a synthetic table, CEL-A207 no column holds amounts.
 
-    >>> from celosia.assess.aligned import align
+    >>> from celosia.assess.alignment import align
     >>> print(information_loss(align({"age": [21, 22, 25, 29]}, {"age": [21.5, 21.5, 27, 27]})))
     IL1s 0.2459, 21.935% of the sum of squares lost
 

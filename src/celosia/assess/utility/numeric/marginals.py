@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import AlignedTables
 from celosia.assess.utility.distances import equal_distance, hellinger
 from celosia.assess.utility.distributions import shares
 
@@ -38,13 +38,13 @@ class Marginal:
         )
 
 
-def marginals(tables: Aligned) -> tuple[Marginal, ...]:
+def marginals(tables: AlignedTables) -> tuple[Marginal, ...]:
     """The distances of every column; empty cells are a value in all but Kolmogorov-Smirnov.
 
     Amounts are put in at most twenty bins with equally many original records for Hellinger's
     distance and the total variation: masked amounts are seldom equal to any original one.
 
-    >>> from celosia.assess.aligned import align
+    >>> from celosia.assess.alignment import align
     >>> print(*marginals(align({"sex": ["f", "f", "m", "m"]}, {"sex": ["f", "m", "m", "m"]})))
     sex: Hellinger 0.1846, total variation 0.2500
     """

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import AlignedTables
 
 Matrix = NDArray[np.float64]
 
@@ -132,7 +132,7 @@ class Moments:
         )
 
 
-def moments(tables: Aligned) -> Moments:
+def moments(tables: AlignedTables) -> Moments:
     """Compare the moments of the columns of amounts.
 
     Means and variances (with n - 1) are over the cells that a table has; covariances and
@@ -142,7 +142,7 @@ def moments(tables: Aligned) -> Moments:
     Raises:
         InputError: CEL-A207 no column holds amounts.
 
-    >>> from celosia.assess.aligned import align
+    >>> from celosia.assess.alignment import align
     >>> print(moments(align({"a": [1, 2, 3, 4]}, {"a": [1.5, 1.5, 3.5, 3.5]})))
     means off by 0.000 standard deviations, variances by 20.0%, correlations by 0.000
     """

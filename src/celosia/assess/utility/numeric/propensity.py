@@ -1,4 +1,4 @@
-"""The propensity score: can a model tell original from masked records?"""
+"""The propensity score: how well a model distinguishes original from masked records."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned
-from celosia.assess.linkage.nearest import standardised
+from celosia.assess.alignment import AlignedTables
+from celosia.assess.linkage.nearest import standardise
 
 MOST_CATEGORIES = 50
 """Of a column, the categories with a term of their own; rarer ones share one."""
@@ -50,7 +50,7 @@ class Propensity:
         return f"pMSE {self.pmse:.6f}, {self.ratio:.2f} times that of chance"
 
 
-def propensity(tables: Aligned, *, order: Literal[1, 2] = 2) -> Propensity:
+def propensity(tables: AlignedTables, *, order: Literal[1, 2] = 2) -> Propensity:
     """Fit a logistic regression of which table a record is from, and see how far it gets.
 
     Terms are the amounts, with `order` 2 also their squares and products, and the categories. A
@@ -75,13 +75,13 @@ def propensity(tables: Aligned, *, order: Literal[1, 2] = 2) -> Propensity:
     )
 
 
-def _design(tables: Aligned, order: int) -> Matrix:
+def _design(tables: AlignedTables, order: int) -> Matrix:
     """A line for each record of both tables, the constant first."""
     both = np.concatenate([tables.before, tables.after])
     terms = [np.ones(len(both))]
     if not tables.nominal.all():
         amounts = both[:, ~tables.nominal]
-        amounts, _ = standardised(amounts, amounts, np.zeros(amounts.shape[1], dtype=bool))
+        amounts, _ = standardise(amounts, amounts, np.zeros(amounts.shape[1], dtype=bool))
         terms += [gap.astype(float) for gap in np.isnan(amounts).T if gap.any()]
         amounts = np.nan_to_num(amounts)
         terms += list(amounts.T)

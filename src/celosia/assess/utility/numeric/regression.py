@@ -1,4 +1,4 @@
-"""Do regressions come out the same? Overlap of the confidence intervals of their coefficients."""
+"""Regressions before and after: overlap of the confidence intervals of coefficients."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import AlignedTables
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
 
@@ -41,7 +41,7 @@ class Coefficient:
     """One coefficient with its intervals, before and after."""
 
     term: str
-    """The column; of a category, its place among the values: the values themselves are not told."""
+    """The column; of a category, its place among the values: values are not shown."""
     before: float
     low_before: float
     high_before: float
@@ -93,7 +93,7 @@ class RegressionOverlap:
 
 
 def regression_overlap(
-    tables: Aligned, regression: Regression, *, confidence: float = 0.95
+    tables: AlignedTables, regression: Regression, *, confidence: float = 0.95
 ) -> RegressionOverlap:
     """Run an ordinary least-squares regression on both tables and compare the coefficients.
 
@@ -104,7 +104,7 @@ def regression_overlap(
         InputError: CEL-A201 unknown column, CEL-A221 a confidence out of range, CEL-A231 an outcome
             that is a category, CEL-A232 too few records, or columns that follow from others.
 
-    >>> from celosia.assess.aligned import align
+    >>> from celosia.assess.alignment import align
     >>> people = {"pay": [10, 21, 29, 42, 48], "age": [1, 2, 3, 4, 5]}
     >>> line = Regression("pay", ("age",))
     >>> print(regression_overlap(align(people, people), line))

@@ -1,4 +1,4 @@
-"""All measures of use for masked and synthetic tables, at once."""
+"""All utility measures of masked and synthetic tables together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from celosia.assess.aligned import Aligned
+from celosia.assess.alignment import AlignedTables
 from celosia.assess.utility.numeric.loss import Loss, information_loss
 from celosia.assess.utility.numeric.marginals import Marginal, marginals
 from celosia.assess.utility.numeric.moments import Moments, moments
@@ -55,7 +55,7 @@ class NumericUtility:
 
 
 def numeric_utility(
-    tables: Aligned,
+    tables: AlignedTables,
     *,
     columns: Sequence[str] | None = None,
     regressions: Sequence[Regression] = (),
@@ -78,11 +78,11 @@ def numeric_utility(
         tables = tables.only(columns)
     has_amounts = not tables.nominal.all()
     progress(Step("use of the table", 0, 2))
-    told = propensity(tables)
+    propensities = propensity(tables)
     progress(Step("use of the table", 1, 2))
     return NumericUtility(
         marginals=marginals(tables),
-        propensity=told,
+        propensity=propensities,
         moments=moments(tables) if has_amounts else None,
         loss=information_loss(tables) if has_amounts and tables.rows is not None else None,
         regressions=overlaps,

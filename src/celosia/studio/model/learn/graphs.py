@@ -38,10 +38,10 @@ def compute(progress: Progress) -> Facts:
     """Two small networks with places to draw them, two attacks, and every k."""
     from celosia.core.randomness import Seeded  # noqa: PLC0415
     from celosia.graphs import KDegree, attacks, examples  # noqa: PLC0415 - heavy
-    from celosia.graphs.naive import relabelled  # noqa: PLC0415
+    from celosia.graphs.relabelling import relabel  # noqa: PLC0415
 
     graph, friends = examples.g10(), examples.dan()
-    naive = relabelled(graph, Seeded(3))
+    naive = relabel(graph, Seeded(3))
     by_degree = attacks.degree(graph, naive.graph, numbers=naive.numbers)
     around = attacks.neighbourhood(friends, friends)
     names = _labels(friends)

@@ -32,7 +32,7 @@ def kind_word(kind: str) -> str:
 
 
 def finding(kind: str) -> str:
-    """What a column seems to hold, in the words of `celosia.assess.risk.detect`."""
+    """What a column seems to hold, in the words of `celosia.assess.risk.detection`."""
     return {
         "e-mail address": _("e-mail address"),
         "web address": _("web address"),
@@ -68,7 +68,7 @@ def finding(kind: str) -> str:
 
 
 def reason(why: str) -> str:
-    """Why it seems so, in the words of `celosia.assess.risk.detect`."""
+    """Why it seems so, in the words of `celosia.assess.risk.detection`."""
     return {
         "its name and its cells say so": _("its name and its cells say so"),
         "its cells look so": _("its cells look so"),

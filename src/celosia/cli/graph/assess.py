@@ -1,0 +1,93 @@
+"""`celosia graph assess`: compare a published graph with its original."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.graph import messages
+from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
+
+if TYPE_CHECKING:
+    from celosia.core.progress import Progress
+    from celosia.core.randomness import Source
+    from celosia.graphs import Graph
+    from celosia.graphs.matching import OpenedRelease
+    from celosia.graphs.metrics import GraphUtility
+
+Release = Annotated[
+    Path,
+    typer.Argument(help="The published file: a plain, an uncertain or a generalised graph."),
+]
+
+
+def assess(
+    rules: Rules,
+    original: GraphFile,
+    release: Release,
+    key: KeyFile = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed for the random samples.")] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Compare a published graph with its original: paths, clustering, spectrum, communities.
+
+    For an uncertain or a generalised graph, one random possible world is compared. The vertices of
+    a generalised graph cannot be matched with the original, so only measures of the whole graph are
+    meaningful.
+
+    **Examples**
+
+    `celosia graph assess friends.edges safe.edges --key key.csv`
+
+    `celosia graph assess friends.edges safe.json --report use.html --json`
+    """
+    from celosia.core.randomness import source
+    from celosia.core.report import Block, Document, Notice
+    from celosia.graphs.matching import open_release
+    from celosia.graphs.report import UNMATCHED
+
+    options.check_places(
+        {"the report": report}, inputs=(original, release, key, rules.vertices), overwrite=force
+    )
+    with console.progress_bar(quiet=as_json) as progress:
+        reading = rules.read(original, progress)
+        opened = open_release(release, progress=progress)
+        found, world, known = _compare(reading.graph, opened, key, source(seed), progress)
+    messages.note_ignored(reading, original)
+    messages.note_ignored(opened.reading, release)
+    summary = str(found) if known else messages.describe_graphs(found)
+    if report is not None:
+        warning: list[Block] = [] if known else [Notice(UNMATCHED, tone="warning")]
+        page = Document("A graph and its release", f"{summary}.", [*warning, *found.blocks()])
+        options.write_text(report, page.html(), force)
+    if as_json:
+        told_of = {"world": world, "matched": known, "reading": reading.as_dict()}
+        console.show_json(found.as_dict() | told_of)
+        return
+    if world:
+        console.note("The release is not a plain graph: one random world of it was compared.")
+    messages.show_utility(found, matched=known)
+    messages.show_files({"report": report})
+    console.show(summary, strong=True)
+
+
+def _compare(
+    graph: Graph, opened: OpenedRelease, key: Path | None, rng: Source, progress: Progress
+) -> tuple[GraphUtility, bool, bool]:
+    """The comparison, whether of a random world, and whether vertices are known in it."""
+    from celosia.graphs import GeneralisedGraph, Graph, compare
+    from celosia.graphs.matching import match_vertices
+
+    if isinstance(opened.content, GeneralisedGraph):
+        made = opened.content.sample_world(rng)
+        return compare(graph, made, rng=rng, progress=progress), True, False
+    both = match_vertices(graph, opened, key=key, rng=rng)
+    found = compare(graph, both.release, numbers=both.numbers, rng=rng, progress=progress)
+    return found, not isinstance(opened.content, Graph), True

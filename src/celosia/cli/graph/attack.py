@@ -1,0 +1,254 @@
+"""`celosia graph attack`: attacks on a published graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.graph import messages, method_options
+from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.core.progress import Progress
+    from celosia.core.randomness import Source
+    from celosia.graphs import Graph
+    from celosia.graphs.attacks import ActiveAttack, GraphAttack, LinkAttack, Propagation
+    from celosia.graphs.matching import MatchedRelease, OpenedRelease
+    from celosia.graphs.method import GraphMethod
+
+    AttackResult = GraphAttack | ActiveAttack | LinkAttack | Propagation
+
+
+class AttackName(StrEnum):
+    """What the attacker knows or does."""
+
+    DEGREE = "degree"
+    REFINEMENT = "refinement"
+    NEIGHBOURHOOD = "neighbourhood"
+    SUBGRAPH = "subgraph"
+    HUBS = "hubs"
+    ACTIVE = "active"
+    LINKS = "links"
+    PROPAGATION = "propagation"
+
+
+STRUCTURAL = (AttackName.DEGREE, AttackName.REFINEMENT, AttackName.NEIGHBOURHOOD)
+
+
+def attack(
+    rules: Rules,
+    original: GraphFile,
+    release: Annotated[
+        Path | None,
+        typer.Argument(
+            help="The published file. Default: the original with numbers in place of names."
+        ),
+    ] = None,
+    attacks: Annotated[
+        list[AttackName] | None,
+        typer.Option(
+            "--attack", help="Attack to run; repeat it for more. Default: the first three."
+        ),
+    ] = None,
+    key: KeyFile = None,
+    methods: method_options.Methods = None,
+    parameters: method_options.Parameters = None,
+    edges: Annotated[
+        int, typer.Option(help="subgraph: number of edges that the attacker knows around a target.")
+    ] = 5,
+    seeds: Annotated[
+        int,
+        typer.Option(help="propagation: number of hubs that the attacker knows in both graphs."),
+    ] = 10,
+    exposed: Annotated[
+        Path | None,
+        typer.Option(help="Write the number of candidates of each vertex, by name (CSV)."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Attack a published graph with what an attacker may know about the original.
+
+    With --method instead of a release, the method is applied to the graph first. The active attack
+    plants accounts before the release: it needs a method, or it attacks the naive release.
+
+    **Examples**
+
+    `celosia graph attack friends.edges`  (names hidden, and nothing else)
+
+    `celosia graph attack friends.edges safe.edges --key key.csv --report attacks.html`
+
+    `celosia graph attack friends.edges --method random-switch --set amount=0.2 --attack links`
+
+    `celosia graph attack friends.edges --attack active --attack hubs --seed 7 --json`
+    """
+    from celosia.core.randomness import source
+    from celosia.core.report import Document
+    from celosia.graphs.matching import open_release
+
+    places = {"the report": report, "the list of candidates": exposed}
+    inputs = (original, release, key, rules.vertices)
+    options.check_places(places, inputs=inputs, overwrite=force)
+    wanted = tuple(dict.fromkeys(attacks or STRUCTURAL))
+    method = _method(methods, parameters, release, active=AttackName.ACTIVE in wanted)
+    rng = source(seed)
+    with console.progress_bar(quiet=as_json) as progress:
+        reading = rules.read(original, progress)
+        graph = reading.graph
+        opened = None if release is None else open_release(release, progress=progress)
+        both = _release(graph, opened, key, method, rng, progress)
+        ways = _attack_runs(graph, both, method, rng, progress, edges=edges, seeds=seeds)
+        found = [ways[each]() for each in wanted]
+    messages.note_ignored(reading, original)
+    if release is not None and opened is not None:
+        messages.note_ignored(opened.reading, release)
+    if exposed is not None:
+        _write_candidates(graph, found, exposed, overwrite=force)
+    if report is not None:
+        blocks = [block for each in found for block in each.blocks()]
+        options.write_text(
+            report, Document("Attacks on a graph", f"{graph}.", blocks).html(), force
+        )
+    if as_json:
+        console.show_json([each.as_dict() for each in found])
+        return
+    _show(found, {"candidates": exposed, "report": report})
+
+
+def _method(
+    names: list[str] | None, parameters: list[str] | None, release: Path | None, *, active: bool
+) -> GraphMethod[Any] | None:
+    chosen = method_options.methods_from_options(names, parameters)
+    if len(chosen) > 1 or (chosen and release is not None) or (active and release is not None):
+        raise InputError(
+            "CEL-G029",
+            "a release file, a method and the active attack cannot be combined in this way.",
+            why="One release is attacked: the given file, or the result of one method. The "
+            "active attack changes the graph before the release.",
+            fix="Leave out RELEASE, or --method and --attack active.",
+        )
+    return chosen[0] if chosen else None
+
+
+def _release(
+    graph: Graph,
+    opened: OpenedRelease | None,
+    key: Path | None,
+    method: GraphMethod[Any] | None,
+    rng: Source,
+    progress: Progress,
+) -> MatchedRelease:
+    """What is attacked, and where the vertices of the original are in it."""
+    import numpy as np
+
+    from celosia.graphs import GeneralisedGraph, Relabelling
+    from celosia.graphs.matching import MatchedRelease, match_vertices, world_of
+
+    if opened is not None:
+        _refuse_groups(isinstance(opened.content, GeneralisedGraph))
+        return match_vertices(graph, opened, key=key, rng=rng)
+    content: Any = graph
+    if method is not None and not isinstance(method, Relabelling):
+        content = method.apply(graph, rng=rng, progress=progress).graph
+        _refuse_groups(isinstance(content, GeneralisedGraph))
+    same = np.arange(graph.order, dtype=np.int64)
+    return MatchedRelease(release=world_of(content, rng).without_names(), numbers=same)
+
+
+def _refuse_groups(wrong: bool) -> None:
+    if wrong:
+        raise InputError(
+            "CEL-G029",
+            "super-vertices cannot be attacked vertex by vertex.",
+            why="A super-vertex is a group: a person may be any of its vertices.",
+            fix="Measure the utility instead: celosia graph assess.",
+        )
+
+
+def _attack_runs(
+    graph: Graph,
+    both: MatchedRelease,
+    method: GraphMethod[Any] | None,
+    rng: Source,
+    progress: Progress,
+    *,
+    edges: int,
+    seeds: int,
+) -> dict[AttackName, Callable[[], AttackResult]]:
+    """Each attack, ready to be run."""
+    from celosia.graphs import attacks
+
+    pair, numbers = (graph, both.release), both.numbers
+    return {
+        AttackName.DEGREE: lambda: attacks.degree(*pair, numbers=numbers),
+        AttackName.REFINEMENT: lambda: attacks.refinement(*pair, rounds=2, numbers=numbers),
+        AttackName.NEIGHBOURHOOD: lambda: attacks.neighbourhood(
+            *pair, numbers=numbers, progress=progress
+        ),
+        AttackName.SUBGRAPH: lambda: attacks.subgraph(
+            *pair, edges=edges, rng=rng, numbers=numbers, progress=progress
+        ),
+        AttackName.HUBS: lambda: attacks.hub_fingerprint(*pair, numbers=numbers),
+        AttackName.ACTIVE: lambda: attacks.active(graph, rng=rng, method=method, progress=progress),
+        AttackName.LINKS: lambda: attacks.link_prediction(*pair, rng=rng, numbers=numbers),
+        AttackName.PROPAGATION: lambda: attacks.propagation(
+            *pair,
+            seeds=attacks.top_hubs(graph, max(seeds, 0)).tolist(),
+            rng=rng,
+            numbers=numbers,
+            progress=progress,
+        ),
+    }
+
+
+def _write_candidates(
+    graph: Graph, found: list[AttackResult], path: Path, *, overwrite: bool
+) -> None:
+    """The candidates of each target by name: for the curator, as the original is."""
+    import polars as pl
+
+    from celosia.core.files import replacing
+    from celosia.graphs.attacks import GraphAttack
+    from celosia.graphs.keys import names_of
+
+    names = names_of(graph)
+    tables = [
+        pl.DataFrame(
+            {
+                "vertex": names.gather(each.targets),
+                "attack": pl.Series([each.name]).new_from_index(0, each.targets.size),
+                "candidates": each.sizes,
+                "exposed": (each.sizes == 1) & each.hit,
+            }
+        )
+        for each in found
+        if isinstance(each, GraphAttack)
+    ]
+    if not tables:
+        raise InputError(
+            "CEL-G029",
+            "none of these attacks has candidates for each vertex.",
+            fix="Leave --exposed out, or add --attack degree.",
+        )
+    with replacing(path, overwrite=overwrite) as draft:
+        pl.concat(tables).write_csv(draft)
+
+
+def _show(found: list[AttackResult], places: dict[str, Path | None]) -> None:
+    from celosia.graphs.attacks import GraphAttack
+
+    messages.show_candidates(each for each in found if isinstance(each, GraphAttack))
+    messages.show_files(places)
+    for each in found[:-1]:
+        console.show(str(each))
+    console.show(str(found[-1]), strong=True)

@@ -1,0 +1,101 @@
+"""`celosia graph info` and `methods`: describe a graph, and list the methods."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.graph import messages
+from celosia.cli.graph.input_options import GraphFile, Rules
+
+
+def info(
+    rules: Rules,
+    graph: GraphFile,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed for the samples taken from a large graph.")
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Describe a graph, and count the vertices that are unique when only names are removed.
+
+    **Examples**
+
+    `celosia graph info friends.edges`
+
+    `celosia graph info friends.graphml --directed mutual --json`
+    """
+    from celosia.core.randomness import source
+    from celosia.core.wording import counted
+    from celosia.graphs import attacks, measure
+    from celosia.graphs.account import MOST_NEIGHBOURHOODS
+
+    with console.progress_bar(quiet=as_json) as progress:
+        reading = rules.read(graph, progress)
+        read = reading.graph
+        found = measure(read, rng=source(seed), progress=progress)
+        results = [attacks.degree(read, read), attacks.refinement(read, read, rounds=2)]
+        if read.order <= MOST_NEIGHBOURHOODS:
+            results.append(attacks.neighbourhood(read, read, progress=progress))
+    messages.note_ignored(reading, graph, changes=False)  # the result says how the file was read
+    if as_json:
+        console.show_json(
+            {
+                "reading": reading.as_dict(),
+                "metrics": found.as_dict(),
+                "degree_anonymity": results[0].smallest,
+                "candidates": [each.as_dict(limit=0) for each in results],
+            }
+        )
+        return
+    console.show(f"read: {reading}")
+    messages.show_numbers("The whole graph", found.items())
+    messages.show_candidates(results)
+    alone = counted(results[0].exposed.size, "vertex has", "vertices have")
+    console.show(
+        f"{results[0].smallest}-degree anonymous: {alone} a unique degree, "
+        f"{results[1].exposed.size:,} unique degrees of neighbours",
+        strong=True,
+    )
+
+
+def methods(as_json: options.AsJson = False) -> None:
+    """List the graph methods with their parameters.
+
+    **Examples**
+
+    `celosia graph methods`
+
+    `celosia graph methods --json`
+    """
+    from dataclasses import MISSING, fields
+
+    from celosia.graphs.registry import makes
+    from celosia.graphs.registry import methods as known
+
+    listed = [
+        {
+            "method": name,
+            "summary": kind.summary,
+            "makes": makes(kind).__name__,
+            "parameters": {
+                each.name: None if each.default is MISSING else each.default
+                for each in fields(kind)  # type: ignore[arg-type]  # every method is a dataclass
+            },
+            "needs": [each.name for each in fields(kind) if each.default is MISSING],  # type: ignore[arg-type]
+        }
+        for name, kind in known().items()
+    ]
+    if as_json:
+        console.show_json(listed)
+        return
+    for each in listed:
+        console.show(str(each["method"]), strong=True)
+        console.show(f"  {each['summary']}")
+        parameters = [
+            name if name in each["needs"] else f"{name} ({value})"
+            for name, value in each["parameters"].items()  # type: ignore[attr-defined]
+        ]
+        console.show(f"  parameters: {', '.join(parameters) or 'none'}")

@@ -1,0 +1,172 @@
+"""Messages of the commands of `celosia graph`, the most important line last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.cli import console
+from celosia.cli.outcome import warn
+
+if TYPE_CHECKING:
+    from celosia.graphs.attacks import GraphAttack
+    from celosia.graphs.metrics import GraphUtility
+    from celosia.graphs.readers import ReadResult
+    from celosia.graphs.release import GraphRelease
+
+
+def show_release(
+    release: GraphRelease, reading: ReadResult, places: dict[str, Path | None], *, as_json: bool
+) -> None:
+    """Tell a release: how the file was read, what was done, what risk and use is left."""
+    from celosia.core.release import certificate_path
+    from celosia.graphs.report import LEFT_OUT
+
+    warn(release)
+    if as_json:
+        # Beside a differentially private release no exact number is shown, because it could be
+        # passed on.
+        exact = {"reading": reading.as_dict()} if release.guarantee.neighbours is None else {}
+        console.show_json(release.certificate() | exact)
+        return
+    console.show(f"read: {reading}")
+    for name in ("edge_attributes", "attributes"):
+        if names := release.left_out.get(name):
+            console.show(f"left out: {LEFT_OUT[name]} {', '.join(names)}")
+    for number, each in enumerate(release.methods, 1):
+        console.show(f"step {number}: {each}")
+    account = release.account
+    if account.attacks:
+        title = "Who can be found" + (" (in one random world)" if account.world else "")
+        _show_before_after(title, account.before, account.attacks)
+    if account.utility is not None:
+        console.show(
+            f"utility: {account.utility if account.matched else describe_graphs(account.utility)}"
+        )
+    elif account.attacks:
+        console.note("Utility was not measured: run celosia graph assess.")
+    output = places.get("data")
+    written = places | {"certificate": None if output is None else certificate_path(output)}
+    show_files(written)
+    _note_isolated(release, output)
+    if output is None:
+        console.note("The release was not written: give -o FILE to keep it.")
+    console.show(str(release), strong=True)
+
+
+def _note_isolated(release: GraphRelease, output: Path | None) -> None:
+    """Tell of vertices that an edge list has no line for."""
+    from celosia.core.wording import counted
+    from celosia.graphs import Graph
+    from celosia.graphs.readers import format_of
+    from celosia.graphs.release import EDGE_LISTS
+
+    if output is None or not isinstance(release.data, Graph) or not release.data.isolated:
+        return
+    if format_of(output) in EDGE_LISTS:
+        alone = counted(release.data.isolated, "vertex has", "vertices have")
+        console.note(
+            f"{alone} no edge and therefore no line in {output.name}; the certificate states the "
+            "number of vertices."
+        )
+
+
+def note_ignored(reading: ReadResult | None, path: Path, *, changes: bool = True) -> None:
+    """Tell what of a file a command does not look at, and what its rules did to it."""
+    if reading is None:
+        return
+    names = reading.edge_attributes
+    if names:
+        console.note(f"Ignored: the edge attributes {', '.join(names)} of {path}.")
+    if changes and reading.changed:
+        console.note(f"read: {reading}")
+
+
+def _show_before_after(
+    title: str, before: Sequence[GraphAttack], after: Sequence[GraphAttack]
+) -> None:
+    console.show_table(
+        title,
+        ["attack", "exposed before", "after", "right guesses before", "after"],
+        [
+            [
+                new.name,
+                f"{old.exposed.size:,} ({old.share_exposed:.2%})",
+                f"{new.exposed.size:,} ({new.share_exposed:.2%})",
+                f"{old.chance:.2%}",
+                f"{new.chance:.2%}",
+            ]
+            for old, new in zip(before, after, strict=True)
+        ],
+    )
+
+
+def show_candidates(attacks: Iterable[GraphAttack]) -> None:
+    """Tell how many targets have how many candidates, attack by attack."""
+    results = list(attacks)
+    if not results:
+        return
+    console.show_table(
+        "Candidates of each target",
+        ["attack", *results[0].buckets, "exposed"],
+        [
+            [
+                each.name,
+                *(f"{count:,}" for count in each.buckets.values()),
+                f"{each.exposed.size:,} ({each.share_exposed:.2%})",
+            ]
+            for each in results
+        ],
+    )
+
+
+def describe_graphs(found: GraphUtility) -> str:
+    """Describe both graphs where their vertices cannot be matched."""
+    words = {
+        "average_distance": "average distance",
+        "transitivity": "transitivity",
+        "largest_eigenvalue": "lambda 1",
+        "modularity": "modularity",
+    }
+    before, after = dict(found.before.items()), dict(found.after.items())
+    return ", ".join(f"{word} {before[name]} -> {after[name]}" for name, word in words.items())
+
+
+def show_utility(found: GraphUtility, *, matched: bool) -> None:
+    """Tell the numbers of both graphs, and what they have in common."""
+    from celosia.graphs.account import WITHOUT_MATCH
+    from celosia.graphs.metrics.utility_report import WORDS
+
+    after, moved = dict(found.after.items()), found.errors
+    console.show_table(
+        "The whole graph",
+        ["", "original", "release", "difference"],
+        [
+            [WORDS[name], str(value), str(after[name]), str(moved[name])]
+            for name, value in found.before.items()
+        ],
+    )
+    console.show_table(
+        "In common",
+        ["", "value"],
+        [
+            [WORDS[name], f"{value:.4f}"]
+            for name, value in found.shares.items()
+            if matched or name in WITHOUT_MATCH
+        ],
+    )
+
+
+def show_numbers(title: str, rows: Iterable[tuple[str, Any]]) -> None:
+    """Tell numbers by the words of the report."""
+    from celosia.graphs.metrics.utility_report import WORDS
+
+    console.show_table(title, ["", "value"], [[WORDS[name], str(value)] for name, value in rows])
+
+
+def show_files(places: Mapping[str, Path | None]) -> None:
+    """Tell what was written, and where."""
+    for what, path in places.items():
+        if path is not None:
+            console.show(f"{what}: {path}")

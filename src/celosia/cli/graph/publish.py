@@ -1,0 +1,171 @@
+"""`celosia graph publish`: protect a graph and write it."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.graph import messages, method_options
+from celosia.cli.graph.input_options import GraphFile, Rules
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.graphs.method import GraphMethod
+
+
+def publish(
+    rules: Rules,
+    graph: GraphFile,
+    k_degree: Annotated[
+        int | None,
+        typer.Option(
+            "--k-degree",
+            metavar="K",
+            help="k-degree anonymity: every degree is shared by at least K vertices.",
+        ),
+    ] = None,
+    methods: method_options.Methods = None,
+    parameters: method_options.Parameters = None,
+    attributes: Annotated[
+        Path | None,
+        typer.Option(help="Recipe that masks vertex attributes. Default: they are not published."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File for the release; its suffix sets the format."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (one HTML file); do not publish it.")
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write which vertex has which number (CSV). Keep this file secret: it "
+            "re-identifies every vertex."
+        ),
+    ] = None,
+    keep_names: Annotated[
+        bool, typer.Option("--keep-names", help="Publish the names of the vertices.")
+    ] = False,
+    drop_edge_attributes: Annotated[
+        bool,
+        typer.Option(
+            "--drop-edge-attributes",
+            help="Leave out edge attributes (weights, times): no method protects them.",
+        ),
+    ] = False,
+    no_assess: Annotated[
+        bool, typer.Option("--no-assess", help="Do not attack or measure the release.")
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="Seed for the random draws; the release is then only a simulation."),
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Publish a graph by one or more methods, with random numbers in place of names.
+
+    With several methods, only the guarantee of the last one holds. Vertex attributes are left out
+    unless a recipe masks them. A graph with edge attributes is refused unless --drop-edge-
+    attributes leaves them out.
+
+    **Examples**
+
+    `celosia graph publish friends.edges --k-degree 10 -o safe.edges --report report.html`
+
+    `celosia graph publish friends.edges --method k-obfuscation --set k=20 -o safe.csv`
+
+    `celosia graph publish friends.edges --method random-switch --set amount=0.1 --k-degree 5`
+
+    `celosia graph publish friends.edges --method sangreea --set k=5 -o groups.json`
+
+    `celosia graph publish friends.graphml --k-degree 5 --attributes recipe.toml -o safe.graphml`
+
+    `celosia graph publish calls.csv --k-degree 5 --drop-edge-attributes -o safe.edges`
+    """
+    from celosia import graphs
+    from celosia.core.randomness import source
+    from celosia.core.release import certificate_path
+    from celosia.graphs.keys import write_key
+    from celosia.tables.masking import Recipe
+
+    places = {
+        "the release": output,
+        "its certificate": None if output is None else certificate_path(output),
+        "the report": report,
+        "the key": key,
+    }
+    inputs = (graph, rules.vertices, attributes)
+    options.check_places(places, inputs=inputs, overwrite=force)
+    wanted = method_options.methods_from_options(methods, parameters, k_degree=k_degree)
+    _check(wanted, output, key, masked=attributes is not None, keep_names=keep_names)
+    recipe = None if attributes is None else Recipe.load(attributes)
+    with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the release carries them, and they are shown below
+        reading = rules.read(graph, progress)
+        release = graphs.publish(
+            reading,
+            wanted,
+            attributes=recipe,
+            keep_names=keep_names,
+            drop_edge_attributes=drop_edge_attributes,
+            assess=not no_assess,
+            rng=source(seed),
+            progress=progress,
+        )
+    with ExitStack() as files:  # the key takes its name only with the release
+        if key is not None and release.key is not None:
+            files.enter_context(write_key(reading.graph, release.key, key, overwrite=force))
+        if output is not None:
+            release.save(output, overwrite=force)
+    if report is not None:
+        release.report(report, overwrite=force)
+    if key is not None:
+        console.note(f"Warning: {key} re-identifies every vertex: keep it secret.")
+    messages.show_release(
+        release, reading, {"data": output, "report": report, "key": key}, as_json=as_json
+    )
+
+
+def _check(
+    methods: tuple[GraphMethod[Any], ...],
+    output: Path | None,
+    key: Path | None,
+    *,
+    masked: bool,
+    keep_names: bool,
+) -> None:
+    """Refuse, before any work, files that the release could not be written to."""
+    from celosia.graphs import GeneralisedGraph, Graph
+    from celosia.graphs.readers import format_of
+    from celosia.graphs.registry import makes
+    from celosia.graphs.release import check_ending
+    from celosia.graphs.run import check_order
+
+    check_order(methods, keep_names=keep_names)
+    made = makes(type(methods[-1]))
+    new = made is GeneralisedGraph or any(method.is_private for method in methods)
+    if key is not None and (keep_names or new):
+        raise InputError(
+            "CEL-G026",
+            "there is no key to write.",
+            why="The vertices keep their names, or they are not vertices of the original "
+            "(super-vertices, a differentially private graph).",
+            fix="Leave --key out.",
+        )
+    if output is None:
+        return
+    check_ending(made, output)
+    if masked and made is Graph and format_of(output) in {"edges", "csv", "tsv", "pajek"}:
+        raise InputError(
+            "CEL-G014",
+            f"{output}: this format cannot hold attributes of vertices.",
+            why="Reading the file would give a different graph.",
+            fix="Choose GraphML or JSON, or leave the recipe out.",
+        )

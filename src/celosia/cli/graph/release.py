@@ -1,0 +1,184 @@
+"""`celosia graph release`: one differentially private statistic of a graph."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.graph import messages
+from celosia.cli.graph.input_options import GraphFile, Rules
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.graphs import Graph
+    from celosia.mechanisms import NoisyAnswer
+
+
+class Statistic(StrEnum):
+    """A statistic of a graph."""
+
+    EDGES = "edges"
+    DEGREES = "degrees"
+    HISTOGRAM = "histogram"
+    TRIANGLES = "triangles"
+    STARS = "stars"
+    JOINT = "joint"
+
+
+class Level(StrEnum):
+    """The protected unit."""
+
+    EDGE = "edge"
+    VERTEX = "vertex"
+
+
+class HistogramStrategy(StrEnum):
+    """The counts of a histogram that get noise."""
+
+    CUMULATIVE = "cumulative"
+    BINS = "bins"
+
+
+_OPTIONS = {
+    Statistic.EDGES: {"level", "cap", "confidence"},
+    Statistic.DEGREES: {"confidence"},
+    Statistic.HISTOGRAM: {"level", "cap", "way", "confidence"},
+    Statistic.TRIANGLES: {"delta"},
+    Statistic.STARS: {"delta", "rays"},
+    Statistic.JOINT: {"cap", "confidence"},
+}
+"""Which options each statistic takes besides epsilon."""
+_PARAMETERS = {"rays": "k", "way": "strategy"}
+"""Options whose parameter in Python has another name."""
+
+
+def release(
+    rules: Rules,
+    statistic: Annotated[Statistic, typer.Argument(help="Statistic to release.")],
+    graph: GraphFile,
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", "-e", help="Privacy loss of the answer, usually 0.1 to 1.")
+    ],
+    level: Annotated[
+        Level | None,
+        typer.Option(
+            help="edges, histogram: protect one edge (default), or one vertex with its edges."
+        ),
+    ] = None,
+    cap: Annotated[
+        int | None,
+        typer.Option(help="Bound of the degrees; do not choose it from the data."),
+    ] = None,
+    rays: Annotated[
+        int | None, typer.Option(help="stars: number of rays of each star. Default: 2.")
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="triangles, stars: use smooth sensitivity with this delta.")
+    ] = None,
+    way: Annotated[
+        HistogramStrategy | None,
+        typer.Option(help="histogram: add noise to cumulative counts (default) or to bins."),
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(help="Probability that the interval holds the exact answer. Default: 0.95."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File for the answer: .json, or a table (.csv)."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed for the noise; the answer is then only a simulation.")
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Release one differentially private statistic of a graph: a number or a table.
+
+    **Examples**
+
+    `celosia graph release edges friends.edges --epsilon 0.5`
+
+    `celosia graph release edges friends.edges --epsilon 1 --level vertex --cap 50`
+
+    `celosia graph release histogram friends.edges -e 1 -o degrees.csv --report degrees.html`
+
+    `celosia graph release stars friends.edges -e 1 --rays 3 --json`
+
+    `celosia graph release joint friends.edges -e 1 --cap 8`
+    """
+    from celosia.cli.release import display
+    from celosia.core.release import certificate_path
+    from celosia.frames import format_of
+
+    places = {
+        "the answer": output,
+        "its certificate": None if output is None else certificate_path(output),
+        "the report": report,
+    }
+    options.check_places(places, inputs=(graph, rules.vertices), overwrite=force)
+    if output is not None and output.suffix.lower() != ".json":
+        format_of(output)
+    chosen = {
+        "level": None if level is None else level.value,
+        "cap": cap,
+        "rays": rays,
+        "delta": delta,
+        "way": None if way is None else way.value,
+        "confidence": confidence,
+    }
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    _check(statistic, chosen)
+    with console.progress_bar(quiet=as_json) as progress:
+        reading = rules.read(graph, progress)
+        answer = _release_statistic(statistic, reading.graph, epsilon, chosen, seed)
+    messages.note_ignored(reading, graph)
+    if output is not None:
+        answer.save(output, overwrite=force)
+    if report is not None:
+        answer.report(report, overwrite=force)
+    display.show_warnings(answer)
+    if as_json:
+        console.show_json(answer.certificate())
+    else:
+        display.show_answer(answer, output=output, report=report)
+
+
+def _check(statistic: Statistic, chosen: dict[str, Any]) -> None:
+    idle = sorted(chosen.keys() - _OPTIONS[statistic])
+    missing = statistic is Statistic.JOINT and "cap" not in chosen
+    if idle or missing:
+        raise InputError(
+            "CEL-G031",
+            f"{statistic} takes no --{', --'.join(idle)}." if idle else f"{statistic} needs --cap.",
+            why="An ignored option would suggest a setting that has no effect."
+            if idle
+            else "Vertices of this degree or more are counted together.",
+            fix=f"It takes {', '.join(f'--{name}' for name in sorted(_OPTIONS[statistic]))}.",
+        )
+
+
+def _release_statistic(
+    statistic: Statistic, graph: Graph, epsilon: float, chosen: dict[str, Any], seed: int | None
+) -> NoisyAnswer:
+    from celosia.core.randomness import source
+    from celosia.graphs import private
+
+    functions: dict[Statistic, Any] = {
+        Statistic.EDGES: private.edge_count,
+        Statistic.DEGREES: private.degree_sequence,
+        Statistic.HISTOGRAM: private.degree_histogram,
+        Statistic.TRIANGLES: private.triangle_count,
+        Statistic.STARS: private.star_count,
+        Statistic.JOINT: private.joint_degrees,
+    }
+    given = {_PARAMETERS.get(name, name): value for name, value in chosen.items()}
+    answer: NoisyAnswer = functions[statistic](graph, epsilon=epsilon, rng=source(seed), **given)
+    return answer

@@ -1,0 +1,81 @@
+"""`celosia graph sample`: possible worlds of an uncertain or a generalised graph."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.core.errors import InputError
+
+
+def sample(
+    release: Annotated[
+        Path, typer.Argument(help="The uncertain graph (.csv) or the generalised graph (.json).")
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File for the world; with several, -1, -2 ... is added to the name.",
+        ),
+    ],
+    worlds: Annotated[int, typer.Option(min=1, max=10_000, help="Number of worlds to draw.")] = 1,
+    seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Sample plain graphs (possible worlds) from an uncertain or a generalised graph.
+
+    A vertex without an edge is not in an edge list: choose GraphML or JSON to keep it.
+
+    **Examples**
+
+    `celosia graph sample safe.csv -o world.edges --worlds 20`
+
+    `celosia graph sample groups.json -o world.graphml --seed 7`
+    """
+    from celosia.core.files import replacing
+    from celosia.core.progress import Step
+    from celosia.core.randomness import source
+    from celosia.graphs import Graph, write
+    from celosia.graphs.matching import open_release, world_of
+    from celosia.graphs.readers import format_of
+
+    format_of(output)
+    places = {f"world {number + 1}": _place(output, number, worlds) for number in range(worlds)}
+    options.check_places(places, inputs=(release,), overwrite=force)
+    rng = source(seed)
+    with console.progress_bar(quiet=as_json) as progress, ExitStack() as files:
+        content = open_release(release, progress=progress).content
+        if isinstance(content, Graph):
+            raise InputError(
+                "CEL-G030",
+                f"{release} is a plain graph.",
+                why="Its only possible world is itself.",
+                fix="Give an uncertain graph (.csv) or a generalised graph (.json).",
+            )
+        sizes = []
+        for number, path in enumerate(places.values()):  # all worlds take their names, or none
+            progress(Step("Drawing worlds", number, worlds))
+            world = world_of(content, rng)
+            write(world, files.enter_context(replacing(path, overwrite=force)), partial=True)
+            sizes.append(world.size)
+    written = [str(path) for path in places.values()]
+    if as_json:
+        console.show_json({"vertices": content.order, "edges": sizes, "files": written})
+        return
+    for name, size in zip(written, sizes, strict=True):
+        console.show(f"{name}: {size:,} edges")
+    console.show(f"{worlds:,} possible worlds of {content}", strong=True)
+
+
+def _place(output: Path, number: int, worlds: int) -> Path:
+    if worlds == 1:
+        return output
+    stem, dot, rest = output.name.partition(".")
+    return output.with_name(f"{stem}-{number + 1}{dot}{rest}")

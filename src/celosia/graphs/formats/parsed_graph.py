@@ -1,0 +1,196 @@
+"""A graph as read from a file: repeated edges, loops and directions included."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import real
+from celosia.frames.inference import parse
+
+Value = object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)  # names are private
+class ParsedGraph:
+    """Vertices with names, and records that join two of them."""
+
+    names: pl.Series
+    """The vertices, each once."""
+    sources: NDArray[np.int64]
+    """For each record the place of its first vertex in `names`."""
+    targets: NDArray[np.int64]
+    directed: NDArray[np.bool_]
+    """Which records have a direction."""
+    attributes: pl.DataFrame | None = None
+    edge_attributes: pl.DataFrame | None = None
+    ignored: tuple[str, ...] = ()
+    """What the file has that a graph cannot hold, in words."""
+    columns: tuple[str, ...] = ()
+    """The names of the columns, where the first line of an edge list was taken for them."""
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class GraphBuilder:
+    """Takes vertices and edges as a parser meets them, in any order."""
+
+    path: Path
+    _places: dict[str | int, int] = field(default_factory=dict)
+    _vertices: list[Mapping[str, Value]] = field(default_factory=list)
+    _ends: list[tuple[str | int, str | int]] = field(default_factory=list)
+    _directed: list[bool] = field(default_factory=list)
+    _edges: list[Mapping[str, Value]] = field(default_factory=list)
+    _lines: list[int] = field(default_factory=list)
+    _ignored: dict[str, int] = field(default_factory=dict)
+
+    def vertex(self, name: str | int, values: Mapping[str, Value], line: int) -> None:
+        """Take a vertex that was not met before."""
+        if name in self._places:
+            raise declared_twice(self.path, line)
+        self._places[name] = len(self._places)
+        self._vertices.append(values)
+
+    def edge(
+        self,
+        source: str | int,
+        target: str | int,
+        *,
+        directed: bool,
+        values: Mapping[str, Value],
+        line: int,
+    ) -> None:
+        """Take an edge; its vertices may follow later."""
+        self._ends.append((source, target))
+        self._directed.append(directed)
+        self._edges.append(values)
+        self._lines.append(line)
+
+    def ignore(self, what: str, count: int = 1) -> None:
+        """Note something that a graph cannot hold."""
+        self._ignored[what] = self._ignored.get(what, 0) + count
+
+    def finish(self) -> ParsedGraph:
+        """All that was taken.
+
+        Raises:
+            InputError: CEL-G005 an edge to a vertex that was never declared.
+        """
+        if len({type(name) for name in self._places}) > 1:  # 1 and "1" in JSON are one name
+            written = [str(name) for name in self._places]
+            if len(set(written)) < len(written):
+                again = next(row for row, name in enumerate(written) if name in written[:row])
+                raise declared_twice(self.path, -again - 1)
+        find = self._places.get
+        pairs = [(find(one), find(other)) for one, other in self._ends]
+        lost = next((row for row, pair in enumerate(pairs) if None in pair), None)
+        if lost is not None:
+            raise InputError(
+                "CEL-G005",
+                f"{self.path}: the edge in {line_name(self._lines[lost])} has a vertex that the "
+                "file does not declare.",
+                why="A misspelt name would become a person who does not exist.",
+                fix="Declare every vertex, or correct the edge.",
+                line=self._lines[lost],
+            )
+        ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return ParsedGraph(
+            names=names_of(list(self._places)),
+            sources=ends[:, 0],
+            targets=ends[:, 1],
+            directed=np.array(self._directed, dtype=np.bool_),
+            attributes=table_of(self._vertices),
+            edge_attributes=table_of(self._edges),
+            ignored=describe_counts(self._ignored),
+        )
+
+
+def describe_counts(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """What was ignored, in words, each with its count.
+
+    >>> describe_counts({"comment lines": 1200, "blank lines": 0})
+    ('comment lines (1,200)',)
+    """
+    return tuple(f"{what} ({count:,})" for what, count in counts.items() if count)
+
+
+def names_of(names: Sequence[str | int]) -> pl.Series:
+    """Names of vertices: whole numbers where all are written as such, else text."""
+    if all(isinstance(name, int) and -(2**63) <= name < 2**63 for name in names):
+        return pl.Series("vertex", names, dtype=pl.Int64)
+    text = pl.Series("vertex", [str(name) for name in names], dtype=pl.String)
+    numbers = parse(text, "integer") if len(text) else None
+    return text if numbers is None else numbers
+
+
+def table_of(records: Sequence[Mapping[str, Value]]) -> pl.DataFrame | None:
+    """Attributes as columns; a record without one has an empty cell. None without any."""
+    columns = dict.fromkeys(name for record in records for name in record)
+    if not columns:
+        return None
+    return pl.DataFrame(
+        [_series(name, [record.get(name) for record in records]) for name in columns]
+    )
+
+
+def _series(name: str, values: Sequence[Value]) -> pl.Series:
+    """A column of one type; numbers meet as decimals, anything else as text."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int} and all(value is None or -(2**63) <= value < 2**63 for value in values):  # type: ignore[operator]
+        return pl.Series(name, values, dtype=pl.Int64)
+    if kinds and kinds <= {int, float} and all(_fits(value) for value in values):
+        return pl.Series(name, [None if value is None else float(value) for value in values])  # type: ignore[arg-type]
+    if kinds == {bool}:
+        return pl.Series(name, values, dtype=pl.Boolean)
+    return pl.Series(name, [_text(value) for value in values], dtype=pl.String)
+
+
+def _fits(value: Value) -> bool:
+    """Whether a number is none, or not beyond all decimals."""
+    return value is None or real(value) is not None
+
+
+def _text(value: Value) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, default=str)
+
+
+def line_name(line: int) -> str:
+    """A line of a file for a message; JSON has records in place of lines."""
+    return f"line {line:,}" if line >= 0 else f"record {-line:,}"
+
+
+def declared_twice(path: Path, line: int) -> InputError:
+    """The error for a vertex that was declared before."""
+    return InputError(
+        "CEL-G011",
+        f"{path}: the vertex in {line_name(line)} was declared before.",
+        why="Each vertex must be declared exactly once.",
+        fix="Give each vertex a name of its own.",
+        line=line,
+    )
+
+
+def malformed(path: Path, line: int, problem: str, *, fix: str = "") -> InputError:
+    """The error for a place of a file that cannot be read."""
+    return InputError(
+        "CEL-G003",
+        f"{path}, {line_name(line)}: {problem}.",
+        why="A partly read file would give a different graph.",
+        fix=fix or "Correct this place, or remove it.",
+        line=line,
+    )
+
+
+def utf8(data: bytes, path: Path) -> str:
+    """The text of a file without its byte order mark."""
+    try:
+        return data.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise malformed(path, line, "the text is not UTF-8", fix="Save it as UTF-8.") from None

@@ -1,0 +1,171 @@
+"""Random exchanges of edges that preserve the spectrum of the graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from celosia.core.errors import InputError
+from celosia.core.numbers import whole
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.graphs.graph import Graph
+from celosia.graphs.method import GraphMethod, MethodResult
+from celosia.graphs.perturbation.amount import check_amount, count_of
+from celosia.graphs.perturbation.random_exchange import DEGREES_KEPT, SIZE_KEPT
+from celosia.graphs.perturbation.session import (
+    Exchange,
+    Exchanges,
+    check_possible,
+    differences,
+    no_exchange_found,
+)
+from celosia.graphs.perturbation.spectrum import spectrum_of
+
+ROUNDS = 50
+"""How often the spectrum is computed where nothing else is said."""
+
+
+def steer_exchanges(  # noqa: PLR0913 - the fields of both methods
+    graph: Graph,
+    exchange: Exchange,
+    *,
+    count: int,
+    every: int,
+    patience: int,
+    rng: Source,
+    progress: Progress,
+) -> MethodResult[Graph]:
+    """The graph after `count` exchanges, each chosen against the drift of the spectrum."""
+    check_possible(graph, exchange, count)
+    session = Exchanges(graph, exchange, patience=patience)
+    progress(Step("compute the spectrum", 0, None))
+    first = now = spectrum_of(session.edges, graph.order) if graph.order > 1 else None
+    done = 0
+    while first is not None and now is not None and done < count:
+        drift = now.values - first.values
+        goal = min(done + every, count)
+        going = session.run(
+            goal,
+            total=count,
+            rng=rng,
+            progress=progress,
+            vectors=now.vectors,
+            drift=drift,
+        )
+        done = int(session.tally[0])
+        now = spectrum_of(session.edges, graph.order, start=now.vectors)
+        if not going:
+            break
+    if count and not done:
+        raise no_exchange_found(graph, int(session.tally[1]))
+    changed = session.result()
+    facts: dict[str, float] = dict(differences(graph, changed))
+    facts |= {"asked for": count, "done": done, "tries": int(session.tally[1])}
+    if first is not None and now is not None:
+        facts |= {
+            "largest eigenvalue before": first.largest,
+            "largest eigenvalue after": now.largest,
+            "algebraic connectivity before": first.connectivity,
+            "algebraic connectivity after": now.connectivity,
+        }
+    exactly = DEGREES_KEPT if exchange == "switch" else SIZE_KEPT
+    return MethodResult(
+        graph=changed,
+        facts=facts,
+        kept=f"{exactly}; nearly the largest eigenvalue and the algebraic connectivity",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SpectralExchange(GraphMethod[Graph]):
+    """What both have in common: random exchanges that are steered by the spectrum."""
+
+    amount: float
+    """How many exchanges: a number, or a share of the number of edges."""
+    every: int | None = None
+    """Exchanges between two computations of the spectrum; so that there are 50 where not given."""
+    patience: int = 50
+    """Possible exchanges looked at before one is taken that does not pull back."""
+
+    randomised = True
+    exchange: ClassVar[Exchange]
+    """Which sort."""
+    gap: ClassVar[str]
+    """What this sort leaves open."""
+
+    def __post_init__(self) -> None:
+        _check(self.amount, self.every, self.patience)
+
+    def apply(
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> MethodResult[Graph]:
+        count = count_of(self.amount, graph.size)
+        return steer_exchanges(
+            graph,
+            self.exchange,
+            count=count,
+            every=self.every or -(-count // ROUNDS),
+            patience=self.patience,
+            rng=rng,
+            progress=progress,
+        )
+
+    def leaves_open(self) -> tuple[str, ...]:
+        return (
+            self.gap,
+            "Exchanges that keep the spectrum are fewer than all, so an attacker who knows the "
+            "method can rule some graphs out.",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpectralSwitch(_SpectralExchange):
+    """Random switches, chosen so that two eigenvalues of the graph stay where they were.
+
+    The two are the largest of the adjacency matrix and the second smallest of the Laplacian.
+    Before each switch it is known how far they have drifted. Random possible switches are looked
+    at until one is predicted, by first-order perturbation, to bring the two nearer to where they
+    were; the predictions add up until the spectrum is computed anew.
+
+    Guarantee: none; every degree is published as it is.
+
+    Reference: Ying, Wu 2008.
+    """
+
+    kind = "spectral-switch"
+    summary = "exchange ends of edges so that degrees stay, and the spectrum nearly"
+    exchange = "switch"
+    gap = (
+        "Every vertex keeps its degree: there is no protection from an attacker who knows a "
+        "person's number of contacts."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpectralAddDelete(_SpectralExchange):
+    """Random replacements of edges, chosen so that two eigenvalues stay where they were.
+
+    As `SpectralSwitch`, with edges replaced by any pair that has none.
+
+    Guarantee: none.
+
+    Reference: Ying, Wu 2008.
+    """
+
+    kind = "spectral-add-delete"
+    summary = "replace edges by others so that the spectrum nearly stays"
+    exchange = "move"
+    gap = "Most edges are still true, and hubs stay hubs."
+
+
+def _check(amount: object, every: object, patience: object) -> None:
+    check_amount(amount)
+    for name, value in (("every", every), ("patience", patience)):
+        number = whole(value)
+        if (number is None or number < 1) and not (name == "every" and value is None):
+            raise InputError(
+                "CEL-G057",
+                f"{name} must be a whole number of at least 1, got {value!r}.",
+                fix="Leave it out, or give a number such as 50.",
+            )

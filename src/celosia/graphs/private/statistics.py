@@ -1,0 +1,261 @@
+"""Private statistics of a graph, each with interval and guarantee, paid from a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, get_args
+
+from celosia.accounting.budget import Budget
+from celosia.core.errors import InputError
+from celosia.core.guarantee import Guarantee
+from celosia.core.progress import Progress, silent
+from celosia.core.provenance import Provenance
+from celosia.core.randomness import Source, System
+from celosia.core.wording import did_you_mean
+from celosia.graphs.graph import Graph
+from celosia.graphs.private.degree_histograms import (
+    BoundedDegreeHistogram,
+    DegreeHistogram,
+    Strategy,
+)
+from celosia.graphs.private.degree_sequence import DegreeSequence
+from celosia.graphs.private.edge_counts import BoundedEdgeCount, EdgeCount
+from celosia.graphs.private.joint_degrees import JointDegrees
+from celosia.graphs.private.local_sensitivity import Sensitive
+from celosia.graphs.private.mechanism import ONE_EDGE, GraphMechanism, Level, check_graph
+from celosia.graphs.private.projection import CAPS
+from celosia.graphs.private.subgraph_counts import StarCount, SubgraphCount, TriangleCount
+from celosia.mechanisms.guarantees import guarantee_of
+from celosia.mechanisms.noisy_answer import NoisyAnswer, check_affordable, release_with_guarantee
+from celosia.mechanisms.parameters import check_confidence
+
+Cap = int | Sequence[int]
+
+
+def release(  # noqa: PLR0913 - each is a choice of the curator
+    graph: Graph,
+    mechanism: GraphMechanism[Any],
+    *,
+    confidence: float = 0.95,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+    progress: Progress = silent,
+) -> NoisyAnswer:
+    """One answer about a graph, with its interval and guarantee.
+
+    Args:
+        graph: stays as it is.
+        mechanism: what to ask, with its price.
+        confidence: of the interval, where there is one.
+        budget: pays for the answer; made for the same neighbours, `ONE_EDGE` or `ONE_VERTEX`.
+        rng: where randomness comes from; a seed makes the answer a simulation.
+        progress: reports how far the count of triangles has come.
+
+    Raises:
+        InputError: CEL-G300 not a graph; CEL-G304 too large a graph for this count.
+        BudgetExceeded: the budget does not allow it.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> graph = Graph.of([(0, 1), (1, 2)])
+    >>> print(release(graph, EdgeCount(epsilon=1), rng=Seeded(1)))
+    number of edges: 2 (95% interval 0 to 5); 1-differential privacy
+    """
+    check_confidence(confidence)
+    check_affordable(mechanism, budget)
+    counted: Graph | Sensitive = check_graph(graph)
+    if isinstance(mechanism, SubgraphCount):  # takes long in large graphs
+        counted = mechanism.sensitive(graph, progress=progress)
+    source = System() if rng is None else rng
+    return release_with_guarantee(
+        mechanism,
+        counted,
+        question=mechanism.question,
+        confidence=confidence,
+        budget=budget,
+        source=source,
+        guarantee=graph_promise(mechanism, simulation=source.simulation),
+        provenance=Provenance.now(
+            "celosia.graphs.private.release", {"mechanism": str(mechanism)}, seed=source.seed
+        ),
+    )
+
+
+def graph_promise(mechanism: GraphMechanism[Any], *, simulation: bool = False) -> Guarantee:
+    """What one answer about a graph promises, in words that are true of graphs."""
+    made = guarantee_of(mechanism, simulation=simulation)
+    open_points: tuple[str, ...] = ("edges beyond the cap of a vertex are not counted",)
+    if mechanism.neighbours == ONE_EDGE:
+        open_points = (
+            "the vertices, their names and their number are assumed to be public: an edge list "
+            "holds only vertices with edges, so read it with a table of all vertices",
+            "a vertex with many edges is protected less: the guarantee is for one of its edges",
+        )
+    return replace(
+        made,
+        protects=made.protects.replace("in the table", "in the graph"),
+        leaves_open=(
+            "each further answer from the same graph adds to the loss: keep one budget",
+            "the answer shows what is true of many vertices, and an attacker may infer it for "
+            "one of them",
+            *open_points,
+        ),
+    )
+
+
+def edge_count(  # noqa: PLR0913 - each is a choice of the curator
+    graph: Graph,
+    *,
+    epsilon: float,
+    level: Level = "edge",
+    cap: Cap | None = None,
+    confidence: float = 0.95,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+) -> NoisyAnswer:
+    """The number of edges.
+
+    Args:
+        graph: stays as it is.
+        epsilon: from 1e-9 to 100.
+        level: what is hidden, one `edge` or one `vertex` with all its edges.
+        cap: for a vertex: how many of its edges count; of several, one is chosen privately. The
+            powers of two from 2 to 1024 where none is given.
+        confidence: of the interval.
+        budget: pays for the answer.
+        rng: where randomness comes from.
+
+    Raises:
+        InputError: CEL-G301 no such level; CEL-G302 not a cap.
+    """
+    mechanism: GraphMechanism[Any]
+    if check_level(level) == "vertex":
+        mechanism = BoundedEdgeCount(epsilon=epsilon, cap=_caps(cap))
+    else:
+        _no_cap(cap)
+        mechanism = EdgeCount(epsilon=epsilon)
+    return release(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+
+
+def degree_histogram(  # noqa: PLR0913 - each is a choice of the curator
+    graph: Graph,
+    *,
+    epsilon: float,
+    level: Level = "edge",
+    cap: Cap | None = None,
+    strategy: Strategy = "cumulative",
+    confidence: float = 0.95,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+) -> NoisyAnswer:
+    """The number of vertices of each degree.
+
+    Args:
+        graph: stays as it is.
+        epsilon: from 1e-9 to 100.
+        level: what is hidden, one `edge` or one `vertex` with all its edges.
+        cap: for an edge: the degree from which on vertices are counted together. For a vertex: as
+            in `edge_count`.
+        strategy: `cumulative` or `bins`, see `DegreeHistogram`.
+        confidence: of the interval.
+        budget: pays for the answer.
+        rng: where randomness comes from.
+
+    Raises:
+        InputError: CEL-G301 no such level; CEL-G302 not a cap; CEL-G305 no such strategy.
+    """
+    mechanism: GraphMechanism[Any]
+    if check_level(level) == "vertex":
+        mechanism = BoundedDegreeHistogram(epsilon=epsilon, cap=_caps(cap), strategy=strategy)
+    else:
+        mechanism = DegreeHistogram(epsilon=epsilon, cap=cap, strategy=strategy)  # type: ignore[arg-type]
+    return release(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+
+
+def degree_sequence(
+    graph: Graph,
+    *,
+    epsilon: float,
+    confidence: float = 0.95,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+) -> NoisyAnswer:
+    """The degrees in rising order, hiding one edge; see `DegreeSequence`."""
+    mechanism = DegreeSequence(epsilon=epsilon)
+    return release(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+
+
+def triangle_count(  # noqa: PLR0913 - each is a choice of the curator
+    graph: Graph,
+    *,
+    epsilon: float,
+    delta: float | None = None,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+    progress: Progress = silent,
+) -> NoisyAnswer:
+    """The number of triangles, hiding one edge; with a delta by smooth sensitivity."""
+    mechanism = TriangleCount(epsilon=epsilon, delta=delta)
+    return release(graph, mechanism, budget=budget, rng=rng, progress=progress)
+
+
+def star_count(  # noqa: PLR0913 - each is a choice of the curator
+    graph: Graph,
+    *,
+    k: int = 2,
+    epsilon: float,
+    delta: float | None = None,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+) -> NoisyAnswer:
+    """The number of stars with k rays, hiding one edge; with a delta by smooth sensitivity.
+
+    Raises:
+        InputError: CEL-G304 not a number of rays, or too large a graph for so many.
+    """
+    return release(graph, StarCount(epsilon=epsilon, delta=delta, k=k), budget=budget, rng=rng)
+
+
+def joint_degrees(  # noqa: PLR0913 - each is a choice of the curator
+    graph: Graph,
+    *,
+    epsilon: float,
+    cap: int,
+    confidence: float = 0.95,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+) -> NoisyAnswer:
+    """The number of edges by the degrees of their ends, hiding one edge; see `JointDegrees`."""
+    mechanism = JointDegrees(epsilon=epsilon, cap=cap)
+    return release(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+
+
+def check_level(level: object) -> Level:
+    """Refuse what is neither `edge` nor `vertex`.
+
+    Raises:
+        InputError: CEL-G301 it is something else.
+    """
+    for known in get_args(Level):
+        if level == known:
+            return known  # type: ignore[no-any-return]
+    raise InputError(
+        "CEL-G301",
+        f"the level must be edge or vertex, got {level!r}"
+        f"{did_you_mean(str(level), get_args(Level))}.",
+        why="It says what an epsilon hides: one edge, or one vertex with all its edges.",
+        fix="Take vertex where a vertex is a person, and edge where single contacts are private.",
+    )
+
+
+def _caps(cap: Cap | None) -> int | tuple[int, ...]:
+    return CAPS if cap is None else cap if isinstance(cap, int) else tuple(cap)
+
+
+def _no_cap(cap: object) -> None:
+    if cap is not None:
+        raise InputError(
+            "CEL-G302",
+            "a cap is given, but nothing is cut off where one edge is hidden.",
+            fix="Leave the cap out, or take level vertex.",
+        )

@@ -1,0 +1,169 @@
+"""A synthetic graph from private statistics of another graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.core.wording import did_you_mean
+from celosia.graphs._edge_set import edge_set
+from celosia.graphs.graph import Graph
+from celosia.graphs.kdegree.realisation import construct_graph
+from celosia.graphs.method import GraphMethod, MethodResult
+from celosia.graphs.perturbation.session import Exchanges, graph_of
+from celosia.graphs.private.constrained_inference import graphical_degrees
+from celosia.graphs.private.degree_sequence import DegreeSequence
+from celosia.graphs.private.joint_degrees import JointDegrees
+from celosia.graphs.private.mechanism import check_graph
+from celosia.mechanisms.guarantees import format_rounded_up
+from celosia.mechanisms.parameters import check_epsilon
+
+Model = Literal["degrees", "joint"]
+
+SWITCHES = 10
+"""For each edge: after about so many a graph forgets how it was made."""
+GUIDED = 50
+"""Attempts for each edge to bring the joint degrees nearer to what was released."""
+CAP = 8
+"""From which degree on ends count together, where nothing else is asked for."""
+
+SURE = 0.9
+"""How surely a wished number of edges differs by more than noise before switches go there."""
+
+_BATCH = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateGraph(GraphMethod[Graph]):
+    """A random graph whose degrees are those of the given graph with noise.
+
+    The degrees are released as by `DegreeSequence`, lowered to the nearest that some graph has,
+    realised (Havel, Hakimi) in a random order of the vertices, and mixed by random switches. With
+    the model `joint` half of epsilon goes to `JointDegrees`, and further switches bring the edges
+    between vertices of each two degrees as near to their noisy number as they can. All but the
+    releases only look at what was released.
+
+    Guarantee: epsilon-DP with delta 0 for one edge; the number of vertices is public. Names and
+    attributes are left out.
+
+    Reference: Hay, Li, Miklau, Jensen 2009; Mahadevan, Krioukov, Fall, Vahdat 2006 (dK-graphs);
+    Wang, Wu 2013.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> from celosia.graphs.generators import ring
+    >>> made = PrivateGraph(epsilon=2).apply(ring(100), rng=Seeded(1)).graph
+    >>> made.order, 80 < made.size < 120
+    (100, True)
+    """
+
+    epsilon: float
+    model: Model = "degrees"
+    """`degrees`, or `joint` for them and which of them are joined: for large graphs in which like
+    joins like or unlike; elsewhere the half of epsilon that it takes from the degrees is missed."""
+    cap: int | None = None
+    """For the model joint: from which degree on ends count together; 8 where it is not given."""
+
+    kind = "private-graph"
+    summary = "a new random graph with the noisy degrees of the given one; one edge is hidden"
+    randomised = True
+    is_private = True
+
+    def __post_init__(self) -> None:
+        if self.model not in get_args(Model):
+            hint = did_you_mean(str(self.model), get_args(Model))
+            raise _refused(f"the model must be degrees or joint, got {self.model!r}{hint}.")
+        if self.cap is not None and self.model != "joint":
+            raise _refused("a cap is given, but the model degrees has none.")
+        self._mechanisms()
+
+    def _mechanisms(self) -> tuple[DegreeSequence, JointDegrees | None]:
+        price = check_epsilon(self.epsilon)
+        if self.model == "degrees":
+            return DegreeSequence(epsilon=self.epsilon), None
+        half: Any = price / 2  # a fraction: two halves make epsilon
+        return DegreeSequence(epsilon=half), JointDegrees(
+            epsilon=half, cap=CAP if self.cap is None else self.cap
+        )
+
+    def apply(  # noqa: D102 - as in GraphMethod
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> MethodResult[Graph]:
+        sequence, joint = self._mechanisms()
+        released = sequence.release(check_graph(graph), rng=rng)
+        wished = None if joint is None else joint.release(graph, rng=rng)
+        degrees = graphical_degrees(released)
+        made = construct_graph(degrees[rng.permutation(degrees.size)], rng=rng)
+        assert made is not None, "the degrees are those of a graph"
+        session = Exchanges(made, "switch")
+        if made.size > 1:  # a star or a full graph has no switch, and stays as it is
+            count = SWITCHES * made.size
+            session.run(count, total=count, rng=rng, progress=progress)
+        made = session.result()
+        facts: dict[str, Any] = {
+            "vertices": made.order,
+            "edges after": made.size,
+            "ends lowered": int(released.sum() - degrees.sum()),
+            "switches": int(session.tally[0]),
+        }
+        if joint is not None and wished is not None:
+            made, facts["guided switches"] = _guide(made, joint, wished, rng, progress)
+        return MethodResult(graph=made, facts=facts, kept="the number of vertices")
+
+    def promise(self, graph: Graph) -> str:  # noqa: D102 - as in GraphMethod
+        amount = format_rounded_up(self.epsilon)
+        return f"{amount}-differential privacy for one edge; the number of vertices is public"
+
+    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+        alike = (
+            "degrees are"
+            if self.model == "degrees"
+            else "degrees and the degrees of linked vertices are"
+        )
+        return (
+            "The guarantee is for one edge: a vertex with many edges is protected less.",
+            "The number of vertices is assumed to be public: an edge list holds only vertices "
+            "with edges, so read it with a table of all vertices.",
+            f"Only {alike} like those of the given graph: triangles and communities are gone.",
+        )
+
+
+def _guide(
+    graph: Graph, joint: JointDegrees, wished: dict[str, int], rng: Source, progress: Progress
+) -> tuple[Graph, int]:
+    """The graph after switches towards wished joint degrees; every degree stays. How many."""
+    from celosia.graphs.private._kernels import guided_switches  # noqa: PLC0415 - compiles
+
+    excess = np.zeros((joint.cap + 1, joint.cap + 1), dtype=np.int64)
+    low, high = np.array(joint.cells).T
+    # Noise is below 2**62 and counts below 2**62: no difference overflows.
+    apart = joint.counts(graph) - np.array(list(wished.values()))
+    # What may well be noise is not followed.
+    apart = np.sign(apart) * np.maximum(np.abs(apart) - joint.law.bound(SURE), 0)
+    excess[low, high] = excess[high, low] = apart
+    keys = graph.keys.copy()
+    table, kinds = edge_set(keys), np.minimum(graph.degrees, joint.cap)
+    total = GUIDED * graph.size if graph.size > 1 else 0
+    done = 0
+    for first in range(0, total, _BATCH):
+        progress(Step("guided switches", first, total))
+        count = min(_BATCH, total - first)
+        places, turned = rng.integers(graph.size, 2 * count), rng.integers(2, count) == 1
+        made = guided_switches(keys, table, graph.order, kinds, excess, places, turned)
+        done += made
+        if not made:
+            break
+    return graph_of(graph, keys), int(done)
+
+
+def _refused(what: str) -> InputError:
+    return InputError(
+        "CEL-G306",
+        what,
+        why="The model says which private statistics the new graph is made from.",
+        fix="Take degrees, or joint with a cap such as 8.",
+    )

@@ -1,0 +1,336 @@
+"""Publish a graph: apply one or more methods, remove names, and account for the result."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError, PrivacyWarning
+from celosia.core.guarantee import Guarantee
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.provenance import Provenance
+from celosia.core.randomness import Source, System
+from celosia.graphs.account import GraphAccount, account
+from celosia.graphs.adapters import as_graph
+from celosia.graphs.generalisation.partition import shuffle_super_vertices
+from celosia.graphs.graph import Graph
+from celosia.graphs.method import GraphMethod, MethodResult
+from celosia.graphs.readers import ReadResult
+from celosia.graphs.registry import makes
+from celosia.graphs.relabelling import Relabelling, relabel
+from celosia.graphs.release import Content, GraphRelease, MethodOutcome
+from celosia.graphs.uncertain import UncertainGraph
+from celosia.tables.masking import Recipe
+from celosia.tables.masking.steps import run_steps
+from celosia.tables.run import check_table, released_names
+
+NOTHING = "no formal guarantee"
+
+
+def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
+    data: Any,
+    methods: GraphMethod[Any] | Iterable[GraphMethod[Any]],
+    *,
+    attributes: Recipe | None = None,
+    keep_names: bool = False,
+    drop_edge_attributes: bool = False,
+    assess: bool = True,
+    rng: Source | None = None,
+    progress: Progress = silent,
+) -> GraphRelease:
+    """The graph after every method, under random numbers, with what risk and what use is left.
+
+    Args:
+        data: a `Graph`, what `read` gave, or a graph of NetworkX, igraph, scipy or an array of
+            pairs.
+        methods: what is done, in order; only the last may make an uncertain or a generalised graph.
+        attributes: how the attributes of the vertices are masked; without it none is published.
+        keep_names: publish the names of the vertices, for a graph whose names are public.
+        drop_edge_attributes: leave out what is known of the edges (weights, times); no method
+            protects it, so that a graph with edge attributes is refused without this.
+        assess: compare with the original and attack the release, for the report.
+        rng: where methods and numbers are drawn from; a seed makes it a simulation.
+        progress: called as the work proceeds; may raise `Cancelled`.
+
+    Raises:
+        InputError: the graph or a parameter is wrong; CEL-G021 no method, or one after a graph that
+            is none any more; CEL-G022 attributes that cannot be masked; CEL-G023 methods that do
+            not go together, or with names that stay; CEL-G033 edge attributes that
+            the caller did not allow to leave out.
+        PrivacyError: a method cannot keep its promise on this graph.
+
+    >>> from celosia import Seeded
+    >>> from celosia.graphs import KDegree, examples
+    >>> release = publish(examples.g10(), KDegree(k=2), rng=Seeded(1))
+    >>> print(release.guarantee.promise)
+    k-degree anonymity, k = 2: every degree is shared by at least 2 vertices
+    """
+    rng = System() if rng is None else rng
+    chosen = (methods,) if isinstance(methods, GraphMethod) else tuple(methods)
+    check_order(chosen, keep_names=keep_names)
+    reading = as_graph(data)
+    original = reading.graph
+    if not drop_edge_attributes:
+        check_edge_attributes(reading)
+    known = _mask_attributes(original, attributes, rng, progress)
+    made = _apply_methods(replace(known, edge_attributes=None), chosen, rng, progress)
+    content = made.content
+    _check_added_vertices(
+        content, original, keep_names=keep_names, attributes=attributes is not None
+    )
+    if isinstance(content, Graph) and attributes is None:  # a method may have needed them
+        content = replace(content, attributes=None)
+    private = any(method.is_private for method in chosen)
+    shown, numbers = (content, None) if keep_names else _hide_names(content, rng)
+    if numbers is not None:
+        numbers = numbers[: original.order]  # vertices that a method made up come after the others
+    measured = GraphAccount()
+    if assess:
+        measured = account(
+            original, shown, numbers=numbers, matched=not private, rng=rng, progress=progress
+        )
+    notes = _notes(keep_names, original)
+    for note in notes:
+        warnings.warn(note, PrivacyWarning, stacklevel=2)
+    return GraphRelease(
+        data=shown,
+        guarantee=_guarantee(
+            chosen, made, attributes=attributes is not None, simulation=rng.simulation
+        ),
+        key=None if private else numbers,  # no vertex of a private graph is anybody
+        provenance=Provenance.now(
+            "celosia.graphs.publish",
+            {
+                "methods": [method.as_dict() for method in chosen],
+                "keep_names": keep_names,
+                "drop_edge_attributes": drop_edge_attributes,
+            },
+            seed=rng.seed,
+        ),
+        warnings=notes,
+        methods=made.outcomes,
+        account=measured,
+        # What compares with the original would undo a differentially private promise.
+        figures={} if private else measured.figures(),
+        left_out=_left_out(reading, attributes=attributes is not None, private=private),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ChainResult:
+    content: Content
+    outcomes: tuple[MethodOutcome, ...]
+    promises: tuple[str | None, ...]
+
+
+def _apply_methods(
+    graph: Graph, methods: tuple[GraphMethod[Any], ...], rng: Source, progress: Progress
+) -> _ChainResult:
+    content: Content = graph
+    outcomes, promises = [], []
+    for number, method in enumerate(methods, 1):
+        progress(Step(f"{method.kind}", number - 1, len(methods)))
+        assert isinstance(content, Graph), "checked before any work"
+        promises.append(method.promise(content))
+        if isinstance(method, Relabelling):
+            # Every release gets random numbers, once and at its end: were they drawn here too,
+            # the vertices could not be matched, and an attack would seem to find none.
+            done: MethodResult[Content] = MethodResult(graph=content, kept="the whole structure")
+        else:
+            done = method.apply(content, rng=rng, progress=progress)
+        content = done.graph
+        outcomes.append(MethodOutcome(method.kind, dict(done.facts), done.kept))
+    return _ChainResult(content, tuple(outcomes), tuple(promises))
+
+
+def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> None:
+    """Refuse, before any work, methods that undo each other.
+
+    Raises:
+        InputError: CEL-G021 there is none; CEL-G023 two that do not go together.
+    """
+    if not methods:
+        raise InputError(
+            "CEL-G021",
+            "no method is given.",
+            why="Random numbers in place of names do not protect people by themselves.",
+            fix="Name a method, such as KDegree(k=5) or --k-degree 5.",
+        )
+    for method, following in pairwise(methods):
+        if makes(type(method)) is not Graph:
+            raise InputError(
+                "CEL-G021",
+                f"{following.kind} cannot follow {method.kind}.",
+                why="Its result is not a plain graph.",
+                fix=f"Let {method.kind} be the last method.",
+            )
+    for method in methods[1:]:
+        if method.is_private:
+            raise InputError(
+                "CEL-G023",
+                f"{method.kind} cannot follow {methods[0].kind}.",
+                why="One more edge may change everything that the earlier method does, so "
+                "protecting one edge of its result does not protect one edge of the "
+                "original; and its figures are exact.",
+                fix="Let the differentially private method be the first.",
+            )
+    for number, method in enumerate(methods):
+        before = [each for each in methods[:number] if not isinstance(each, Relabelling)]
+        if method.needs_original and before:
+            raise InputError(
+                "CEL-G023",
+                f"{method.kind} cannot follow {before[0].kind}.",
+                why="It protects against an attacker who knows a person's degree in the "
+                "original; an earlier method changes these degrees.",
+                fix=f"Let {method.kind} be the only method.",
+            )
+    if keep_names and any(isinstance(method, Relabelling) for method in methods):
+        raise InputError(
+            "CEL-G023",
+            f"{Relabelling.kind} cannot be combined with kept names.",
+            why="It replaces them by random numbers.",
+            fix="Leave out one of the two.",
+        )
+
+
+def check_edge_attributes(reading: ReadResult) -> None:
+    """Refuse a graph whose edges have attributes, which no method protects.
+
+    Raises:
+        InputError: CEL-G033 it has some.
+    """
+    names = reading.edge_attributes
+    if not names:
+        return
+    differing = reading.counts.differing
+    merged = f" Merged records with other values: {differing:,}." if differing else ""
+    raise InputError(
+        "CEL-G033",
+        f"no method protects the edge attributes {', '.join(names)}.{merged}",
+        why="A weight or a time can identify people, and a graph without them is a different "
+        "graph.",
+        fix="Leave them out explicitly: drop_edge_attributes=True, --drop-edge-attributes, or "
+        "the switch in the studio.",
+        edge_attributes=list(names),
+        differing=differing,
+    )
+
+
+def _left_out(reading: ReadResult, *, attributes: bool, private: bool) -> dict[str, Any]:
+    """What was given and is not in the release: names, and counts except beside a private graph."""
+    vertices = reading.graph.attributes
+    found: dict[str, Any] = {
+        "edge_attributes": list(reading.edge_attributes),
+        "attributes": [] if attributes or vertices is None else list(vertices.columns),
+    }
+    if not private:
+        counts = asdict(reading.counts)
+        counts.pop("records")
+        if reading.rules.directed == "undirect":  # these are edges now: only directions are gone
+            counts["directions"] = counts.pop("one_way")
+        found |= counts | {"ignored": list(reading.ignored)}
+    return {name: what for name, what in found.items() if what}
+
+
+def _mask_attributes(graph: Graph, recipe: Recipe | None, rng: Source, progress: Progress) -> Graph:
+    """The graph with masked attributes, where there is a recipe for them."""
+    if recipe is None:
+        return graph
+    if graph.attributes is None or any(step.method.picks_rows for step in recipe.steps):
+        raise InputError(
+            "CEL-G022",
+            "the attributes of the vertices cannot be masked by this recipe.",
+            why="The graph has none, or a step of the recipe adds or removes rows, and each "
+            "vertex needs one row.",
+            fix="Leave the recipe out, or use methods that keep every row.",
+        )
+    check_table(graph.attributes, recipe.schema)
+    names = released_names(graph.attributes, recipe.schema)
+    done = run_steps(graph.attributes.select(names), recipe, rng, progress)
+    return replace(graph, attributes=done.frame)
+
+
+def _check_added_vertices(
+    content: Content, original: Graph, *, keep_names: bool, attributes: bool
+) -> None:
+    """Refuse vertices that a method added where an attacker could recognise them."""
+    if content.order > original.order and (keep_names or attributes):
+        raise InputError(
+            "CEL-G023",
+            f"{content.order - original.order:,} vertices were added by a method and have no "
+            "names and no attributes.",
+            why="An attacker who recognises them can leave them out, and then finds the people "
+            "who hide among them.",
+            fix="Publish under random numbers and without attributes, or choose a method that only "
+            "changes edges, such as k-degree.",
+        )
+    if attributes and isinstance(content, Graph) and content.attributes is None:
+        raise InputError(
+            "CEL-G022",
+            "the vertices of this release are not those of the graph, so they have no attributes.",
+            why="A differentially private graph has new vertices.",
+            fix="Leave the recipe out, and publish the attributes as a table of their own.",
+        )
+
+
+def _hide_names(content: Content, rng: Source) -> tuple[Content, NDArray[np.int64] | None]:
+    """The same under random numbers, and the number of each vertex; None for super-vertices."""
+    if isinstance(content, Graph):
+        made = relabel(content, rng)
+        return made.graph, made.numbers
+    if isinstance(content, UncertainGraph):
+        numbers = rng.permutation(content.order)
+        return content.renumbered(numbers), numbers
+    return shuffle_super_vertices(content, rng), None
+
+
+def _notes(keep_names: bool, graph: Graph) -> tuple[str, ...]:
+    notes = []
+    if keep_names and graph.labels is not None:
+        notes.append(
+            "The vertices keep their names: people named in the graph are named in the release."
+        )
+    elif keep_names:
+        notes.append(
+            "The vertices keep their numbers: an attacker who knows the numbers can "
+            "identify people."
+        )
+    return tuple(notes)
+
+
+def _guarantee(
+    methods: tuple[GraphMethod[Any], ...], made: _ChainResult, *, attributes: bool, simulation: bool
+) -> Guarantee:
+    """The last promise stands, and a private one: what only sees a private graph cannot undo it."""
+    kept: list[tuple[str, str]] = []
+    lost: list[tuple[str, str]] = []
+    for number, (method, text) in enumerate(zip(methods, made.promises, strict=True), 1):
+        if text is not None:
+            stands = number == len(methods) or method.is_private
+            (kept if stands else lost).append((method.kind, text.removesuffix(".")))
+    promise = "; ".join(text for _, text in kept)
+    gaps = [gap for method in methods for gap in method.leaves_open()]
+    gaps += [
+        f"what {kind} guarantees is not claimed: {methods[-1].kind} was applied after it"
+        for kind, _ in lost
+    ]
+    if attributes:
+        gaps.append(
+            "vertex attributes are masked by the recipe, and may identify people by themselves"
+        )
+    private = any(method.is_private for method in methods)
+    return Guarantee(
+        promise=promise or NOTHING,
+        unit="edge" if private else "vertex",
+        protects=promise or "edges are perturbed; the protection is measured, not guaranteed",
+        neighbours="add or remove one edge" if private else None,
+        assumes=("each person is one vertex",),
+        leaves_open=tuple(dict.fromkeys(gaps)),
+        simulation=simulation,
+    )

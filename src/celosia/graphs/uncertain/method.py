@@ -1,0 +1,211 @@
+"""k-obfuscation: the least noise on edge probabilities that hides enough vertices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, sqrt
+
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.numbers import exact, whole
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
+from celosia.graphs.graph import Graph
+from celosia.graphs.method import GraphMethod, MethodResult
+from celosia.graphs.sampling import pairs_of
+from celosia.graphs.uncertain.candidates import UncertainGraphSampler
+from celosia.graphs.uncertain.entropy import Obfuscation, check_k, obfuscation
+from celosia.graphs.uncertain.graph import UncertainGraph
+from celosia.graphs.uncertain.recount import recounted_failures
+
+WIDEST = 1024.0
+"""Noise this wide is uniform on 0 .. 1 for all that matters: more changes nothing."""
+
+NARROWEST = 2.0**-10
+"""Noise of a thousandth: below it the uniform amounts do all the work."""
+
+CLOSE = 1.2
+"""The search ends when a width works and one this many times smaller does not."""
+
+_AGAIN = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KObfuscation(GraphMethod[UncertainGraph]):
+    """Publish chances of edges, with the least noise that hides all but a few vertices.
+
+    Pairs are drawn around vertices whose degree stands out, and the chances of these pairs and of
+    the edges move away from 0 and 1. A search finds the least width of that noise; each try is
+    judged by the entropy check, and what is published by a second one written apart. The first try
+    that holds is taken; where one fails by more than tries differ, the others are spared.
+
+    Guarantee: all but a share `tolerance` of the vertices are hidden among k in this sense:
+    an attacker who knows only the degree of a vertex in the original graph is left with at least
+    log2 k bits of doubt about which vertex of the release it is. It is no differential privacy.
+
+    Reference: Boldi, Bonchi, Gionis, Tassa 2012.
+    """
+
+    k: int
+    """Among how many each vertex hides, measured by entropy."""
+    tolerance: float = 0.01
+    """The share of vertices that may stay exposed (epsilon in the paper)."""
+    c: float = 2.0
+    """How many pairs get a chance, for each edge of the graph."""
+    q: float = 0.01
+    """The share of these pairs whose chance moves by a uniform amount."""
+    trials: int = 5
+    """How often each width of noise is tried."""
+
+    kind = "k-obfuscation"
+    summary = "publish probabilities of edges, so that a known degree fits at least k vertices"
+    randomised = True
+    needs_original = True
+
+    def __post_init__(self) -> None:
+        k, trials = whole(self.k), whole(self.trials)
+        tolerance, c, q = exact(self.tolerance), exact(self.c), exact(self.q)
+        if (
+            k is None
+            or trials is None
+            or tolerance is None
+            or c is None
+            or q is None
+            or k < 2
+            or not 1 <= trials <= 1000
+            or not 0 <= tolerance < 1
+            or not 1 <= c <= 100
+            or not 0 <= q <= 1
+        ):
+            raise InputError(
+                "CEL-G202",
+                f"invalid parameters: k = {self.k!r}, tolerance = {self.tolerance!r}, c = "
+                f"{self.c!r}, q = {self.q!r}, trials = {self.trials!r}.",
+                why="k is a whole number of at least 2, the tolerance in 0 .. 1 (1 excluded), c in "
+                "1 .. 100, q in 0 .. 1, and trials a whole number in 1 .. 1000.",
+                fix="Try k = 10 and leave the others as they are.",
+            )
+
+    def apply(  # noqa: D102 - as in GraphMethod
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> MethodResult[UncertainGraph]:
+        check_k(self.k, graph.order)
+        tolerance = _exact(self.tolerance)
+        drawing = UncertainGraphSampler(
+            graph=graph,
+            spared=ceil(tolerance * graph.order / 2),
+            target=min(floor(_exact(self.c) * graph.size), pairs_of(graph.order)),
+            uniform=float(self.q),
+        )
+        search = _Search(self, drawing, rng, progress)
+        width, made, check = search.least()
+        made = drawing.in_order(made)
+        for _ in range(_AGAIN):
+            recounted = recounted_failures(made, graph, k=self.k).size
+            if recounted <= tolerance * graph.order:
+                break
+            width, made, check = search.from_width(width * CLOSE)  # the two disagree by a hair
+            made = drawing.in_order(made)
+        else:
+            raise _out_of_reach(self)
+        facts = {
+            "vertices": graph.order,
+            "edges before": graph.size,
+            "pairs with a chance": made.size,
+            "edges expected": made.expected_edges,
+            "width of the noise": width,
+            "widths tried": search.widths,
+            "graphs drawn": search.drawn,
+            "k": self.k,
+            "exposed": int(check.failing.size),
+            "share exposed": check.share,
+            "exposed, recounted": int(recounted),
+        }
+        return MethodResult(graph=made, facts=facts, kept="the number of vertices")
+
+    def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
+        exposed = floor(_exact(self.tolerance) * graph.order)
+        return (
+            f"For all but at most {exposed:,} of {graph.order:,} vertices, an attacker who knows "
+            f"the degree of a vertex has at least log2 {self.k} bits of uncertainty about which "
+            "vertex it is."
+        )
+
+    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+        return (
+            "The vertices that stay exposed within the tolerance have rare degrees; they are "
+            "often hubs.",
+            "A pair with a chance above one half is nearly always a true edge: links are hardly "
+            "protected.",
+            "Entropy is an average: one vertex may be far likelier than the others. Knowledge "
+            "beyond the degree is not considered.",
+            "Attributes of vertices and edges are not published.",
+        )
+
+
+class _Search:
+    """Widths of noise tried so far, and how."""
+
+    def __init__(
+        self, method: KObfuscation, drawing: UncertainGraphSampler, rng: Source, progress: Progress
+    ):
+        self.method, self.drawing, self.rng, self.progress = method, drawing, rng, progress
+        self.widths = self.drawn = 0
+
+    def least(self) -> tuple[float, UncertainGraph, Obfuscation]:
+        """The least width that works, within `CLOSE`, and what it made."""
+        best = self.from_width(1.0)
+        lower = best[0] / 2 if best[0] > 1 else 0.0
+        while best[0] > max(NARROWEST, CLOSE * lower):
+            middle = sqrt(lower * best[0]) if lower else best[0] / 4
+            found = self._at(middle)
+            if found is None:
+                lower = middle
+            else:
+                best = (middle, *found)
+        return best
+
+    def from_width(self, width: float) -> tuple[float, UncertainGraph, Obfuscation]:
+        """The first width that works among this and its doubles.
+
+        Raises:
+            PrivacyError: CEL-G203 none does.
+        """
+        while width <= WIDEST:
+            found = self._at(width)
+            if found is not None:
+                return width, *found
+            width *= 2
+        raise _out_of_reach(self.method)
+
+    def _at(self, width: float) -> tuple[UncertainGraph, Obfuscation] | None:
+        graph = self.drawing.graph
+        allowed = _exact(self.method.tolerance) * graph.order
+        self.widths += 1
+        for _ in range(self.method.trials):
+            self.progress(Step("search the least noise", self.drawn, None))
+            self.drawn += 1
+            made = self.drawing.draw(width, self.rng)
+            check = obfuscation(made, graph, k=self.method.k)
+            if check.failing.size <= allowed:
+                return made, check  # its pairs are sorted once the search is over
+            if check.failing.size > allowed + 4 * sqrt(allowed) + 10:  # draws differ by less
+                break
+        return None
+
+
+def _exact(value: float) -> Fraction:
+    number = exact(value)
+    assert number is not None, "checked on creation"
+    return number
+
+
+def _out_of_reach(method: KObfuscation) -> PrivacyError:
+    return PrivacyError(
+        "CEL-G203",
+        f"no amount of noise hides all but a share {method.tolerance} of the vertices among "
+        f"{method.k}.",
+        why="Vertices whose degree is far from all others, such as hubs, stay exposed unless many "
+        "pairs change.",
+        fix="Tolerate a larger share, take a smaller k, or give more pairs a chance (c).",
+    )
