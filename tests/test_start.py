@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from celosia.cli.app import HOMES
-from celosia.cli.loading import Commands
+from celosia.cli.lazy_commands import Commands
 
 PROGRAM = """
 import json, sys
@@ -85,7 +85,7 @@ def test_the_version_is_shown_without_any_command(loaded: list[set[str]]) -> Non
 
 def test_the_help_lists_commands_without_loading_them(loaded: list[set[str]]) -> None:
     assert loaded[1] & (NEVER | {"pydantic", "numpy", "duckdb", "sqlglot"}) == set()
-    shown = {"main", "app", "loading", "console", "ending"}
+    shown = {"main", "app", "lazy_commands", "console", "exit_codes"}
     assert {name.split(".")[2] for name in loaded[1] if name.startswith("celosia.cli.")} == shown
 
 
@@ -100,7 +100,7 @@ def test_a_question_loads_what_it_needs(loaded: list[set[str]], after: int) -> N
     assert loaded[after] & NEVER == set()
     doors = ("celosia.tables", "celosia.graphs", "celosia.collect", "celosia.lab", "celosia.cli.")
     others = {name for name in loaded[after] if name.startswith(doors)}
-    own = {"query", "main", "app", "loading", "console", "ending", "options", "places", "policy"}
+    own = {"query", "main", "app", "lazy_commands", "console", "exit_codes", "options", "paths", "policy"}
     assert {name.split(".")[2] for name in others} <= own
 
 

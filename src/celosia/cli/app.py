@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.loading import Home, group_of
+from celosia.cli.lazy_commands import Home, group_of
 
 HOMES = {
     "demo": Home(

@@ -81,7 +81,7 @@ def audit(
     """
     from celosia.core.randomness import source
 
-    options.check_places({"the report": report}, overwrite=force)
+    options.check_output_paths({"the report": report}, overwrite=force)
     rng = source(seed)
     wishes = {"samples": samples, "confidence": confidence, "rng": rng}
     found: list[Audit] = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.outcome import show_release
+from celosia.cli.release_summary import show_release
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +42,7 @@ def demo(
     model = KAnonymity(k)
     folder.mkdir(parents=True, exist_ok=True)
     names = ("census.csv", "census.toml", "safe.csv", "safe.csv.cert.json", "report.html")
-    options.check_places(
+    options.check_output_paths(
         {name: folder / name for name in names}, overwrite=force or folder == FOLDER
     )
     if not as_json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli.places import place_of
+from celosia.cli.paths import resolve_address
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
 
@@ -101,7 +101,7 @@ def opened(engine: str, url: str | None) -> AbstractContextManager[TableEngine]:
         InputError: CEL-Q204 the variable of an address is not set, CEL-Q205 an address with a
             password, which others would see.
     """
-    address = None if url is None else place_of(url)
+    address = None if url is None else resolve_address(url)
     if engine == "postgres":
         from celosia.engines.postgres_tables import PostgresTables
 

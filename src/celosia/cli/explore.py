@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, options, wishes
+from celosia.cli import console, options, model_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,16 +28,16 @@ EXAMPLES = """**Examples**
 
 def explore(
     table: options.Input,
-    k: wishes.K = None,
-    diversity: wishes.L = None,
-    closeness: wishes.T = None,
-    model: wishes.OtherModels = None,
+    k: model_options.K = None,
+    diversity: model_options.L = None,
+    closeness: model_options.T = None,
+    model: model_options.OtherModels = None,
     schema: options.SchemaFile = None,
     suppress: Annotated[
         str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
     ] = "5%",
-    metric: wishes.MetricName = None,
-    weights: wishes.Weights = None,
+    metric: model_options.MetricName = None,
+    weights: model_options.Weights = None,
     time_limit: Annotated[
         float | None,
         typer.Option(metavar="SECONDS", help="Then stop, and say how many nodes were tried."),
@@ -70,10 +70,10 @@ def explore(
     from celosia.tables import exploration_report
 
     places = {"the plot": plot, "the report": report}
-    options.check_places(places, inputs=(table, schema, population), overwrite=force)
-    models = wishes.models_from(k, diversity, closeness, model)
+    options.check_output_paths(places, inputs=(table, schema, population), overwrite=force)
+    models = model_options.models_from(k, diversity, closeness, model)
     limit = options.share(suppress, option="--suppress")
-    measure = wishes.metric_from(metric, weights)
+    measure = model_options.metric_from(metric, weights)
     roles = options.schema_from(
         schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
     )
@@ -99,8 +99,8 @@ def explore(
         promise = " and ".join(each.promise() for each in models)
         page = exploration_report.document(found, promise=promise, metric=named)
         options.write_text(report, page.html(), force)
-    if not wishes.hides_identity(models):
-        console.note(f"Warning: {wishes.IDENTITY_OPEN}")
+    if not model_options.hides_identity(models):
+        console.note(f"Warning: {model_options.IDENTITY_OPEN}")
     if as_json:
         console.show_json(_facts(found, show_all=show_all))
         return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.places import place_of
+from celosia.cli.paths import resolve_address
 from celosia.cli.policy import told_warnings
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.core.wording import counted
@@ -178,7 +178,7 @@ def export(
 
     `celosia ledger export policy.toml -o ledger.jsonl`
     """
-    options.check_places({"the export": output}, inputs=(Path(place),), overwrite=force)
+    options.check_output_paths({"the export": output}, inputs=(Path(place),), overwrite=force)
     if not output.name.lower().endswith(EXPORTED):
         raise InputError(
             "CEL-Q203",
@@ -273,7 +273,7 @@ def new(
 
     with told_warnings():
         declared = load_policy(policy)
-    place = ledger_of(policy) if ledger is None else place_of(ledger)
+    place = ledger_of(policy) if ledger is None else resolve_address(ledger)
     standing = Ledger.look(place)
     if standing is not None:
         standing.close()
@@ -334,7 +334,7 @@ def opened(place: str) -> Iterator[tuple[LedgerView, Terms]]:
 
 def _ledger_at(written: str) -> str:
     if Path(written).suffix.lower() != ".toml":
-        return place_of(written)
+        return resolve_address(written)
     from celosia.queries import load_policy
 
     with told_warnings():

@@ -89,7 +89,7 @@ def magnitude(
     from celosia.tables.magnitude import magnitude_table
 
     places = {"the table": output, "the report": report}
-    options.check_places(places, inputs=(table,), overwrite=force)
+    options.check_output_paths(places, inputs=(table,), overwrite=force)
     if output is not None:
         format_of(output)
     rules = _rules(p, pq, dominance, min_frequency)

@@ -29,7 +29,7 @@ def main() -> None:
 
     from celosia.cli import console
     from celosia.cli.app import app
-    from celosia.cli.ending import MISUSE, discard_output, refused, run
+    from celosia.cli.exit_codes import MISUSE, discard_output, refused, run
 
     # fastexcel logs a guess about empty columns that means nothing to a user.
     logging.getLogger("fastexcel").setLevel(logging.ERROR)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, engines, options
-from celosia.cli.outcome import warn
+from celosia.cli.release_summary import warn
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -131,11 +131,11 @@ def mask(
     if engine is None:
         paper = None if file is None else certificate_path(file)
         places = {"the release": file, "its certificate": paper, "the report": report}
-        options.check_places(places, inputs=(Path(table), *inputs), overwrite=force)
+        options.check_output_paths(places, inputs=(Path(table), *inputs), overwrite=force)
         if file is not None:
             format_of(file)
     else:
-        options.check_places({"the report": report}, inputs=inputs, overwrite=force)
+        options.check_output_paths({"the report": report}, inputs=inputs, overwrite=force)
     roles = {
         "quasi_identifiers": quasi_identifiers,
         "sensitive": sensitive,

@@ -68,7 +68,7 @@ Decimal = Annotated[
 ]
 
 
-def check_places(
+def check_output_paths(
     places: Mapping[str, Path | None],
     *,
     inputs: Iterable[Path | None] = (),

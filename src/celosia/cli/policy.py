@@ -192,7 +192,7 @@ def draft(
     """
     from celosia.queries.policy import draft_policy
 
-    options.check_places({"the draft": output}, inputs=map(Path, sources), overwrite=force)
+    options.check_output_paths({"the draft": output}, inputs=map(Path, sources), overwrite=force)
     database = _database(sources, folder=Path() if output is None else output.parent)
     columns = columns_of(database)
     if {"terms", "triples", "meta"} <= set(columns):

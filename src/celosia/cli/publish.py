@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, engines, options, wishes
-from celosia.cli.outcome import show_release, warn
+from celosia.cli import console, engines, options, model_options
+from celosia.cli.release_summary import show_release, warn
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ census.safe --certificate safe.cert.json`
 
 def publish(
     table: engines.Table,
-    k: wishes.K = None,
-    diversity: wishes.L = None,
-    closeness: wishes.T = None,
-    model: wishes.OtherModels = None,
+    k: model_options.K = None,
+    diversity: model_options.L = None,
+    closeness: model_options.T = None,
+    model: model_options.OtherModels = None,
     schema: options.SchemaFile = None,
     output: engines.Output = None,
     report: Annotated[
@@ -59,8 +59,8 @@ def publish(
     suppress: Annotated[
         str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
     ] = "5%",
-    metric: wishes.MetricName = None,
-    weights: wishes.Weights = None,
+    metric: model_options.MetricName = None,
+    weights: model_options.Weights = None,
     method: Annotated[
         str,
         typer.Option(help="lattice (the optimum), or mondrian or mondrian-relaxed (finer, fast)."),
@@ -135,18 +135,18 @@ def publish(
     if engine is None:
         places = {"the release": file, "its certificate": file and _certificate(file)}
         inputs = (Path(table), schema, population)
-        options.check_places(places | {"the report": report}, inputs=inputs, overwrite=force)
+        options.check_output_paths(places | {"the report": report}, inputs=inputs, overwrite=force)
         if file is not None:
             format_of(file)
     else:
-        options.check_places({"the report": report}, inputs=(schema,), overwrite=force)
-    models = wishes.models_from(k, diversity, closeness, model)
+        options.check_output_paths({"the report": report}, inputs=(schema,), overwrite=force)
+    models = model_options.models_from(k, diversity, closeness, model)
     roles = options.schema_from(
         schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
     )
     wish: dict[str, Any] = {
-        "metric": wishes.metric_from(metric, weights),
-        "levels": wishes.levels_from(levels),
+        "metric": model_options.metric_from(metric, weights),
+        "levels": model_options.levels_from(levels),
         "local": local,
         "time_limit": time_limit,
         "suppression": options.share(suppress, option="--suppress"),
@@ -183,8 +183,8 @@ def publish(
                 release.save(file, overwrite=force)
     if report is not None:
         release.report(report, overwrite=force)
-    if not wishes.hides_identity(models):
-        console.note(f"Warning: {wishes.IDENTITY_OPEN}")
+    if not model_options.hides_identity(models):
+        console.note(f"Warning: {model_options.IDENTITY_OPEN}")
     if as_json:
         warn(release)
         console.show_json(release.certificate())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.places import place_of
+from celosia.cli.paths import resolve_address
 from celosia.cli.policy import PolicyFile, told_warnings
 from celosia.core.errors import InputError
 
@@ -94,7 +94,7 @@ def serve(
             policy,
             host=host,
             port=port,
-            ledger=None if ledger is None else place_of(ledger),
+            ledger=None if ledger is None else resolve_address(ledger),
             tokens=kept,
             audit_log=audit_log,
             certificate=certificate,
@@ -140,7 +140,7 @@ def create(
     """
     from celosia.core.files import replacing
 
-    options.check_places({"the token": output}, inputs=(policy, tokens), overwrite=force)
+    options.check_output_paths({"the token": output}, inputs=(policy, tokens), overwrite=force)
     role, name = _whose(policy, analyst, curator)
     store = _store(_place(policy, tokens), made=True)
     try:

@@ -86,7 +86,7 @@ def synthesise(
 
     certificate = None if output is None else certificate_path(output)
     places = {"the release": output, "its certificate": certificate, "the report": report}
-    options.check_places(places, inputs=(table, holdout), overwrite=force)
+    options.check_output_paths(places, inputs=(table, holdout), overwrite=force)
     if output is not None:
         format_of(output)
     chosen = dict(map(setting, parameters or ())) | ({} if rows is None else {"rows": rows})

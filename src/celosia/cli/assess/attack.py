@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli import console, options, wishes
+from celosia.cli import console, options, model_options
 from celosia.cli.assess.reading import read_people, read_released
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
@@ -94,7 +94,7 @@ def attack(
     from celosia.tables.meanings import meanings
 
     inputs = (table, schema, external, earlier, original)
-    options.check_places({"the report": report}, inputs=inputs, overwrite=force)
+    options.check_output_paths({"the report": report}, inputs=inputs, overwrite=force)
     roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive)
     if on and external is None:
         raise InputError(
@@ -102,8 +102,8 @@ def attack(
             "--on needs an external table.",
             fix="Add --external FILE, or leave --on out.",
         )
-    levels = wishes.levels_from(similar, option="--similar") or {}
-    widths = wishes.numbers_by_column(near or (), option="--near")
+    levels = model_options.levels_from(similar, option="--similar") or {}
+    widths = model_options.numbers_by_column(near or (), option="--near")
     _check_sensitive(roles, [*levels, *widths])
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:

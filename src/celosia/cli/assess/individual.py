@@ -64,7 +64,7 @@ def individual(
     from celosia.tables import Role
 
     places = {"the risks": output, "the report": report}
-    options.check_places(places, inputs=(table, schema), overwrite=force)
+    options.check_output_paths(places, inputs=(table, schema), overwrite=force)
     if output is not None:
         format_of(output)
     if missing not in ("own", "any"):

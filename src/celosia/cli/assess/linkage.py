@@ -63,7 +63,7 @@ def linkage(
     from celosia.core.progress import Step
     from celosia.frames import read
 
-    options.check_places({"the report": report}, inputs=(original, masked), overwrite=force)
+    options.check_output_paths({"the report": report}, inputs=(original, masked), overwrite=force)
     models = compared.regressions(regression)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:

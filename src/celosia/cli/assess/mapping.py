@@ -69,7 +69,7 @@ def map_maskings(
     from celosia.tables import masking
 
     places = {"the plot": plot, "the report": report}
-    options.check_places(places, inputs=(table,), overwrite=force)
+    options.check_output_paths(places, inputs=(table,), overwrite=force)
     tried = None if not methods else _tried(methods)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:

@@ -66,7 +66,7 @@ def utility(
     from celosia.tables import Role
     from celosia.tables.meanings import meanings
 
-    options.check_places(
+    options.check_output_paths(
         {"the report": report}, inputs=(original, released, schema), overwrite=force
     )
     roles = options.schema_from(schema, quasi_identifiers)

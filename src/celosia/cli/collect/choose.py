@@ -68,7 +68,7 @@ def choose(
     from celosia.collect.choosing import choosing
     from celosia.collect.choosing import report as choosing_report
 
-    options.check_places({"the report": report}, overwrite=force)
+    options.check_output_paths({"the report": report}, overwrite=force)
     wished, share = _wish(error)
     found = choosing.choose(
         domain=domain,

@@ -48,7 +48,7 @@ def privatise(
             f"{output} does not say how reports are to be written.",
             fix=f"Let it end in .clr, {', '.join(TABLES)}.",
         )
-    options.check_places({"the reports": output}, inputs=[table, protocol], overwrite=force)
+    options.check_output_paths({"the reports": output}, inputs=[table, protocol], overwrite=force)
     values = _values(table, column)
     client = declared.client(rng=source(seed))
     if output.suffix == ".clr":

@@ -82,7 +82,7 @@ def simulate(
     from celosia.collect.simulation.fitting import NAMES, fitted
     from celosia.collect.simulation.simulation import simulate as play
 
-    options.check_places({"the report": report}, inputs=[table, candidates], overwrite=force)
+    options.check_output_paths({"the report": report}, inputs=[table, candidates], overwrite=force)
     settings = _settings(setting or [])
     is_file = protocol not in NAMES and protocol.endswith(".toml")
     declared = _declared(Path(protocol), epsilon, settings) if is_file else None

@@ -46,7 +46,7 @@ def belief(
     from celosia.accounting import belief_table, report
     from celosia.accounting.belief import EPSILONS, PRIORS
 
-    options.check_places({"the plot": plot}, overwrite=force)
+    options.check_output_paths({"the plot": plot}, overwrite=force)
     priors, epsilons = prior or list(PRIORS), epsilon or list(EPSILONS)
     table = belief_table(priors, epsilons, delta=delta)
     if plot is not None:

@@ -60,7 +60,7 @@ def choose(
     from celosia.mechanisms import Wishes, choosing_report
     from celosia.mechanisms import choose as choose_epsilon
 
-    options.check_places({"the report": report}, overwrite=force)
+    options.check_output_paths({"the report": report}, overwrite=force)
     found = statistics.statistic(statistic, given, delta=delta)
     wishes = Wishes(
         error=error,

@@ -80,7 +80,7 @@ def compose(
     from celosia.accounting import report as pages
     from celosia.accounting.amounts import delta_amount
 
-    options.check_places({"the report": report}, overwrite=force)
+    options.check_output_paths({"the report": report}, overwrite=force)
     parts = writing.releases_from(
         {
             "--pure": pure,

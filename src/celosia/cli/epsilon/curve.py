@@ -44,7 +44,7 @@ def curve(
     from celosia.mechanisms import choosing_report, error_curve
     from celosia.mechanisms.choosing import EPSILONS
 
-    options.check_places({"the plot": plot}, overwrite=force)
+    options.check_output_paths({"the plot": plot}, overwrite=force)
     found = statistics.statistic(statistic, given, delta=delta)
     wanted = sorted(set(epsilon or EPSILONS))
     drawn = error_curve(found.mechanism, wanted, confidence=confidence, size=found.size)

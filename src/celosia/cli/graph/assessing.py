@@ -52,7 +52,7 @@ def assess(
     from celosia.graphs.matching import open_release
     from celosia.graphs.report import UNMATCHED
 
-    options.check_places(
+    options.check_output_paths(
         {"the report": report}, inputs=(original, release, key, rules.vertices), overwrite=force
     )
     with console.progress_bar(quiet=as_json) as progress:

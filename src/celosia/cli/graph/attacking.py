@@ -89,7 +89,7 @@ def attack(
 
     places = {"the report": report, "the list of candidates": exposed}
     inputs = (original, release, key, rules.vertices)
-    options.check_places(places, inputs=inputs, overwrite=force)
+    options.check_output_paths(places, inputs=inputs, overwrite=force)
     wanted = tuple(dict.fromkeys(attacks or STRUCTURAL))
     method = _method(methods, parameters, release, active=Attack.ACTIVE in wanted)
     rng = source(seed)

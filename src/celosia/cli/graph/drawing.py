@@ -49,7 +49,7 @@ def draw(
     from celosia.graphs.metrics.summary import aligned
 
     inputs = (graph, after, key, rules.vertices)
-    options.check_places({"the drawing": output}, inputs=inputs, overwrite=force)
+    options.check_output_paths({"the drawing": output}, inputs=inputs, overwrite=force)
     rng = Seeded(seed)  # a place on paper is no secret
     readings: list[tuple[Reading | None, Path]] = []
     with console.progress_bar(quiet=as_json) as progress:

@@ -113,7 +113,7 @@ def release(
         "its certificate": None if output is None else certificate_path(output),
         "the report": report,
     }
-    options.check_places(places, inputs=(graph, rules.vertices), overwrite=force)
+    options.check_output_paths(places, inputs=(graph, rules.vertices), overwrite=force)
     if output is not None and output.suffix.lower() != ".json":
         format_of(output)
     wish = {

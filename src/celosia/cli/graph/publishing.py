@@ -94,7 +94,7 @@ def publish(
         "the key": key,
     }
     inputs = (graph, rules.vertices, attributes)
-    options.check_places(places, inputs=inputs, overwrite=force)
+    options.check_output_paths(places, inputs=inputs, overwrite=force)
     wanted = choosing.chosen(methods, parameters, k_degree=k_degree)
     _check(wanted, output, key, masked=attributes is not None, keep_names=keep_names)
     recipe = None if attributes is None else Recipe.load(attributes)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.cli import console
-from celosia.cli.outcome import warn
+from celosia.cli.release_summary import warn
 
 if TYPE_CHECKING:
     from celosia.graphs.attacks import GraphAttack

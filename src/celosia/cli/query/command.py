@@ -10,7 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.query import telling
 from celosia.cli.query.vaults import TOKEN, Wish, opened
-from celosia.cli.query.wanted import check_places, check_use, text_of
+from celosia.cli.query.wanted import check_output_paths, check_use, text_of
 
 if TYPE_CHECKING:
     from celosia.accounting.prices import Price
@@ -128,7 +128,7 @@ def query(
     )
     check_confidence(confidence)
     question = str(sql)
-    check_places(policy, question, ledger, output, report, force=force)
+    check_output_paths(policy, question, ledger, output, report, force=force)
     wish = Wish(
         sql=text_of(question),
         epsilon=epsilon,

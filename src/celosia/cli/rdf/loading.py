@@ -91,7 +91,7 @@ def load(
             "--predicate or --policy, --authorization and --plain.",
             fix="Load from one of them, then from the other with --add.",
         )
-    options.check_places(
+    options.check_output_paths(
         {"the store": output},
         inputs=[] if remote else map(Path, sources),
         overwrite=force or add,
@@ -135,13 +135,13 @@ def _from_endpoint(
     authorization: str | None,
     progress: Progress,
 ) -> Loaded:
-    from celosia.cli.places import from_environment, place_of
+    from celosia.cli.paths import read_variable, resolve_address
     from celosia.queries.rdf.endpoint import load_endpoint
 
     add, force, plain = settings
-    secret = None if authorization is None else from_environment(authorization)
+    secret = None if authorization is None else read_variable(authorization)
     return load_endpoint(
-        place_of(source),
+        resolve_address(source),
         output,
         predicates=predicates,
         add=add,

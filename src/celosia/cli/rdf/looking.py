@@ -65,7 +65,7 @@ def export(
     """
     from celosia.queries.rdf.store import GraphStore
 
-    options.check_places({"the export": output}, inputs=[store], overwrite=force)
+    options.check_output_paths({"the export": output}, inputs=[store], overwrite=force)
     with GraphStore.open(store) as graph, console.progress_bar(quiet=as_json) as progress:
         facts = graph.export(output, overwrite=force, progress=progress)
     if as_json:

@@ -63,7 +63,7 @@ def _check_places(settings: Settings) -> None:
     output = settings.output
     certificate = None if output is None else certificate_path(output)
     places = {"the answer": output, "its certificate": certificate, "the report": settings.report}
-    options.check_places(places, inputs=(settings.table,), overwrite=settings.force)
+    options.check_output_paths(places, inputs=(settings.table,), overwrite=settings.force)
     if output is not None and output.suffix.lower() != ".json":
         format_of(output)
 

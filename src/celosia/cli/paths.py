@@ -7,18 +7,18 @@ import os
 from celosia.core.errors import InputError
 
 
-def place_of(written: str) -> str:
+def resolve_address(written: str) -> str:
     """Where a ledger is: what a variable says, or the place itself.
 
     Raises:
         InputError: CEL-Q204 the variable is not set, CEL-Q205 an address with a password.
     """
     if written.startswith("$"):
-        return from_environment(written)
-    return checked_address(written) if "://" in written else written
+        return read_variable(written)
+    return check_address(written) if "://" in written else written
 
 
-def from_environment(written: str) -> str:
+def read_variable(written: str) -> str:
     """The value of a variable that is written as `$NAME`.
 
     Raises:
@@ -36,7 +36,7 @@ def from_environment(written: str) -> str:
     return value
 
 
-def checked_address(written: str) -> str:
+def check_address(written: str) -> str:
     """An address without a password in it.
 
     Raises:

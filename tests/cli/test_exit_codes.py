@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from celosia.cli.ending import _listening
+from celosia.cli.exit_codes import _listening
 
 
 @pytest.fixture
