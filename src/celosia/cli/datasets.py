@@ -23,7 +23,7 @@ FACTS_OF_SCALE = 1_000_000
 
 @app.callback(invoke_without_command=True)
 def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
-    """List data to start with, generated or loaded; nothing is downloaded.
+    """List the sample data, generated or loaded; nothing is downloaded.
 
     **Examples**
 

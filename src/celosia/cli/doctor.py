@@ -35,7 +35,7 @@ def doctor(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show versions, cores and optional parts, to paste into a bug report.
+    """Show versions, cores and optional packages, to paste into a bug report.
 
     **Examples**
 

@@ -14,7 +14,7 @@ def explain(
     code: Annotated[str | None, typer.Argument(help="Such as CEL-T011; none lists all.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Explain an error code: what it means and what to do.
+    """Explain an error code: its meaning and its remedy.
 
     **Examples**
 

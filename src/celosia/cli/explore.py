@@ -63,7 +63,7 @@ def explore(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """List the solutions that no other beats in both loss and risk, to choose one to publish."""
+    """List the solutions on the front of loss and risk, to choose the one to publish."""
     from celosia import tables
     from celosia.core.progress import Step
     from celosia.frames import read

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Compute published results again, cell by cell.
+    help="""Reproduce published tables and figures, cell by cell.
 
     **Examples**
 

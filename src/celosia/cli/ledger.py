@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Show, check and export the ledger: every charge, and what is left.
+    help="""Show, check and export the privacy ledger: every charge and the remaining budget.
 
     **Examples**
 

@@ -83,7 +83,7 @@ def magnitude(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Sum a column over one to three others, and suppress or round so that nobody is given away."""
+    """Publish a table of sums, and suppress or round cells that disclose a contribution."""
     from celosia.core.progress import Step
     from celosia.frames import format_of, read
     from celosia.tables.magnitude import magnitude_table

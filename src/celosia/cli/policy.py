@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Draft, check and show a policy: what may be asked of a database, and how much.
+    help="""Draft, check and show a policy: the allowed queries of a database and their budget.
 
     **Examples**
 

@@ -114,7 +114,7 @@ def publish(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Publish a table so that its privacy models hold, losing as little information as can be."""
+    """Publish a table so that its privacy models hold, with the least loss of information."""
     from celosia import tables
     from celosia.core.progress import Step
     from celosia.core.randomness import source

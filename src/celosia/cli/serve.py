@@ -30,7 +30,7 @@ TokensFile = Annotated[
 
 tokens_app = typer.Typer(
     no_args_is_help=True,
-    help="""Make, list and revoke the tokens of those who may ask a service.
+    help="""Create, list and revoke the access tokens of a query service.
 
     **Examples**
 
@@ -75,7 +75,7 @@ def serve(
         ),
     ] = False,
 ) -> None:
-    """Let analysts ask a database over HTTP, under its policy and their budgets.
+    """Serve queries over HTTP, under a policy and with a budget for each analyst.
 
     It runs until Ctrl-C. Questions are answered to those who hold a token, at the deadlines of
     their plans, and noted in the audit log. The addresses are listed in /v1/openapi.json.

@@ -64,7 +64,7 @@ def studio(
         bool, typer.Option("--open/--no-open", help="Open the browser.")
     ] = True,
 ) -> None:
-    """Open the studio, a web application over every door, until Ctrl-C.
+    """Open the studio, the web application, until Ctrl-C.
 
     It needs no internet and no other service. Only this machine can reach it unless --share is
     given.

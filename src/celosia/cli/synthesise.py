@@ -73,7 +73,7 @@ def synthesise(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Make a synthetic table of all columns, and measure what it gives away and keeps.
+    """Make a synthetic table, and measure its disclosure risk and its utility.
 
     Without noise nothing is promised: the report says how many real people are repeated.
     """

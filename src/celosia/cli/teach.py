@@ -47,7 +47,7 @@ def teach(
     decimal: options.Decimal = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Watch a classic algorithm search the lattice of a table, and compare it with the optimum."""
+    """Follow a classic algorithm step by step on a table, and compare it with the optimum."""
     from celosia.core.wording import did_you_mean
     from celosia.frames import read
     from celosia.tables import KAnonymity

@@ -54,7 +54,9 @@ def synthetic(
     from celosia.core.randomness import source
     from celosia.frames import read
 
-    options.check_output_paths({"the report": report}, inputs=(original, made, holdout), overwrite=force)
+    options.check_output_paths(
+        {"the report": report}, inputs=(original, made, holdout), overwrite=force
+    )
     models = compared.regressions(regression)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:

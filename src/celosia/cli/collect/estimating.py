@@ -80,7 +80,9 @@ def estimate(
     from celosia.collect.registry import load_protocol
     from celosia.core.files import replacing
 
-    options.check_output_paths({"the estimates": output}, inputs=[protocol, candidates], overwrite=force)
+    options.check_output_paths(
+        {"the estimates": output}, inputs=[protocol, candidates], overwrite=force
+    )
     asked = _asked(candidate or [], candidates, numbers=numbers)
     finds = asked is None or decode
     if finds and post != "raw":

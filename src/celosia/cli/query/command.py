@@ -107,7 +107,7 @@ def query(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Ask tables in SQL or a graph in SPARQL, with differential privacy, paid from a budget.
+    """Query tables in SQL or a graph in SPARQL, with differential privacy, paid from a budget.
 
     What --epsilon says is spent, whatever the answer is; the same question asked again gets the
     stored answer for free, unless --fresh pays for a new one. Ask with --explain first: it shows

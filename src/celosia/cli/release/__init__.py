@@ -9,7 +9,7 @@ from celosia.cli.release.settings import Settings, command
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Release one differentially private answer about a table.
+    help="""Release one statistic of a table with differential privacy.
 
     **Examples**
 
