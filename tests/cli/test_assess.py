@@ -45,7 +45,7 @@ def test_a_promise_that_holds_ends_well_and_one_that_does_not_ends_with_one(
 
 
 def test_a_release_is_judged_by_its_kept_records(people: Path, schema: Path, run: Run) -> None:
-    wish = ("publish", people, "-s", schema, "--k", 5, "--suppress", "100%", "-o", "safe.csv")
+    wish = ("publish", people, "-s", schema, "--k", 5, "--suppression", "100%", "-o", "safe.csv")
     made = run(*wish, "--json").data()["measures"]["risk"]
     found = run("assess", "risk", "safe.csv", "-s", schema, "--k", 5, "--json").data()
     assert found == made
@@ -152,7 +152,7 @@ def test_a_draft_of_a_schema_can_be_read_and_used(run: Run, tmp_path: Path) -> N
     assert schema.named(Role.SENSITIVE) == ("diagnosis",)
     assert run("publish", "p.csv", "-s", "p.toml", "--k", 3).code == 0
     run("assess", "identifiers", "p.csv", "-o", "p.toml").complains("CEL-I004")
-    run("assess", "identifiers", "p.csv", "-o", "p.csv", "--force").complains("CEL-I007")
+    run("assess", "identifiers", "p.csv", "-o", "p.csv", "--overwrite").complains("CEL-I007")
 
 
 def test_a_draft_publishes_the_same_file_with_its_empty_cells(run: Run, tmp_path: Path) -> None:

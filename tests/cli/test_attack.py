@@ -112,7 +112,7 @@ def test_the_report_counts_people_and_names_no_value(attack: Run, tmp_path: Path
     assert page.startswith("<!DOCTYPE html>")
     assert "Attribute linkage, disease" in page
     assert not [cell for cell in (MARK, "gastritis", "47677", "4790*", "Ana") if cell in page]
-    attack("--report", "safe.csv", "--force").complains("CEL-I007")
+    attack("--report", "safe.csv", "--overwrite").complains("CEL-I007")
 
 
 @pytest.mark.parametrize(

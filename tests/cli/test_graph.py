@@ -55,10 +55,10 @@ def test_nothing_is_overwritten_unless_forced(run: Run, tmp_path: Path) -> None:
     wish = (*PUBLISH, "--k-degree", 3, "--no-assess", "-o", "safe.edges")
     assert run(*wish).code == 0
     run(*wish).complains("CEL-I004")
-    assert run(*wish, "--force").code == 0
-    run(*PUBLISH, "--k-degree", 3, "-o", "friends.edges", "--force").complains("CEL-I007")
-    run(*wish, "--force", "--key", "people.csv").complains("CEL-I007")
-    run(*wish, "--force", "--report", "safe.edges").complains("CEL-I043")
+    assert run(*wish, "--overwrite").code == 0
+    run(*PUBLISH, "--k-degree", 3, "-o", "friends.edges", "--overwrite").complains("CEL-I007")
+    run(*wish, "--overwrite", "--key", "people.csv").complains("CEL-I007")
+    run(*wish, "--overwrite", "--report", "safe.edges").complains("CEL-I043")
     assert MARK in (tmp_path / "people.csv").read_text()
 
 
@@ -219,7 +219,7 @@ def test_a_network_to_try_comes_with_people_and_schema(run: Run, tmp_path: Path)
     )
     assert done.code == 0, done.err
     run(*wish, "--people", "p.csv").complains("CEL-I004")
-    again = run(*wish, "--people", "p.csv", "--force", "--json").data()
+    again = run(*wish, "--people", "p.csv", "--overwrite", "--json").data()
     assert again == {"vertices": 90, "edges": 200, "data": "f.edges", "people": "p.csv"}
     assert run("datasets", "get", "network", "-o", "f.graphml", "--vertices", 50).code == 0
     run("datasets", "get", "network", "-o", "g.json", "--people", "q.csv").complains("CEL-D008")
@@ -251,7 +251,7 @@ def test_edge_attributes_are_refused_unless_they_may_be_left_out(run: Run, calls
     assert told.code == 0, told.err
     assert "1 repeated edges merged; merged records with other edge attributes: 1" in told.out
     assert "left out: edge attributes weight, time" in told.out.splitlines()
-    data = run(*wish, "--drop-edge-attributes", "--force", "--json").data()
+    data = run(*wish, "--drop-edge-attributes", "--overwrite", "--json").data()
     assert data["measures"]["left_out"]["edge_attributes"] == ["weight", "time"]
     assert data["reading"]["edge_attributes"] == ["weight", "time"]
     assert (data["reading"]["repeated"], data["reading"]["differing"]) == (1, 1)

@@ -189,7 +189,7 @@ def test_the_methods_are_listed_with_their_parameters(run: Run) -> None:
         ("histogram", ("--cap", 6), "number of vertices of each degree"),
         ("triangles", (), "number of triangles"),
         ("triangles", ("--delta", 1e-6), "number of triangles"),
-        ("stars", ("--rays", 3), "number of stars with 3 rays"),
+        ("stars", ("--k", 3), "number of stars with 3 rays"),
         ("joint", ("--cap", 4), "number of edges by the degrees"),
     ],
     ids=str,
@@ -212,7 +212,7 @@ def test_options_that_a_statistic_lacks_are_refused(run: Run, tmp_path: Path) ->
     for wish in (
         ("triangles", "--level", "vertex"),
         ("degrees", "--cap", 4),
-        ("edges", "--rays", 3),
+        ("edges", "--k", 3),
         ("joint",),
         ("stars", "--confidence", 0.9),
     ):

@@ -153,7 +153,7 @@ def test_a_file_that_exists_is_kept(table: Path, run: Run, tmp_path: Path) -> No
     wish = ("hierarchy", "build", table, "--column", "age", "-o", "age.csv")
     run(*wish).complains("CEL-I004")
     assert (tmp_path / "age.csv").read_text() == "old"
-    assert run(*wish, "--force").code == 0
+    assert run(*wish, "--overwrite").code == 0
     assert run("hierarchy", "check", "age.csv").code == 0
 
 

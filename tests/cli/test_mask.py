@@ -42,7 +42,7 @@ def test_a_recipe_masks_a_file_with_certificate_and_report(run: Run, tmp_path: P
     assert MARK not in told.out + told.err + page
     again = run("mask", "people.csv", "-r", "recipe.toml", "-o", "safe.csv")
     assert again.code == 2
-    assert "--force" in again.err
+    assert "--overwrite" in again.err
 
 
 @pytest.mark.usefixtures("recipe")
@@ -147,7 +147,7 @@ def test_synthesis_tries_membership_on_a_holdout(run: Run, tmp_path: Path) -> No
     assert "membership AUC" in told.out
     page = (tmp_path / "r.html").read_text("utf-8")
     assert MARK not in told.out + page
-    run(*wish, "--holdout", "others.csv", "-o", "others.csv", "--force").complains("CEL-I007")
+    run(*wish, "--holdout", "others.csv", "-o", "others.csv", "--overwrite").complains("CEL-I007")
 
 
 @pytest.mark.usefixtures("shoppers")

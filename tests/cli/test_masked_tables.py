@@ -36,13 +36,15 @@ def test_the_worked_example_is_linked_in_four_of_ten_records(run: Run) -> None:
 @pytest.mark.usefixtures("tables")
 def test_an_identifier_aligns_files_of_another_order_and_is_not_linked_by(run: Run) -> None:
     plain = run("assess", "linkage", "o.csv", "m.csv", "-c", "age", "-c", "gender", "--json").data()
-    mixed = run("assess", "linkage", "o.csv", "mixed.csv", "--id", "person", "--json").data()
+    mixed = run(
+        "assess", "linkage", "o.csv", "mixed.csv", "--identifier", "person", "--json"
+    ).data()
     assert mixed["columns"] == ["age", "gender"]
     assert mixed["risk"]["distance"]["share"] == pytest.approx(plain["risk"]["distance"]["share"])
 
 
 def test_the_report_names_rows_and_no_cell(tables: Path, run: Run) -> None:
-    wish = ("assess", "linkage", "o.csv", "m.csv", "--id", "person", "--report", "r.html")
+    wish = ("assess", "linkage", "o.csv", "m.csv", "--identifier", "person", "--report", "r.html")
     told = run(*wish)
     assert told.code == 0, told.err
     assert "For the eyes of those who may see the original" in told.err
@@ -51,14 +53,14 @@ def test_the_report_names_rows_and_no_cell(tables: Path, run: Run) -> None:
     assert "masked rows 1, 2, 4, 5, 6, 7, 8, 9." in page
     assert MARK not in page + told.out + told.err
     run(*wish).complains("CEL-I004")
-    run(*wish[:-1], "o.csv", "--force").complains("CEL-I007")
+    run(*wish[:-1], "o.csv", "--overwrite").complains("CEL-I007")
 
 
 @pytest.mark.usefixtures("tables")
 def test_wrong_wishes_are_refused_without_naming_a_cell(run: Run, tmp_path: Path) -> None:
     run("assess", "linkage", "o.csv", "m.csv", "-c", "agee").complains("CEL-A201")
     run("assess", "linkage", "o.csv", "m.csv", "-c", "age", "--width", 0).complains("CEL-A210")
-    run("assess", "linkage", "o.csv", "m.csv", "--id", "gender").complains("CEL-A208")
+    run("assess", "linkage", "o.csv", "m.csv", "--identifier", "gender").complains("CEL-A208")
     (tmp_path / "short.csv").write_text("age\n3\n4\n")
     run("assess", "linkage", "o.csv", "short.csv").complains("CEL-A203")
 

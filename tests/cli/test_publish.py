@@ -54,8 +54,8 @@ def test_columns_can_be_named_instead_of_a_schema(people: Path, run: Run, tmp_pa
 
 def test_the_role_of_other_columns_can_be_given(people: Path, run: Run, tmp_path: Path) -> None:
     wish = ("publish", people, "-q", "age", "--k", 5, "--keep-order")
-    run(*wish, "--others", "insensitive", "-o", "all.csv")
-    run(*wish, "--others", "identifier", "-o", "few.csv")
+    run(*wish, "--other-columns", "insensitive", "-o", "all.csv")
+    run(*wish, "--other-columns", "identifier", "-o", "few.csv")
     assert frames.read(tmp_path / "all.csv").columns == ["name", "age", "zip", "disease"]
     assert frames.read(tmp_path / "few.csv").columns == ["age"]
 
@@ -65,18 +65,23 @@ def test_columns_without_a_role_are_refused(people: Path, run: Run) -> None:
 
 
 def test_an_unknown_role_is_answered_with_the_roles(people: Path, run: Run) -> None:
-    refused = run("publish", people, "-q", "age", "--others", "insensitiv", "--k", 5)
+    refused = run("publish", people, "-q", "age", "--other-columns", "insensitiv", "--k", 5)
     refused.complains("CEL-S007")
     assert "identifier, quasi-identifier, sensitive, insensitive" in refused.err
     assert "did you mean 'insensitive'?" in refused.err
-    run("publish", people, "-q", "age", "--others", "quasi-identifier", "--k", 5).complains(
+    run("publish", people, "-q", "age", "--other-columns", "quasi-identifier", "--k", 5).complains(
         "CEL-S002"
     )
 
 
 @pytest.mark.parametrize(
     "roles",
-    [("-q", "age"), ("--sensitive", "age"), ("--identifier", "age"), ("--others", "insensitive")],
+    [
+        ("-q", "age"),
+        ("--sensitive", "age"),
+        ("--identifier", "age"),
+        ("--other-columns", "insensitive"),
+    ],
     ids=str,
 )
 def test_a_schema_and_roles_together_are_refused(
@@ -86,7 +91,7 @@ def test_a_schema_and_roles_together_are_refused(
 
 
 def test_a_column_that_is_not_there_is_answered_with_the_nearest(people: Path, run: Run) -> None:
-    refused = run("publish", people, "-q", "agee", "--others", "insensitive", "--k", 5)
+    refused = run("publish", people, "-q", "agee", "--other-columns", "insensitive", "--k", 5)
     refused.complains("CEL-S010")
     assert "did you mean 'age'?" in refused.err
 
@@ -98,7 +103,7 @@ def test_a_column_that_is_not_there_is_answered_with_the_nearest(people: Path, r
 def test_a_share_can_be_written_in_two_ways(
     text: str, share: float, people: Path, run: Run
 ) -> None:
-    result = run("publish", people, *ROLES, "--k", 5, "--suppress", text, "--json").data()
+    result = run("publish", people, *ROLES, "--k", 5, "--suppression", text, "--json").data()
     assert result["provenance"]["parameters"]["suppression"] == share
 
 
@@ -107,7 +112,7 @@ def test_a_share_can_be_written_in_two_ways(
     ["abc", "-1%", "-0.1", "101%", "5", "nan", "sNaN", "inf", "1e400", "1e999999999", "", "%"],
 )
 def test_what_is_no_share_is_refused(text: str, people: Path, run: Run) -> None:
-    run("publish", people, *ROLES, "--k", 5, f"--suppress={text}").complains("CEL-I030")
+    run("publish", people, *ROLES, "--k", 5, f"--suppression={text}").complains("CEL-I030")
 
 
 @pytest.mark.parametrize("k", [1, 0, -5, 10**30])
@@ -118,7 +123,7 @@ def test_a_class_of_one_or_of_untold_many_is_no_promise(k: int, people: Path, ru
 @pytest.mark.parametrize("k", [61, 10**9])
 @pytest.mark.parametrize("limit", ["5%", "100%"])
 def test_more_than_there_are_cannot_be_promised(k: int, limit: str, people: Path, run: Run) -> None:
-    wish = ("publish", people, *ROLES, "--k", k, "--suppress", limit)
+    wish = ("publish", people, *ROLES, "--k", k, "--suppression", limit)
     run(*wish).complains("CEL-P001", 1)
 
 
@@ -147,7 +152,7 @@ def test_a_file_that_exists_is_refused_before_the_input_is_read(
     wish = ("publish", "not-there.csv", *ROLES, "--k", 5, option, "here.csv")
     run(*wish).complains("CEL-I004")
     assert (tmp_path / "here.csv").read_text() == "old"
-    run(*wish, "--force").complains("CEL-F010")
+    run(*wish, "--overwrite").complains("CEL-F010")
 
 
 def test_a_certificate_that_exists_is_refused_before_the_input_is_read(
@@ -160,7 +165,7 @@ def test_a_certificate_that_exists_is_refused_before_the_input_is_read(
 
 def test_force_overwrites(people: Path, run: Run, tmp_path: Path) -> None:
     (tmp_path / "safe.csv").write_text("old")
-    assert run("publish", people, *ROLES, "--k", 5, "-o", "safe.csv", "--force").code == 0
+    assert run("publish", people, *ROLES, "--k", 5, "-o", "safe.csv", "--overwrite").code == 0
     assert frames.read(tmp_path / "safe.csv").height == 60
 
 
@@ -173,7 +178,7 @@ def test_what_is_read_is_never_overwritten(
     for lost in ("./people.csv", "people.toml"):
         wish = ("publish", "people.csv", "-s", schema, "--k", 5, option, lost, stream)
         run(*wish).complains("CEL-I007")
-        run(*wish, "--force").complains("CEL-I007")
+        run(*wish, "--overwrite").complains("CEL-I007")
     assert (people.read_text(), schema.read_text()) == (original, roles)
 
 
@@ -181,7 +186,18 @@ def test_what_is_read_is_never_overwritten(
 def test_two_results_do_not_share_a_file(
     report: str, people: Path, run: Run, tmp_path: Path
 ) -> None:
-    wish = ("publish", people, *ROLES, "--k", 5, "-o", "safe.csv", "--report", report, "--force")
+    wish = (
+        "publish",
+        people,
+        *ROLES,
+        "--k",
+        5,
+        "-o",
+        "safe.csv",
+        "--report",
+        report,
+        "--overwrite",
+    )
     run(*wish).complains("CEL-I043")
     assert not (tmp_path / "safe.csv").exists()
 
@@ -198,7 +214,7 @@ def test_an_unknown_ending_is_refused_before_the_input_is_read(
 
 def test_a_place_that_is_not_there_is_refused(people: Path, run: Run, tmp_path: Path) -> None:
     run("publish", people, *ROLES, "--k", 5, "-o", "no/safe.csv").complains("CEL-I005")
-    run("publish", people, *ROLES, "--k", 5, "-o", tmp_path, "--force").complains("CEL-I003")
+    run("publish", people, *ROLES, "--k", 5, "-o", tmp_path, "--overwrite").complains("CEL-I003")
 
 
 def test_a_name_too_long_for_the_system_is_refused(people: Path, run: Run) -> None:
@@ -401,4 +417,4 @@ def test_a_population_is_read_for_the_models_that_need_it(
     wish = ("publish", people, "-s", schema, "--model", "k-map:4", "--population", "all.csv")
     made = run(*wish, "--json").data()
     assert made["measures"]["solution"]["loss"] == 0  # everybody has four people alike
-    run(*wish, "-o", "all.csv", "--force").complains("CEL-I007")
+    run(*wish, "-o", "all.csv", "--overwrite").complains("CEL-I007")

@@ -196,7 +196,7 @@ def test_a_file_that_exists_is_kept_and_nothing_is_spent(run: Run, tmp_path: Pat
     run("query", POLICY, ORDERS, "-e", 1, "-o", "a.json").complains("CEL-I004")
     assert (tmp_path / "a.json").read_text() == "old"
     assert not LEDGER.exists()
-    assert run("query", POLICY, ORDERS, "-e", 1, "-o", "a.json", "--force").code == 0
+    assert run("query", POLICY, ORDERS, "-e", 1, "-o", "a.json", "--overwrite").code == 0
 
 
 def test_the_budget_ends_where_it_ends(run: Run, shop: Path) -> None:

@@ -224,7 +224,7 @@ def test_an_answer_is_written_with_its_certificate(
     assert MARK not in page
     again = run(*wish, "-o", name)
     again.complains("CEL-I004")
-    assert run(*wish, "-o", name, "--force").code == 0
+    assert run(*wish, "-o", name, "--overwrite").code == 0
 
 
 def test_the_number_of_rows_with_a_value_is_counted(salaries: Path, run: Run) -> None:
@@ -281,7 +281,7 @@ def test_a_dry_run_reads_nothing(
         *given,
         "-e",
         0.5,
-        "--dry-run",
+        "--explain",
         "-o",
         "a.json",
         *(["--json"] if as_json else []),
@@ -302,7 +302,7 @@ def test_a_dry_run_reads_nothing(
 
 
 def test_a_dry_run_tells_the_error_of_python(run: Run) -> None:
-    wish = ("release", "mean", "x.csv", *SALARY, "-e", 0.5, "--dry-run", "--json", "--size", 5000)
+    wish = ("release", "mean", "x.csv", *SALARY, "-e", 0.5, "--explain", "--json", "--size", 5000)
     found = run(*wish, "--confidence", 0.9).data()
     assert found["error"] == Mean(epsilon=0.5, **WITHIN).accuracy(0.9, size=5000)
     bounded = per_unit(Mean(epsilon=0.5, **WITHIN), 2, unit="person")
@@ -313,7 +313,7 @@ def test_a_large_epsilon_is_warned_of(salaries: Path, run: Run) -> None:
     told = run("release", "count", "salaries.csv", "-e", 10)
     assert told.code == 0
     assert "Warning: an epsilon of 10 protects next to nobody" in told.err
-    dry = run("release", "count", "salaries.csv", "-e", 10, "--dry-run", "--json")
+    dry = run("release", "count", "salaries.csv", "-e", 10, "--explain", "--json")
     assert "Warning: an epsilon of 10" in dry.err
     assert dry.data()["epsilon"] == 10
 
@@ -322,7 +322,7 @@ def test_an_empty_table_is_answered_only_if_that_is_allowed(run: Run, tmp_path: 
     (tmp_path / "none.csv").write_text("salary\n")
     wish = ("release", "mean", "none.csv", *SALARY, "-e", 1, "--header", "--seed", 1)
     run(*wish).complains("CEL-M082")
-    told = run(*wish, "--empty-allowed", "--json").data()
+    told = run(*wish, "--may-be-empty", "--json").data()
     assert 0 <= told["measures"]["value"] <= 200_000
     assert "that the table is not empty is no secret" not in told["guarantee"]["assumes"]
 

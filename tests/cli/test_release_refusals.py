@@ -63,7 +63,7 @@ def no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
         (("median", "-c", "disease", *BOUNDS, *EPSILON), "CEL-F020"),
         (("mean", *AGE, *EPSILON, "-o", "answer.docx"), "CEL-F012"),
         (("mean", *AGE, *EPSILON, "-o", "no/answer.json"), "CEL-I005"),
-        (("mean", *AGE, *EPSILON, "-o", "people.csv", "--force"), "CEL-I007"),
+        (("mean", *AGE, *EPSILON, "-o", "people.csv", "--overwrite"), "CEL-I007"),
         (("mean", *AGE, *EPSILON, "-o", "a.json", "--report", "a.json"), "CEL-I043"),
         (("count", "-c", "disease", *EPSILON), "CEL-M122"),
         (("count", "--equals", MARK[:3], *EPSILON), "CEL-M120"),

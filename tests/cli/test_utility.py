@@ -65,7 +65,7 @@ def test_a_column_can_be_predicted(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("people", "schema")
 def test_what_is_read_is_never_overwritten(run: Run) -> None:
-    wish = ("assess", "utility", "people.csv", "people.csv", *ASKED, "--force", "--report")
+    wish = ("assess", "utility", "people.csv", "people.csv", *ASKED, "--overwrite", "--report")
     run(*wish, "people.csv").complains("CEL-I007")
     run(*wish, "people.toml").complains("CEL-I007")
 

@@ -70,7 +70,7 @@ def audit(
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Audit mechanisms by their outputs: exit code 1 if one loses more than it claims.
@@ -81,7 +81,7 @@ def audit(
     """
     from celosia.core.randomness import source
 
-    options.check_output_paths({"the report": report}, overwrite=force)
+    options.check_output_paths({"the report": report}, overwrite=overwrite)
     rng = source(seed)
     wishes = {"samples": samples, "confidence": confidence, "rng": rng}
     found: list[Audit] = []
@@ -96,7 +96,7 @@ def audit(
     if report is not None:
         from celosia.assess.audit import document
 
-        options.write_text(report, document([*found, *shown]).html(), force)
+        options.write_text(report, document([*found, *shown]).html(), overwrite)
     wrong = [each for each in found if each.verdict == "violated"]
     missed = [each for each in shown if each.verdict != "violated"]
     if not as_json:
@@ -125,7 +125,7 @@ class _WithDefault(TyperGroup):
 
 app = typer.Typer(
     cls=_WithDefault,
-    help="Try to break what is promised: mechanisms by their outputs (the usual audit), and "
+    help="Test the privacy guarantees: mechanisms by their outputs (the default), and "
     "private queries by the time, failures and sizes of their answers.\n\n**Examples**\n\n"
     "`celosia audit --only Laplace`\n\n`celosia audit timing --runs 20`",
     rich_markup_mode="markdown",

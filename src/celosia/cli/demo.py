@@ -26,7 +26,7 @@ EXAMPLES = 2
 def demo(
     folder: Annotated[Path, typer.Option(help="Where the files go.")] = FOLDER,
     k: Annotated[int, typer.Option("--k", help="Each record is one of at least K alike.")] = 5,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Generate a census of invented people, publish it with k-anonymity, and write a report.
@@ -43,7 +43,7 @@ def demo(
     folder.mkdir(parents=True, exist_ok=True)
     names = ("census.csv", "census.toml", "safe.csv", "safe.csv.cert.json", "report.html")
     options.check_output_paths(
-        {name: folder / name for name in names}, overwrite=force or folder == FOLDER
+        {name: folder / name for name in names}, overwrite=overwrite or folder == FOLDER
     )
     if not as_json:
         console.show("A census of invented people, distributed as in the US census of 1994.")

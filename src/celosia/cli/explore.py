@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, options, model_options
+from celosia.cli import console, model_options, options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def explore(
     closeness: model_options.T = None,
     model: model_options.OtherModels = None,
     schema: options.SchemaFile = None,
-    suppress: Annotated[
+    suppression: Annotated[
         str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
     ] = "5%",
     metric: model_options.MetricName = None,
@@ -55,12 +55,12 @@ def explore(
     quasi_identifiers: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     identifiers: options.Identifiers = None,
-    others: options.Others = None,
+    other_columns: options.OtherColumns = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """List the solutions on the front of loss and risk, to choose the one to publish."""
@@ -70,12 +70,16 @@ def explore(
     from celosia.tables import exploration_report
 
     places = {"the plot": plot, "the report": report}
-    options.check_output_paths(places, inputs=(table, schema, population), overwrite=force)
+    options.check_output_paths(places, inputs=(table, schema, population), overwrite=overwrite)
     models = model_options.models_from(k, diversity, closeness, model)
-    limit = options.share(suppress, option="--suppress")
+    limit = options.share(suppression, option="--suppression")
     measure = model_options.metric_from(metric, weights)
     roles = options.schema_from(
-        schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
+        schema,
+        quasi_identifiers,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        other_columns=other_columns,
     )
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
@@ -94,11 +98,11 @@ def explore(
         )
     named = metric or "loss"
     if plot is not None:
-        options.write_text(plot, str(exploration_report.trade_off(found, metric=named)), force)
+        options.write_text(plot, str(exploration_report.trade_off(found, metric=named)), overwrite)
     if report is not None:
         promise = " and ".join(each.promise() for each in models)
         page = exploration_report.document(found, promise=promise, metric=named)
-        options.write_text(report, page.html(), force)
+        options.write_text(report, page.html(), overwrite)
     if not model_options.hides_identity(models):
         console.note(f"Warning: {model_options.IDENTITY_OPEN}")
     if as_json:
@@ -113,13 +117,13 @@ def explore(
         *_repeated("-q", quasi_identifiers),
         *_repeated("--sensitive", sensitive),
         *_repeated("--identifier", identifiers),
-        *_repeated("--others", [others] if others else None),
+        *_repeated("--other-columns", [other_columns] if other_columns else None),
         *([] if k is None else ["--k", str(k)]),
         *_repeated("--l", diversity),
         *_repeated("--t", closeness),
         *_repeated("--model", model),
         *_repeated("--population", None if population is None else [str(population)]),
-        *([] if suppress == "5%" else ["--suppress", suppress]),
+        *([] if suppression == "5%" else ["--suppression", suppression]),
     ]
     console.note(f"Publish the first: {_command(str(table), asked, found, found.choices[0])}")
     console.show(str(found), strong=True)

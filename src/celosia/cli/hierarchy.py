@@ -43,7 +43,9 @@ BUILD_EXAMPLES = """**Examples**
 
 def build(
     table: options.Input,
-    column: Annotated[str, typer.Option(help="The column whose values are the leaves.")],
+    column: Annotated[
+        str, typer.Option("--column", "-c", help="The column whose values are the leaves.")
+    ],
     kind: Annotated[
         str, typer.Option(help="automatic, intervals, ordered, mask, dates or tree.")
     ] = "automatic",
@@ -82,7 +84,7 @@ def build(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Build the hierarchy of a column from its values."""
@@ -91,7 +93,7 @@ def build(
     from celosia.tables.hierarchies import Automatic, is_nominal, write_hierarchy
 
     if output is not None:
-        check_writable(output, overwrite=force)
+        check_writable(output, overwrite=overwrite)
     rule = _rule(
         kind,
         widths=_numbers(widths),
@@ -111,7 +113,7 @@ def build(
     values = encode(series).values
     hierarchy = rule.build(values)
     if output is not None:
-        with replacing(output, overwrite=force) as draft:
+        with replacing(output, overwrite=overwrite) as draft:
             write_hierarchy(hierarchy, draft)
     if isinstance(rule, Automatic) and is_nominal(values):
         console.note(no_groups([column]))
@@ -128,7 +130,9 @@ def check(
     table: Annotated[
         Path | None, typer.Option(help="Also check that it covers a column of this table.")
     ] = None,
-    column: Annotated[str | None, typer.Option(help="The column to cover.")] = None,
+    column: Annotated[
+        str | None, typer.Option("--column", "-c", help="The column to cover.")
+    ] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,

@@ -167,7 +167,7 @@ def verify(
 def export(
     place: Place,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write (JSON lines).")],
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write the ledger as JSON lines, which anybody can verify without the database.
@@ -178,7 +178,7 @@ def export(
 
     `celosia ledger export policy.toml -o ledger.jsonl`
     """
-    options.check_output_paths({"the export": output}, inputs=(Path(place),), overwrite=force)
+    options.check_output_paths({"the export": output}, inputs=(Path(place),), overwrite=overwrite)
     if not output.name.lower().endswith(EXPORTED):
         raise InputError(
             "CEL-Q203",
@@ -187,7 +187,7 @@ def export(
             fix="Call it ledger.jsonl.",
         )
     with opened(place) as (ledger, _):
-        head = ledger.export(output, overwrite=force)
+        head = ledger.export(output, overwrite=overwrite)
     facts = {"head": str(head), "entries": head.sequence + 1, "output": str(output)}
     if as_json:
         console.show_json(facts)

@@ -23,7 +23,7 @@ EXAMPLES = """**Examples**
 
 `celosia magnitude firms.csv --by region --by sector --value turnover --p 10 -o table.csv`
 
-`celosia magnitude firms.csv --by region --value turnover --dominance 1:80 --min-frequency 3 --json`
+`celosia magnitude firms.csv --by region --value turnover --minimum-frequency 3 --json`
 
 `celosia magnitude plants.csv --by region --value sales --unit firm --pq 10:50 --report audit.html`
 
@@ -47,7 +47,7 @@ def magnitude(
         str | None,
         typer.Option(metavar="N:K", help="The N largest make up at most K percent, such as 2:85."),
     ] = None,
-    min_frequency: Annotated[
+    minimum_frequency: Annotated[
         int | None, typer.Option(metavar="N", help="At least N contributors in a cell.")
     ] = None,
     unit: Annotated[
@@ -80,7 +80,7 @@ def magnitude(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Publish a table of sums, and suppress or round cells that disclose a contribution."""
@@ -89,10 +89,10 @@ def magnitude(
     from celosia.tables.magnitude import magnitude_table
 
     places = {"the table": output, "the report": report}
-    options.check_output_paths(places, inputs=(table,), overwrite=force)
+    options.check_output_paths(places, inputs=(table,), overwrite=overwrite)
     if output is not None:
         format_of(output)
-    rules = _rules(p, pq, dominance, min_frequency)
+    rules = _rules(p, pq, dominance, minimum_frequency)
     _check(rules, round_to, random=random, seed=seed, report=report)
     largest = max([3, *(getattr(rule, "n", 0) for rule in rules if rule.kind == "dominance")])
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
@@ -102,11 +102,11 @@ def magnitude(
             read(table, **reading), by=by, value=value, unit=unit, largest=largest, total=total
         )
         if round_to is None:
-            facts, shown, last = _suppressed(sums, rules, cost, report, force, progress)
+            facts, shown, last = _suppressed(sums, rules, cost, report, overwrite, progress)
         else:
             facts, shown, last = _rounded(sums, round_to, random=random, seed=seed)
     if output is not None:
-        _write(shown, output, overwrite=force)
+        _write(shown, output, overwrite=overwrite)
     if facts.get("simulation"):
         console.note("Simulation: made with a seed, not for release.")
     if as_json:
@@ -155,7 +155,7 @@ def _suppressed(
     rules: list[Rule],
     cost: Any,
     report: Path | None,
-    force: bool,
+    overwrite: bool,
     progress: Any,
 ) -> tuple[dict[str, Any], pl.DataFrame, str]:
     from celosia.tables.magnitude import audit, protect
@@ -166,7 +166,7 @@ def _suppressed(
     facts = protected.as_dict()
     if report is not None:
         page = document(protected, audit(protected, progress=progress))
-        options.write_text(report, page.html(), force)
+        options.write_text(report, page.html(), overwrite)
     return facts, protected.frame(), str(protected)
 
 
@@ -187,7 +187,7 @@ def _rounded(
 
 
 def _rules(
-    p: float | None, pq: str | None, dominance: str | None, min_frequency: int | None
+    p: float | None, pq: str | None, dominance: str | None, minimum_frequency: int | None
 ) -> list[Rule]:
     from celosia.tables.magnitude import Dominance, MinimumFrequency, PPercent, PriorPosterior
 
@@ -199,8 +199,8 @@ def _rules(
     if dominance is not None:
         n, k = _pair(dominance, "--dominance")
         rules.append(Dominance(int(n) if n.is_integer() else -1, k))
-    if min_frequency is not None:
-        rules.append(MinimumFrequency(min_frequency))
+    if minimum_frequency is not None:
+        rules.append(MinimumFrequency(minimum_frequency))
     return rules
 
 
@@ -238,7 +238,7 @@ def _check(
             "CEL-V321",
             "no rule was given.",
             why="Without one every cell would be published.",
-            fix="Try --p 10, or --min-frequency 3.",
+            fix="Try --p 10, or --minimum-frequency 3.",
         )
 
 

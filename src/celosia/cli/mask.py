@@ -69,7 +69,7 @@ def mask(
     quasi_identifiers: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     identifiers: options.Identifiers = None,
-    others: options.Others = None,
+    other_columns: options.OtherColumns = None,
     output: engines.Output = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
@@ -104,7 +104,7 @@ def mask(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more.
@@ -131,16 +131,16 @@ def mask(
     if engine is None:
         paper = None if file is None else certificate_path(file)
         places = {"the release": file, "its certificate": paper, "the report": report}
-        options.check_output_paths(places, inputs=(Path(table), *inputs), overwrite=force)
+        options.check_output_paths(places, inputs=(Path(table), *inputs), overwrite=overwrite)
         if file is not None:
             format_of(file)
     else:
-        options.check_output_paths({"the report": report}, inputs=inputs, overwrite=force)
+        options.check_output_paths({"the report": report}, inputs=inputs, overwrite=overwrite)
     roles = {
         "quasi_identifiers": quasi_identifiers,
         "sensitive": sensitive,
         "identifiers": identifiers,
-        "others": others,
+        "other_columns": other_columns,
     }
     wish = _recipe(recipe, method, columns, parameters, schema, roles)
     release: Masking
@@ -157,7 +157,7 @@ def mask(
                     classes=classes,
                     randomness=source(seed),
                     progress=progress,
-                    overwrite=force,
+                    overwrite=overwrite,
                     certificate=certificate,
                 )
         else:
@@ -168,10 +168,10 @@ def mask(
                 frame, wish, keep_order=keep_order, randomness=source(seed), progress=progress
             )
             if file is not None:
-                made.save(file, overwrite=force)
+                made.save(file, overwrite=overwrite)
             release = made
     if report is not None:
-        release.report(report, overwrite=force)
+        release.report(report, overwrite=overwrite)
     tell(release, file, report, as_json=as_json)
 
 

@@ -32,10 +32,12 @@ Identifiers = Annotated[
     list[str] | None,
     typer.Option("--identifier", metavar="COLUMN", help="With -q: never released."),
 ]
-Others = Annotated[
+OtherColumns = Annotated[
     str | None,
     typer.Option(
-        metavar="ROLE", help="With -q: the role of other columns (insensitive, identifier)."
+        "--other-columns",
+        metavar="ROLE",
+        help="With -q: the role of all other columns (insensitive or identifier).",
     ),
 ]
 Population = Annotated[
@@ -47,7 +49,7 @@ SamplingFraction = Annotated[
     typer.Option(help="Which share of the population is in the table, such as 0.1."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite files that exist.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite files that exist.")]
 Delimiter = Annotated[
     str | None, typer.Option(help="Field separator of a CSV file; guessed if not given.")
 ]
@@ -139,7 +141,7 @@ def write_text(path: Path, text: str, overwrite: bool) -> None:
 def share(text: str, *, option: str) -> float:
     """A share written as 0.05 or 5%.
 
-    >>> share("5%", option="--suppress"), share("0.05", option="--suppress")
+    >>> share("5%", option="--suppression"), share("0.05", option="--suppression")
     (0.05, 0.05)
     """
     from decimal import Decimal
@@ -178,18 +180,18 @@ def schema_from(
     *,
     identifiers: list[str] | None = None,
     sensitive: list[str] | None = None,
-    others: str | None = None,
+    other_columns: str | None = None,
 ) -> Schema:
     """The schema file, or a schema made of the column names given as options."""
     from celosia.tables import Schema
 
     if schema is not None:
-        if quasi_identifiers or identifiers or sensitive or others is not None:
+        if quasi_identifiers or identifiers or sensitive or other_columns is not None:
             raise InputError(
                 "CEL-I031",
                 "both a schema file and column roles were given.",
                 why="It is not clear which should count.",
-                fix="Give --schema, or name columns with -q and its fellows, not both.",
+                fix="Give --schema, or name columns with -q and the other role options, not both.",
             )
         return _noted(Schema.load(schema))
     if not quasi_identifiers:
@@ -203,7 +205,7 @@ def schema_from(
         quasi_identifiers=quasi_identifiers,
         identifiers=identifiers or (),
         sensitive=sensitive or (),
-        other_columns=None if others is None else _role(others),
+        other_columns=None if other_columns is None else _role(other_columns),
     )
 
 
@@ -224,8 +226,9 @@ def _role(name: str) -> Role:
     if name not in [*Role]:
         raise InputError(
             "CEL-S007",
-            f"--others must be one of {', '.join(Role)}; got {name!r}{did_you_mean(name, Role)}.",
-            fix="Write --others insensitive to release the other columns as they are, "
-            "--others identifier to leave them out.",
+            f"--other-columns must be one of {', '.join(Role)}; got {name!r}"
+            f"{did_you_mean(name, Role)}.",
+            fix="Write --other-columns insensitive to release the other columns as they are, "
+            "--other-columns identifier to leave them out.",
         )
     return Role(name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, engines, options, model_options
+from celosia.cli import console, engines, model_options, options
 from celosia.cli.release_summary import show_release, warn
 from celosia.core.errors import InputError
 
@@ -26,7 +26,7 @@ EXAMPLES = """**Examples**
 
 `celosia publish people.csv -s people.toml --k 5 --l entropy:3 --t hierarchical:0.2 -o safe.csv`
 
-`celosia publish people.csv -q age -q zip --sensitive disease --k 5 --suppress 2% -o safe.parquet`
+`celosia publish people.csv -q age -q zip --sensitive disease --k 5 --suppression 2% -o safe.csv`
 
 `celosia publish people.csv -s people.toml --k 5 --weight age=3 --local -o safe.csv`
 
@@ -56,7 +56,7 @@ def publish(
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
-    suppress: Annotated[
+    suppression: Annotated[
         str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
     ] = "5%",
     metric: model_options.MetricName = None,
@@ -84,7 +84,7 @@ def publish(
     quasi_identifiers: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     identifiers: options.Identifiers = None,
-    others: options.Others = None,
+    other_columns: options.OtherColumns = None,
     keep_order: Annotated[
         bool,
         typer.Option(
@@ -111,7 +111,7 @@ def publish(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Publish a table so that its privacy models hold, with the least loss of information."""
@@ -135,21 +135,27 @@ def publish(
     if engine is None:
         places = {"the release": file, "its certificate": file and _certificate(file)}
         inputs = (Path(table), schema, population)
-        options.check_output_paths(places | {"the report": report}, inputs=inputs, overwrite=force)
+        options.check_output_paths(
+            places | {"the report": report}, inputs=inputs, overwrite=overwrite
+        )
         if file is not None:
             format_of(file)
     else:
-        options.check_output_paths({"the report": report}, inputs=(schema,), overwrite=force)
+        options.check_output_paths({"the report": report}, inputs=(schema,), overwrite=overwrite)
     models = model_options.models_from(k, diversity, closeness, model)
     roles = options.schema_from(
-        schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
+        schema,
+        quasi_identifiers,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        other_columns=other_columns,
     )
     wish: dict[str, Any] = {
         "metric": model_options.metric_from(metric, weights),
         "levels": model_options.levels_from(levels),
         "local": local,
         "time_limit": time_limit,
-        "suppression": options.share(suppress, option="--suppress"),
+        "suppression": options.share(suppression, option="--suppression"),
         "keep_order": keep_order,
         "drop_suppressed": drop_suppressed,
         "randomness": source(seed),
@@ -168,11 +174,11 @@ def publish(
             with engines.opened(engine, url) as there:
                 release = tables.publish_on(
                     there, table, output, roles, models, method=method, certificate=certificate,
-                    overwrite=force, **wish,
+                    overwrite=overwrite, **wish,
                 )  # fmt: skip
         elif in_chunks is not None:
             release = tables.publish_file(
-                table, in_chunks, roles, models, overwrite=force, **wish, **reading
+                table, in_chunks, roles, models, overwrite=overwrite, **wish, **reading
             )
         else:
             progress(Step("Reading the file", 0))
@@ -180,9 +186,9 @@ def publish(
             people = None if population is None else read(population, types=roles.types())
             release = tables.publish(frame, roles, models, method=method, population=people, **wish)
             if file is not None:
-                release.save(file, overwrite=force)
+                release.save(file, overwrite=overwrite)
     if report is not None:
-        release.report(report, overwrite=force)
+        release.report(report, overwrite=overwrite)
     if not model_options.hides_identity(models):
         console.note(f"Warning: {model_options.IDENTITY_OPEN}")
     if as_json:

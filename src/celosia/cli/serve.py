@@ -127,7 +127,7 @@ def create(
         Path | None,
         typer.Option("--output", "-o", help="Write it to a file for your eyes, not to the screen."),
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Make a token. It is shown once, and only its hash is kept.
@@ -140,7 +140,7 @@ def create(
     """
     from celosia.core.files import replacing
 
-    options.check_output_paths({"the token": output}, inputs=(policy, tokens), overwrite=force)
+    options.check_output_paths({"the token": output}, inputs=(policy, tokens), overwrite=overwrite)
     role, name = _whose(policy, analyst, curator)
     store = _store(_place(policy, tokens), made=True)
     try:
@@ -148,7 +148,7 @@ def create(
     finally:
         store.close()
     if output is not None:
-        with replacing(output, overwrite=force) as draft:
+        with replacing(output, overwrite=overwrite) as draft:
             draft.write_text(f"{made.text}\n", "ascii")
         output.chmod(0o600)
     facts = made.token.as_dict() if output is not None else made.as_dict()

@@ -70,7 +70,7 @@ def synthesise(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Make a synthetic table, and measure its disclosure risk and its utility.
@@ -86,7 +86,7 @@ def synthesise(
 
     certificate = None if output is None else certificate_path(output)
     places = {"the release": output, "its certificate": certificate, "the report": report}
-    options.check_output_paths(places, inputs=(table, holdout), overwrite=force)
+    options.check_output_paths(places, inputs=(table, holdout), overwrite=overwrite)
     if output is not None:
         format_of(output)
     chosen = dict(map(setting, parameters or ())) | ({} if rows is None else {"rows": rows})
@@ -110,9 +110,9 @@ def synthesise(
             frame, recipe, holdout=others, randomness=source(seed), progress=progress
         )
         if output is not None:
-            release.save(output, overwrite=force)
+            release.save(output, overwrite=overwrite)
     if report is not None:
-        release.report(report, overwrite=force)
+        release.report(report, overwrite=overwrite)
     tell(release, output, report, as_json=as_json)
 
 

@@ -20,7 +20,7 @@ EXAMPLES = """**Examples**
 
 `celosia teach datafly people.csv --schema people.toml --k 5`
 
-`celosia teach samarati people.csv -q age -q zip --others insensitive --k 3 --suppress 5%`
+`celosia teach samarati people.csv -q age -q zip --other-columns insensitive --k 3 --suppression 5%`
 
 `celosia teach incognito people.csv -s people.toml --k 5 --json`
 """
@@ -31,7 +31,7 @@ def teach(
     table: options.Input,
     k: Annotated[int, typer.Option("--k", help="Records that each class must have at least.")] = 5,
     schema: options.SchemaFile = None,
-    suppress: Annotated[
+    suppression: Annotated[
         str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
     ] = "0%",
     show_all: Annotated[
@@ -40,7 +40,7 @@ def teach(
     quasi_identifiers: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     identifiers: options.Identifiers = None,
-    others: options.Others = None,
+    other_columns: options.OtherColumns = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
@@ -62,9 +62,13 @@ def teach(
             fix=f"Use one of: {', '.join(ALGORITHMS)}.",
         )
     model = KAnonymity(k)
-    limit = options.share(suppress, option="--suppress")
+    limit = options.share(suppression, option="--suppression")
     roles = options.schema_from(
-        schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
+        schema,
+        quasi_identifiers,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        other_columns=other_columns,
     )
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli import console, options, model_options
+from celosia.cli import console, model_options, options
 from celosia.cli.assess.reading import read_people, read_released
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
@@ -78,7 +78,7 @@ def attack(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Attack a release as a person would: who is exposed, and how sure is the attacker?
@@ -94,7 +94,7 @@ def attack(
     from celosia.tables.meanings import meanings
 
     inputs = (table, schema, external, earlier, original)
-    options.check_output_paths({"the report": report}, inputs=inputs, overwrite=force)
+    options.check_output_paths({"the report": report}, inputs=inputs, overwrite=overwrite)
     roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive)
     if on and external is None:
         raise InputError(
@@ -144,7 +144,7 @@ def attack(
         )
     if report is not None:
         page = attack_report.document(found, rows=frame.height)
-        options.write_text(report, page.html(), force)
+        options.write_text(report, page.html(), overwrite)
     if as_json:
         console.show_json([each.as_dict(values=values) for each in found])
         return

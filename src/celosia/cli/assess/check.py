@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celosia.cli import console, options, model_options
+from celosia.cli import console, model_options, options
 from celosia.cli.assess.reading import read_released, released_schema
 from celosia.core.errors import PrivacyError
 from celosia.core.wording import counted
@@ -46,8 +46,8 @@ def check(
     from celosia.core.progress import Step
 
     models = model_options.models_from(k, diversity, closeness, model)
-    others = None if schema is not None else "insensitive"
-    roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive, others=others)
+    rest = None if schema is not None else "insensitive"
+    roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive, other_columns=rest)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))

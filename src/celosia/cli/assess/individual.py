@@ -49,7 +49,7 @@ def individual(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Estimate the risk of each record of a sample survey, by its weights.
@@ -64,7 +64,7 @@ def individual(
     from celosia.tables import Role
 
     places = {"the risks": output, "the report": report}
-    options.check_output_paths(places, inputs=(table, schema), overwrite=force)
+    options.check_output_paths(places, inputs=(table, schema), overwrite=overwrite)
     if output is not None:
         format_of(output)
     if missing not in ("own", "any"):
@@ -88,10 +88,10 @@ def individual(
             threshold=threshold,
         )
     if output is not None:
-        with replacing(output, overwrite=force) as draft:
+        with replacing(output, overwrite=overwrite) as draft:
             write(found.frame(), draft, format=format_of(output))
     if report is not None:
-        options.write_text(report, individual_document(found).html(), force)
+        options.write_text(report, individual_document(found).html(), overwrite)
     if as_json:
         console.show_json(found.as_dict())
         return

@@ -17,7 +17,7 @@ EXAMPLES = """**Examples**
 
 `celosia assess linkage people.csv masked.csv --column income --column age`
 
-`celosia assess linkage people.csv masked.csv --id person --sensitive disease --report risk.html`
+`celosia assess linkage people.csv masked.csv --identifier person --sensitive disease --json`
 
 `celosia assess linkage people.csv masked.csv -c income -c age --nominal zip --json`
 
@@ -35,7 +35,9 @@ def linkage(
     identifier: Annotated[
         str | None,
         typer.Option(
-            "--id", metavar="COLUMN", help="Aligns the rows; else both files have one order."
+            "--identifier",
+            metavar="COLUMN",
+            help="Aligns the rows; else both files have one order.",
         ),
     ] = None,
     width: Annotated[
@@ -48,7 +50,7 @@ def linkage(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Link the records of a masked table back to their original, and measure its use.
@@ -63,7 +65,9 @@ def linkage(
     from celosia.core.progress import Step
     from celosia.frames import read
 
-    options.check_output_paths({"the report": report}, inputs=(original, masked), overwrite=force)
+    options.check_output_paths(
+        {"the report": report}, inputs=(original, masked), overwrite=overwrite
+    )
     models = compared.regressions(regression)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
@@ -85,7 +89,7 @@ def linkage(
             progress=progress,
         )
     if report is not None:
-        options.write_text(report, masked_document(found).html(), force)
+        options.write_text(report, masked_document(found).html(), overwrite)
     if as_json:
         console.show_json(found.as_dict())
         return

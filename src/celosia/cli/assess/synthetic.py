@@ -39,7 +39,7 @@ def synthetic(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """See what a synthetic table gives away of real people, and what it is good for.
@@ -55,7 +55,7 @@ def synthetic(
     from celosia.frames import read
 
     options.check_output_paths(
-        {"the report": report}, inputs=(original, made, holdout), overwrite=force
+        {"the report": report}, inputs=(original, made, holdout), overwrite=overwrite
     )
     models = compared.regressions(regression)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
@@ -73,7 +73,7 @@ def synthetic(
             progress=progress,
         )
     if report is not None:
-        options.write_text(report, synthetic_document(found).html(), force)
+        options.write_text(report, synthetic_document(found).html(), overwrite)
     if as_json:
         console.show_json(found.as_dict())
         return

@@ -50,7 +50,7 @@ def utility(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure what a release is still good for, against its original.
@@ -67,7 +67,7 @@ def utility(
     from celosia.tables.meanings import meanings
 
     options.check_output_paths(
-        {"the report": report}, inputs=(original, released, schema), overwrite=force
+        {"the report": report}, inputs=(original, released, schema), overwrite=overwrite
     )
     roles = options.schema_from(schema, quasi_identifiers)
     reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
@@ -86,7 +86,7 @@ def utility(
             progress=progress,
         )
     if report is not None:
-        options.write_text(report, utility_report.document(found).html(), force)
+        options.write_text(report, utility_report.document(found).html(), overwrite)
     if as_json:
         console.show_json(facts(found, values=values))
         return

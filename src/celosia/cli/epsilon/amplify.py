@@ -37,7 +37,10 @@ class Amplified:
 
 
 def amplify(
-    epsilon: Annotated[float, typer.Option(help="Of one release, or of each local report.")],
+    epsilon: Annotated[
+        float,
+        typer.Option("--epsilon", "-e", help="Epsilon of one release, or of each local report."),
+    ],
     delta: Annotated[
         float | None,
         typer.Option(help="Of the release; for shuffled reports that of the result (1e-6)."),

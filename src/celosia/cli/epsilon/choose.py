@@ -49,7 +49,7 @@ def choose(
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Choose an epsilon: exit code 1 if the wishes contradict each other.
@@ -60,7 +60,7 @@ def choose(
     from celosia.mechanisms import Wishes, choosing_report
     from celosia.mechanisms import choose as choose_epsilon
 
-    options.check_output_paths({"the report": report}, overwrite=force)
+    options.check_output_paths({"the report": report}, overwrite=overwrite)
     found = statistics.statistic(statistic, given, delta=delta)
     wishes = Wishes(
         error=error,
@@ -76,7 +76,7 @@ def choose(
         page = choosing_report.document(
             chosen, words=found.words, unit=found.unit, size=found.size, wishes=wishes
         )
-        options.write_text(report, page.html(), force)
+        options.write_text(report, page.html(), overwrite)
     if as_json:
         console.show_json({**found.as_dict(), **_facts(chosen)})
         return

@@ -22,9 +22,7 @@ Rows = Annotated[int | None, typer.Option(help="About how many rows there are.")
 Bins = Annotated[int | None, typer.Option(help="How many bins a histogram has.")]
 Candidates = Annotated[int | None, typer.Option(help="How many candidates there are to choose.")]
 Questions = Annotated[int | None, typer.Option(help="How many questions are asked at most.")]
-Share = Annotated[
-    float | None, typer.Option("--quantile", metavar="Q", help="Which quantile, such as 0.9.")
-]
+Share = Annotated[float | None, typer.Option("--q", "-q", help="Which quantile, such as 0.9.")]
 Sensitivity = Annotated[
     float | None, typer.Option(help="The most by which one neighbour step moves the number.")
 ]
@@ -33,7 +31,7 @@ Monotone = Annotated[
 ]
 RelationName = Annotated[
     Relation | None,
-    typer.Option("--relation", help="Which neighbours must not be told apart."),
+    typer.Option("--neighbours", help="Which neighbours must not be told apart."),
 ]
 Confidence = Annotated[
     float, typer.Option(help="How often the error must not be exceeded, such as 0.95.")
@@ -50,10 +48,10 @@ class Given:
     bins: Bins = None
     candidates: Candidates = None
     questions: Questions = None
-    quantile: Share = None
+    q: Share = None
     sensitivity: Sensitivity = None
     monotone: Monotone = False
-    relation: RelationName = None
+    neighbours: RelationName = None
 
     def as_dict(self) -> dict[str, Any]:
         """Those that say something, as plain values."""
@@ -129,9 +127,9 @@ KINDS = {
     ),
     "quantile": Kind(
         "Quantile",
-        "the {quantile:g} quantile of rows from {lower:g} to {upper:g}",
+        "the {q:g} quantile of rows from {lower:g} to {upper:g}",
         RANKS,
-        ("lower", "upper", "quantile"),
+        ("lower", "upper", "q"),
     ),
     "histogram": Kind(
         "Histogram", "a histogram of {bins:,} bins", "rows of the bin that is worst off", ("bins",)
@@ -230,7 +228,7 @@ def statistic(name: str, given: Given, *, delta: float) -> Statistic:
             fix=f"Use one of: {NAMES}.",
         )
     kind = KINDS[name]
-    known = {*kind.needs, *kind.allows, "relation"}
+    known = {*kind.needs, *kind.allows, "neighbours"}
     asked = given.as_dict()
     missing = [f"--{need}" for need in kind.needs if need not in asked]
     if missing:
@@ -265,13 +263,10 @@ def _mechanism(kind: Kind, asked: dict[str, Any], *, size: int, delta: float) ->
     from celosia.mechanisms.parameters import check_whole
 
     check_whole(size, name=f"--{kind.size}")
-    relation = asked.pop("relation", None)
-    if relation is not None:
-        asked["neighbours"] = Neighbours(relation)
+    if "neighbours" in asked:
+        asked["neighbours"] = Neighbours(asked["neighbours"])
     if kind.mechanism == "RandomisedResponse":
         return mechanisms.RandomisedResponse.for_epsilon(1, **asked)
-    if "quantile" in asked:
-        asked["q"] = asked.pop("quantile")
     if "bins" in asked:
         bins = check_whole(asked.pop("bins"), name="--bins", most=10**6)
         asked["categories"] = tuple(range(bins))

@@ -29,7 +29,7 @@ def draw(
     ] = False,
     most: Annotated[int, typer.Option(help="Vertices drawn: those with most edges.")] = 500,
     seed: Annotated[int, typer.Option(help="Another seed gives other places.")] = 1,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Draw a graph, or the original beside its release: dashed what went, thick what came.
@@ -49,7 +49,7 @@ def draw(
     from celosia.graphs.metrics.summary import aligned
 
     inputs = (graph, after, key, rules.vertices)
-    options.check_output_paths({"the drawing": output}, inputs=inputs, overwrite=force)
+    options.check_output_paths({"the drawing": output}, inputs=inputs, overwrite=overwrite)
     rng = Seeded(seed)  # a place on paper is no secret
     readings: list[tuple[Reading | None, Path]] = []
     with console.progress_bar(quiet=as_json) as progress:
@@ -76,7 +76,7 @@ def draw(
             told = f"{original} before, {release} after"
     for each, path in readings:
         telling.unweighted(each, path)
-    options.write_text(output, str(made), force)
+    options.write_text(output, str(made), overwrite)
     if as_json:
         console.show_json({"drawing": str(output), "graph": told})
         return

@@ -48,7 +48,7 @@ _OPTIONS = {
     Statistic.DEGREES: {"confidence"},
     Statistic.HISTOGRAM: {"level", "cap", "way", "confidence"},
     Statistic.TRIANGLES: {"delta"},
-    Statistic.STARS: {"delta", "rays"},
+    Statistic.STARS: {"delta", "k"},
     Statistic.JOINT: {"cap", "confidence"},
 }
 """Which options each statistic takes beside epsilon."""
@@ -69,7 +69,9 @@ def release(
         int | None,
         typer.Option(help="A degree: how many edges of a vertex count; not from the data."),
     ] = None,
-    rays: Annotated[int | None, typer.Option(help="Of stars: how many rays each has; 2.")] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", help="Of stars: the number of edges of a k-star; 2.")
+    ] = None,
     delta: Annotated[
         float | None, typer.Option(help="Of triangles and stars: smooth sensitivity instead.")
     ] = None,
@@ -87,7 +89,7 @@ def release(
     seed: Annotated[
         int | None, typer.Option(help="Repeat the noise; makes the answer a simulation.")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Release one differentially private number, or a table of them, about a graph.
@@ -100,7 +102,7 @@ def release(
 
     `celosia graph release histogram friends.edges -e 1 -o degrees.csv --report degrees.html`
 
-    `celosia graph release stars friends.edges -e 1 --rays 3 --json`
+    `celosia graph release stars friends.edges -e 1 --k 3 --json`
 
     `celosia graph release joint friends.edges -e 1 --cap 8`
     """
@@ -113,13 +115,13 @@ def release(
         "its certificate": None if output is None else certificate_path(output),
         "the report": report,
     }
-    options.check_output_paths(places, inputs=(graph, rules.vertices), overwrite=force)
+    options.check_output_paths(places, inputs=(graph, rules.vertices), overwrite=overwrite)
     if output is not None and output.suffix.lower() != ".json":
         format_of(output)
     wish = {
         "level": None if level is None else level.value,
         "cap": cap,
-        "rays": rays,
+        "k": k,
         "delta": delta,
         "way": None if way is None else way.value,
         "confidence": confidence,
@@ -131,9 +133,9 @@ def release(
         answer = _asked(statistic, reading.graph, epsilon, wish, seed)
     graph_telling.unweighted(reading, graph)
     if output is not None:
-        answer.save(output, overwrite=force)
+        answer.save(output, overwrite=overwrite)
     if report is not None:
-        answer.report(report, overwrite=force)
+        answer.report(report, overwrite=overwrite)
     telling.warn(answer)
     if as_json:
         console.show_json(answer.certificate())
@@ -169,6 +171,5 @@ def _asked(
         Statistic.STARS: private.star_count,
         Statistic.JOINT: private.joint_degrees,
     }
-    given = {"k" if name == "rays" else name: value for name, value in wish.items()}
-    answer: Answer = ask[statistic](graph, epsilon=epsilon, rng=source(seed), **given)
+    answer: Answer = ask[statistic](graph, epsilon=epsilon, rng=source(seed), **wish)
     return answer

@@ -104,7 +104,7 @@ def query(
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Query tables in SQL or a graph in SPARQL, with differential privacy, paid from a budget.
@@ -128,7 +128,7 @@ def query(
     )
     check_confidence(confidence)
     question = str(sql)
-    check_output_paths(policy, question, ledger, output, report, force=force)
+    check_output_paths(policy, question, ledger, output, report, overwrite=overwrite)
     wish = Wish(
         sql=text_of(question),
         epsilon=epsilon,
@@ -145,9 +145,9 @@ def query(
         answer = _asked(vault, wish, quiet=as_json)
         left = _left(vault, answer, analyst)
     if output is not None:
-        answer.save(output, overwrite=force)
+        answer.save(output, overwrite=overwrite)
     if report is not None:
-        answer.report(report, overwrite=force)
+        answer.report(report, overwrite=overwrite)
     for warning in () if as_json else answer.warnings:  # which JSON holds anyway
         console.note(f"Warning: {warning}")
     if answer.guarantee.simulation:

@@ -64,7 +64,7 @@ def load(
     policy: PolicyFile = None,
     authorization: Authorization = None,
     plain: Plain = False,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Load facts into a store; it is made whole, or stays as it was.
@@ -94,7 +94,7 @@ def load(
     options.check_output_paths(
         {"the store": output},
         inputs=[] if remote else map(Path, sources),
-        overwrite=force or add,
+        overwrite=overwrite or add,
     )
     with console.progress_bar(quiet=as_json) as progress:
         if remote:
@@ -103,7 +103,7 @@ def load(
                 remote[0],
                 output,
                 wanted,
-                settings=(add, force, plain),
+                settings=(add, overwrite, plain),
                 authorization=authorization,
                 progress=progress,
             )
@@ -115,7 +115,7 @@ def load(
                 output,
                 format=format_name,
                 add=add,
-                overwrite=force,
+                overwrite=overwrite,
                 base=base,
                 progress=progress,
             )
@@ -138,14 +138,14 @@ def _from_endpoint(
     from celosia.cli.paths import read_variable, resolve_address
     from celosia.queries.rdf.endpoint import load_endpoint
 
-    add, force, plain = settings
+    add, overwrite, plain = settings
     secret = None if authorization is None else read_variable(authorization)
     return load_endpoint(
         resolve_address(source),
         output,
         predicates=predicates,
         add=add,
-        overwrite=force,
+        overwrite=overwrite,
         headers={} if secret is None else {"Authorization": secret},
         plain=plain,
         progress=progress,

@@ -15,7 +15,7 @@ app = typer.Typer(
 
     `celosia release mean salaries.csv --column salary --lower 0 --upper 200000 --epsilon 0.5`
 
-    `celosia release count people.csv --epsilon 0.5 --dry-run`  (the price, and how exact it is)
+    `celosia release count people.csv --epsilon 0.5 --explain`  (the price, and how exact it is)
 
     `celosia release histogram people.csv --column age --edges 0,18,65,120 -e 0.5 -o ages.csv`
     """,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def carry_out(settings: Settings, wish: Wish) -> None:
-    """Release one answer, or with --dry-run tell what it would cost."""
+    """Release one answer, or with --explain tell what it would cost."""
     from celosia.core.progress import Step
     from celosia.core.randomness import source
     from celosia.mechanisms import asking
@@ -27,7 +27,7 @@ def carry_out(settings: Settings, wish: Wish) -> None:
     rng = source(settings.seed)
     units = _units(settings)
     mechanism = _priced(settings, wish, units)
-    if settings.dry_run:
+    if settings.explain:
         telling.plan(asking.for_unit(mechanism, **units), settings, error_in=wish.error_in)
         return
     _check_column(settings, wish)
@@ -45,9 +45,9 @@ def carry_out(settings: Settings, wish: Wish) -> None:
             **units,
         )
     if settings.output is not None:
-        answer.save(settings.output, overwrite=settings.force)
+        answer.save(settings.output, overwrite=settings.overwrite)
     if settings.report is not None:
-        answer.report(settings.report, overwrite=settings.force)
+        answer.report(settings.report, overwrite=settings.overwrite)
     telling.warn(answer)
     if settings.as_json:
         console.show_json(answer.certificate())
@@ -63,7 +63,7 @@ def _check_places(settings: Settings) -> None:
     output = settings.output
     certificate = None if output is None else certificate_path(output)
     places = {"the answer": output, "its certificate": certificate, "the report": settings.report}
-    options.check_output_paths(places, inputs=(settings.table,), overwrite=settings.force)
+    options.check_output_paths(places, inputs=(settings.table,), overwrite=settings.overwrite)
     if output is not None and output.suffix.lower() != ".json":
         format_of(output)
 
@@ -89,7 +89,7 @@ def _priced(settings: Settings, wish: Wish, units: dict[str, Any]) -> Mechanism[
         )
     shared: dict[str, Any] = {"neighbours": Neighbours(settings.neighbours)}
     if isinstance(settings, OfRows):
-        shared["may_be_empty"] = settings.empty_allowed
+        shared["may_be_empty"] = settings.may_be_empty
         if wish.bound is not None and settings.rows_per_unit is not None:
             shared[wish.bound] = settings.rows_per_unit
     if settings.error is None:

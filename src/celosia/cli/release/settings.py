@@ -68,15 +68,15 @@ class Settings:
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None
-    dry_run: Annotated[
+    explain: Annotated[
         bool,
-        typer.Option("--dry-run", help="Read nothing: tell the price and the expected error."),
+        typer.Option("--explain", help="Read nothing: tell the price and the expected error."),
     ] = False
     delimiter: options.Delimiter = None
     encoding: options.Encoding = None
     header: options.Header = None
     decimal: options.Decimal = None
-    force: options.Force = False
+    overwrite: options.Overwrite = False
     as_json: options.AsJson = False
 
 
@@ -91,11 +91,9 @@ class OfRows(Settings):
     rows_per_unit: Annotated[
         int | None, typer.Option(help="With --unit: how many rows (or keys) of one may count.")
     ] = None
-    empty_allowed: Annotated[
+    may_be_empty: Annotated[
         bool,
-        typer.Option(
-            "--empty-allowed", help="Answer for an empty table too: emptiness is private."
-        ),
+        typer.Option("--may-be-empty", help="Answer for an empty table too: emptiness is private."),
     ] = False
 
 

@@ -29,7 +29,7 @@ def plan(mechanism: Mechanism[Any, Any], settings: Settings, *, error_in: str) -
     if settings.as_json:
         epsilon, delta = stated(mechanism)
         facts = {
-            "dry_run": True,
+            "explain": True,
             "mechanism": str(mechanism),
             "loss": mechanism.privacy_loss().as_dict(),
             "epsilon": epsilon,
@@ -47,7 +47,7 @@ def plan(mechanism: Mechanism[Any, Any], settings: Settings, *, error_in: str) -
     told = f"error of at most {error:,.6g} {error_in} with {_percent(settings.confidence)}"
     if settings.size > 1:
         told += f" for a size of {settings.size:,}"
-    console.note("Nothing was read, drawn or spent: leave out --dry-run to release the answer.")
+    console.note("Nothing was read, drawn or spent: leave out --explain to release the answer.")
     console.show(f"{guarantee.promise}; {told} confidence", strong=True)
 
 

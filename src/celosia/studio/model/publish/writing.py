@@ -27,7 +27,7 @@ def command_text(choices: Choices) -> str:
         f"celosia publish {_argument(name)}",
         f"--schema {SCHEMA_FILE}",
         *_model_options(choices),
-        f"--suppress {choices.suppression * 100:.10g}%",
+        f"--suppression {choices.suppression * 100:.10g}%",
         *_wish_options(choices),
         "-o release.csv --report report.html",
     ]
